@@ -1,0 +1,56 @@
+# `make` alone lists what there is. Everything runs in .venv, which is made from the lock file.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+JOBS ?= 2
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help venv demo up down test test-fast check lint bench campaign lock clean
+
+help: ## list what there is
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: ## the virtual environment, from requirements-dev.lock
+	@scripts/venv
+
+demo: venv ## one law through every gate; KEEP=1 leaves it up, LAWS=folder takes a law of yours
+	@$(BIN)/cutter demo $(if $(KEEP),--keep) $(if $(LAWS),--laws "$(LAWS)")
+
+up: venv ## start database, Temporal and the three workers
+	@$(BIN)/cutter up
+
+down: venv ## stop them; data stays
+	@$(BIN)/cutter down
+
+test: venv ## the whole suite on the real parts, in parallel (JOBS=2)
+	@$(BIN)/cutter doctor --fetch
+	@$(PYTEST) -n $(JOBS) --dist loadgroup $(ARGS)
+
+test-fast: venv ## the tests that need no server
+	@$(PYTEST) -n $(JOBS) tests/unit tests/property tests/architecture $(ARGS)
+
+lint: venv ## style, types, import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+check: lint test ## lint and the whole suite
+
+bench: venv ## the benchmarks (benchmarks/README.md)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+campaign: venv ## the long fault campaigns (docs/proof.md); ARGS picks one
+	@$(BIN)/python -m tests.campaigns $(ARGS)
+
+lock: venv ## write both lock files again from pyproject.toml
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra dev -c requirements.lock \
+		pyproject.toml -o requirements-dev.lock
+
+clean: ## stop the stack, remove .venv and caches; STATE=1 removes the local data too
+	@if [ -x $(BIN)/cutter ]; then $(BIN)/cutter down; fi
+	@rm -rf .venv .venv.lock .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	@$(if $(STATE),rm -rf .cutter,true)

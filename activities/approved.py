@@ -1,0 +1,65 @@
+"""IO: approvals that this process fetched and verified itself, just before it writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from activities import approving
+from activities.deps import Deps
+from activities.gate import Refusal
+from cutter.approvals import schema
+from cutter.approvals.statement import Statement
+from cutter.approvals.verdict import Met
+from cutter.approvals.verify import threshold
+from cutter.domain import ids
+from cutter.errors import NotFound
+from cutter.gates.catalogue import Role
+from cutter.messages import GateInput
+from cutter.storage.gate_transaction import Attempt
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """Approvals of a sovereign gate that this process verified: what fn_gate_open consumes, and what they say."""
+
+    offers: tuple[Json, ...]
+    statements: tuple[Statement, ...]
+    threshold: int
+
+    @property
+    def sha256s(self) -> tuple[str, ...]:
+        return tuple(str(one["approval_sha256"]) for one in self.offers)
+
+
+def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput) -> Approved | Refusal:
+    """Fetch and verify the named approvals here; nothing else that came through Temporal is used."""
+    assert attempt.gate.sovereign is not None
+    name, facts = attempt.gate.sovereign.value, attempt.approval_facts
+    verdicts = []
+    for kb_id in sorted(set(input.approval_kb_ids)):
+        try:
+            ids.kb_id(kb_id)
+            verdict, _ = approving.judge(deps, Role.EXEC, attempt.run_id, name, kb_id, facts)
+        except (ids.InvalidId, NotFound) as problem:
+            return Refusal(status="approval_refused", code=problem.code, reason=str(problem))
+        if not verdict.accepted or verdict.decision != schema.APPROVE:
+            return Refusal(status="approval_refused", code=verdict.code, reason=verdict.reason)
+        verdicts.append(verdict)
+    if not verdicts:
+        return Refusal(status="approval_refused", code="STOP_APPROVAL_REQUIRED", reason="no approval was named")
+    policy, _ = approving.policy_of(deps, facts)
+    met = threshold(verdicts, policy, name)
+    if not isinstance(met, Met):
+        return Refusal(status="approval_refused", code=met.code, reason=met.reason)
+    statements = tuple(one.statement for one in met.slots if one.statement is not None)
+    return Approved(
+        offers=tuple(
+            {"approval_sha256": one.approval_sha256, "challenge": one.statement.challenge if one.statement else None}
+            for one in met.slots
+        ),
+        statements=statements,
+        threshold=policy.thresholds()[name],
+    )

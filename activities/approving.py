@@ -1,0 +1,131 @@
+"""IO: judging a signed document against the live run, with facts from the database alone.
+
+The cutter worker does it when an approval arrives, the exec worker again just before it writes: the same code.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from activities.deps import Deps
+from cutter.approvals import schema, statement
+from cutter.approvals.expected import Expected, ReviewDecision
+from cutter.approvals.gpg import Gpg
+from cutter.approvals.policy import Policy
+from cutter.approvals.reader import ExpectedFor, check
+from cutter.approvals.request import RequestTuple
+from cutter.approvals.verdict import ApprovalDocument, Verdict
+from cutter.domain.digests import sha256_hex
+from cutter.errors import NotFound, Unavailable
+from cutter.gates.catalogue import Role, Sovereign
+from cutter.kb.ids import signature_of
+from cutter.storage.pools import Connection, single
+from cutter.storage.queries import query
+
+ORDER_TTL_SECONDS = 24 * 3600
+"""Life of a signed resume, void, acknowledgement or revocation."""
+
+Json = dict[str, Any]
+
+
+def judge(
+    deps: Deps, role: Role, run_id: str, gate: str, kb_id: str, facts: Json | None = None
+) -> tuple[Verdict, Json]:
+    """The verdict on one document for one run, and the facts it was judged by: those given, or read now."""
+    with single(deps.pool(role)) as connection:
+        facts = facts or read_facts(connection, run_id, gate)
+        policy, ring = policy_of(deps, facts)
+        verdict = check(deps.kb, kb_id, ring, _expected_for(connection, facts, gate), policy)
+    return verdict, facts
+
+
+def read_facts(connection: Connection, run_id: str, gate: str) -> Json:
+    """Run, open request, policy epoch, review decision and clock, in one round trip."""
+    row = connection.execute(query("approval_facts"), {"run_id": run_id, "gate": gate}).fetchone()
+    if row is None:
+        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+    facts: Json = row[0]  # type: ignore[assignment]
+    return facts
+
+
+def policy_of(deps: Deps, facts: Json) -> tuple[Policy, Gpg]:
+    """The policy in force; a deployment without one trusts no one."""
+    if not facts["epoch"]:
+        raise Unavailable("no approver policy is installed: type `cutter approvers init`", what="policy")
+    return deps.policy(facts["epoch"]["sha256"])
+
+
+def decisions_of(run: Json, gate: str, request: Json | None) -> frozenset[str]:
+    """What may be said to this run here and now."""
+    stopped = str(run["state"]).startswith("stopped_")
+    allowed = {schema.REVOKE, schema.VOID}
+    if stopped:
+        allowed |= {schema.ACKNOWLEDGE_DRIFT if "stopped_drift_" in run["state"] else schema.RESUME}
+    elif request is not None and gate in tuple(Sovereign):
+        allowed |= {schema.APPROVE, schema.REJECT}
+    return frozenset(allowed)
+
+
+def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor:
+    run, request, decision = facts["run"], facts["request"], facts["decision"]
+    caps = run["caps"]
+    ttl = caps.get("ttl_cut_seconds") if gate == Sovereign.CUT else caps.get("ttl_lifecycle_seconds")
+    drift = ((run["last_error"] or {}).get("report") or {}).get("fingerprint")
+
+    def expected(document: ApprovalDocument) -> Expected:
+        target = getattr(statement.parse(document.body), "approval_sha256", None)
+        ours, revoked, foreign = _document_facts(connection, document, run["run_id"], target)
+        return Expected(
+            deployment_id=str(facts["epoch"]["deployment_id"]),
+            gate=gate,
+            run_id=run["run_id"],
+            document_id=run["document_id"],
+            decisions=decisions_of(run, gate, request),
+            now=datetime.fromisoformat(facts["now"]),
+            request=RequestTuple(**request["tuple"]) if request else None,
+            request_sha256=request["request_sha256"] if request else None,
+            request_expires=datetime.fromisoformat(request["expires_at"]) if request else None,
+            ttl_run_seconds=int(ttl or 0) if request else ORDER_TTL_SECONDS,
+            revoked=revoked,
+            written_by_us=ours,
+            starter=run["starter"],
+            review_decision=_decision(decision, request, used=facts["decision_used"]) if decision and request else None,
+            stopped_state=run["state"],
+            drift_fingerprint=drift,
+            approval_sha256=None if foreign else target,
+        )
+
+    return expected
+
+
+def _document_facts(
+    connection: Connection, document: ApprovalDocument, run_id: str, target: str | None
+) -> tuple[bool, bool, bool]:
+    """(Written by us, revoked, and whether the document that it names was handed to other runs alone.)"""
+    names = [document.kb_id, signature_of(document.kb_id)]
+    digests = [document.approval_sha256, sha256_hex(document.signature)]
+    row = connection.execute(
+        query("approval_document_facts"), {"names": names, "digests": digests, "run_id": run_id, "target": target}
+    ).fetchone()
+    assert row is not None
+    return bool(row[0]), bool(row[1]), bool(row[2])
+
+
+def _decision(row: Json, request: Json, *, used: bool) -> ReviewDecision:
+    created = datetime.fromisoformat(row["created_at"])
+    return ReviewDecision(
+        review_decision_id=row["review_decision_id"],
+        decision_type=row["type"],
+        used=used,
+        actor_group=row["actor"],
+        created_at=created,
+        created_with_request=row["review_decision_id"] == request["tuple"]["review_decision_id"],
+    )
+
+
+def sovereign_ahead(deps: Deps, role: Role, run_id: str) -> str:
+    """The sovereign gate that a run has before it: what its orders (resume, void, …) name as their gate."""
+    with single(deps.pool(role)) as connection:
+        row = connection.execute(query("units_were_written"), {"run_id": run_id}).fetchone()
+    return Sovereign.LIFECYCLE.value if row and row[0] else Sovereign.CUT.value

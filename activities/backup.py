@@ -1,0 +1,149 @@
+"""IO: IG_backup: take, restore, compare; only then open the gate, whose idle timeout would end it (measured)."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from activities.deps import Deps
+from activities.gate import Passed, Refusal, run_gate
+from cutter.backup.artifacts import Store
+from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
+from cutter.backup.restore import digest, read_record, restore_check
+from cutter.backup.take import take
+from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
+from cutter.gates import backup as gate
+from cutter.gates.catalogue import BY_NAME, Role
+from cutter.messages import GateInput, GateOutcome
+from cutter.settings import dsn
+from cutter.stack.postgres import pg_bin
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import Attempt, Open
+from cutter.storage.pools import Connection
+from cutter.storage.queries import query
+
+Checked = tuple[BackupRecord, RestoreReport]
+
+BLOB = "pre_write.gpg"
+"""Name of a run's backup in its folder (seed 000 §5, backup_blob_path)."""
+
+
+def backup(deps: Deps, input: GateInput) -> GateOutcome:
+    """Back up the nine tables and prove that the backup restores."""
+    checked: list[tuple[BackupRecord, RestoreReport, str, gate.Beside | None]] = []
+
+    def prepare(attempt: Attempt) -> tuple[()] | Refusal:
+        artifact_id = f"{attempt.run_id}/{BLOB}"
+        if Store(deps.settings.artifacts).exists(artifact_id):
+            # Of an attempt that died behind its backup; an artifact is never replaced.
+            artifact_id = f"{attempt.run_id}/pre_write-{attempt.number}.gpg"
+        answer = take_and_check(deps, artifact_id)
+        if isinstance(answer, BackupRefusal):
+            return Refusal(status="failed", code=answer.code.value, reason=answer.message)
+        # Read back here and not in the transaction, whose idle timeout a large backup would outlast.
+        checked.append((*answer, *_as_stored(deps, artifact_id)))
+        return ()
+
+    def body(opened: Open) -> Passed | Refusal:
+        record, restored, stored, beside = checked[0]
+        evidence = gate.Evidence(
+            artifact_id=record.artifact_id,
+            stored_sha256=stored,
+            backup_sha256=record.sha256,
+            recorded_sha256=record_action(opened.connection, input.run_id, record),
+            size_bytes=record.size_bytes,
+            taken_utc=record.taken_utc,
+            beside=beside,
+            recipient=record.recipient,
+            pinned_recipient=recipient(deps),
+            snapshot_fingerprint=record.content_fingerprint,
+            restored_fingerprint=restored.content_fingerprint,
+        )
+        return Passed(report=gate.evaluate(evidence))
+
+    return run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, prepare=prepare)
+
+
+def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
+    """A new backup for a run whose own grew stale while people decided; gate 6 reads the newest.
+
+    One that is young enough is the answer: whoever may write to Temporal cannot fill the store with backups.
+    """
+    young = _young(deps, input.run_id)
+    if young is not None:
+        return young
+    answer = take_and_check(deps, f"{input.run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg")
+    if isinstance(answer, BackupRefusal):
+        return GateOutcome(gate=gate.GATE, status="failed", code=answer.code.value, reason=answer.message)
+    with translated(), deps.pool(Role.BACKUP).connection() as connection:
+        if record_action(connection, input.run_id, answer[0]) != answer[0].sha256:
+            raise Conflict(f"backup {answer[0].artifact_id} is recorded with another sha256")
+    return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": answer[0].sha256})
+
+
+def _young(deps: Deps, run_id: str) -> GateOutcome | None:
+    """The answer without a new backup: the run is over, or its newest one will do; None when it needs one."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        run = connection.execute(query("run_limits"), {"run_id": run_id}).fetchone()
+        newest = connection.execute(query("newest_backup"), {"run_id": run_id}).fetchone()
+        connection.rollback()
+    if run is None or run[0]:
+        return GateOutcome(gate=gate.GATE, status="ended", code="unknown_run" if run is None else "run_ended")
+    if newest is None:
+        return GateOutcome(gate=gate.GATE, status="out_of_order", code="backup_missing")
+    limit = float(str(run[1] or deps.settings.backup_max_age_minutes * 60))
+    if float(str(newest[3])) > limit:
+        return None
+    return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": str(newest[1])})
+
+
+def take_and_check(deps: Deps, artifact_id: str) -> Checked | BackupRefusal:
+    """Take a backup under that name and restore it into the scratch database."""
+    settings = deps.settings
+    home = settings.key_home("backup")
+    seconds = settings.cap_seconds("backup") * 0.45
+    record = take(
+        dsn=dsn(settings, Role.BACKUP.value), pg_bin=pg_bin, gpg_home=home, recipient_fingerprint=recipient(deps),
+        artifacts_url=settings.artifacts, artifact_id=artifact_id,
+        deadline_seconds=seconds,
+    )  # fmt: skip
+    if isinstance(record, BackupRefusal):
+        return record
+    restored = restore_check(
+        record=record, artifacts_url=settings.artifacts, pg_bin=pg_bin, gpg_home=home, deadline_seconds=seconds,
+        scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
+    )  # fmt: skip
+    return restored if isinstance(restored, BackupRefusal) else (record, restored)
+
+
+def recipient(deps: Deps) -> str:
+    """The deployment's pinned backup key: `<keys_dir>/backup.fingerprint`."""
+    path = deps.settings.keys / "backup.fingerprint"
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        raise Unavailable(f"no backup key is pinned at {path}: type `cutter up`", what="backup") from None
+
+
+def _as_stored(deps: Deps, artifact_id: str) -> tuple[str, gate.Beside | None]:
+    """The artifact's sha256 and the record beside it, as the target gives them back; nothing where it does not."""
+    try:
+        stored, _size = digest(deps.settings.artifacts, artifact_id)
+        beside = read_record(deps.settings.artifacts, artifact_id)
+    except (NotFound, InvalidInput):
+        return "", None
+    return stored, gate.Beside(sha256=beside.sha256, size_bytes=beside.size_bytes, taken_utc=beside.taken_utc)
+
+
+def record_action(connection: Connection, run_id: str, record: BackupRecord) -> str:
+    """The backup's action receipt, of which gate 6 reads the newest; the sha256 that the database has for it."""
+    row = connection.execute(query("action_record"), {
+        "run_id": run_id, "gate": gate.GATE, "connector": "backup", "operation": "take", "target": record.artifact_id,
+        "sha256": record.sha256, "request": Jsonb({"recipient": record.recipient}),
+        "response": Jsonb({"taken_utc": record.taken_utc, "size_bytes": record.size_bytes}),
+        "reversible": True, "how": "delete the artifact",
+    }).fetchone()  # fmt: skip
+    answer: dict[str, Any] = row[0] if row else {}  # type: ignore[assignment]
+    return record.sha256 if answer.get("status") == "recorded" else str(answer.get("recorded", ""))

@@ -1,0 +1,80 @@
+"""IO: register a run or find it: what a workflow goes on from, also after Temporal's data was lost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import uuid_utils
+from psycopg.types.json import Jsonb
+
+from activities.deps import Deps
+from activities.escalate import command_of
+from activities.gate import facts_of
+from cutter.domain import ids
+from cutter.errors import Conflict
+from cutter.gates.catalogue import GATES, Role
+from cutter.messages import BeginInput, Caps, RunView
+from cutter.settings import Settings
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+
+
+def mint_run_id() -> str:
+    """A new run id: `ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`."""
+    return f"ictr-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid_utils.uuid7()}"
+
+
+def caps_of(settings: Settings) -> Caps:
+    """The limits of the settings, as they are pinned in a run."""
+    return Caps(
+        soft_seconds={gate.phase: settings.cap_seconds(gate.phase) for gate in GATES},
+        hard_seconds=settings.hard_cap_minutes * 60,
+        heartbeat_seconds=settings.heartbeat_timeout_seconds,
+        retry_delays_seconds=settings.retry_delays_seconds,
+        worker_wait_seconds=settings.worker_wait_minutes * 60,
+        ttl_cut_seconds=settings.ttl_sg1_hours * 3600,
+        ttl_lifecycle_seconds=settings.ttl_sg2_hours * 3600,
+        backup_max_age_seconds=settings.backup_max_age_minutes * 60,
+        lane_wait_seconds=settings.lane_wait_seconds,
+    )
+
+
+def begin_run(deps: Deps, input: BeginInput) -> RunView:
+    """Register the run (idempotent), and answer with its state, its caps and its sealed gates."""
+    run = input.run
+    document_id = ids.document_id(run.document_id)
+    run_id = ids.run_id(run.run_id) if run.run_id else mint_run_id()
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        answer = call(
+            connection,
+            "select cutter_governance.fn_run_register(%s, %s, %s, %s, %s, %s, %s, %s)",
+            (
+                run_id, document_id, run.mode, run.starter[:100], Jsonb(asdict(caps_of(deps.settings))),
+                input.first_execution_id if run.run_id is None else None, run.batch_id, run.amends,
+            ),
+        )  # fmt: skip
+        if answer["status"] == "conflict":
+            raise Conflict(f"run {answer['run_id']} is of {answer['document_id']} in mode {answer['mode']}")
+        sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (answer["run_id"],))
+    return view_of(sidecar)
+
+
+def view_of(sidecar: dict[str, Any]) -> RunView:
+    """A run as the workflow needs it."""
+    run = sidecar["run"]
+    pins: dict[str, Any] = {}
+    for receipt in sidecar["receipts"]:
+        pins |= receipt["result"]["pins"]
+    return RunView(
+        run_id=run["run_id"],
+        document_id=run["document_id"],
+        mode=run["mode"],
+        state=run["state"],
+        caps=Caps(**{**run["caps"], "retry_delays_seconds": tuple(run["caps"]["retry_delays_seconds"])}),
+        sealed=tuple(receipt["gate"] for receipt in sidecar["receipts"]),
+        outcome=run["outcome"],
+        facts=facts_of(pins),
+        next_command=command_of(sidecar),
+    )

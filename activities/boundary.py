@@ -1,0 +1,76 @@
+"""IO: the worker's boundary: our errors as Temporal failures, and nothing else of what an exception says.
+
+An unexpected exception crosses as its class name alone: its text could hold a row, a path or a text. The one place
+where everything is caught.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import structlog
+from temporalio.exceptions import ApplicationError, CancelledError
+
+from activities.heartbeat import beating
+from cutter.errors import Conflict, CutterError, InvalidInput, OverCap, ProgrammingError, Unavailable
+
+log = structlog.get_logger()
+
+
+def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An activity's function with heartbeats around it and its errors translated."""
+
+    def run(argument: Any) -> Any:
+        try:
+            with beating():
+                return function(storable(argument))
+        except CutterError as problem:
+            log.warning("activity.refused", activity=name, code=problem.code, kind=type(problem).__name__)
+            raise failure_of(problem) from None
+        except CancelledError:
+            # The worker is going down, or the attempt is given up: the engine knows which; it is no bug of the gate.
+            raise
+        except Exception as problem:
+            log.error("activity.unexpected", activity=name, kind=type(problem).__name__, where=_where(problem))
+            raise ApplicationError(
+                f"unexpected {type(problem).__name__} in {name}: see the worker's log",
+                type=f"Unexpected:{type(problem).__name__}",
+                non_retryable=True,
+            ) from None
+
+    return run
+
+
+def storable(value: Any) -> Any:
+    """An input without what PostgreSQL cannot store in a text: a message with a NUL must not fail for ever."""
+    if isinstance(value, str):
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, tuple):
+        return tuple(storable(one) for one in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: storable(getattr(value, one.name)) for one in fields(value)})
+    return value
+
+
+def failure_of(problem: CutterError) -> ApplicationError:
+    """Our error as a Temporal failure: `type` is what the workflow decides on, the message what people read."""
+    if isinstance(problem, Unavailable):
+        kind = f"Unavailable:{problem.what}"
+    elif isinstance(problem, OverCap):
+        kind = "OverCap"
+    elif isinstance(problem, Conflict):
+        kind = "Conflict"
+    elif isinstance(problem, InvalidInput | ProgrammingError):
+        kind = type(problem).__name__
+    else:
+        kind = f"Refused:{problem.code}"
+    return ApplicationError(str(problem)[:500], type=kind, non_retryable=True)
+
+
+def _where(problem: BaseException) -> str:
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}" if trace else "?"

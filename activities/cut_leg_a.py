@@ -1,0 +1,160 @@
+"""IO: IG_cut_leg_a_execute: verify the approvals in this process, then create exactly the approved units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from activities.approved import Approved, verified_approvals
+from activities.cutplan import plan_of
+from activities.deps import Deps
+from activities.gate import Passed, Refusal, run_gate
+from activities.marked import pinned_read
+from cutter.approvals.statement import Statement
+from cutter.backup.restore import digest
+from cutter.domain import ids
+from cutter.gates import cut_leg_a as gate
+from cutter.gates.catalogue import BY_NAME, Role
+from cutter.marking.plan import CutPlan
+from cutter.messages import GateInput, GateOutcome
+from cutter.storage.gate_transaction import Attempt, Open, Read, Row
+from cutter.storage.many import many, many_then
+from cutter.storage.pools import Connection, connect
+from cutter.storage.queries import query
+
+Json = dict[str, Any]
+
+TOOL = "DOT-991"
+
+
+BACKUP, BEFORE = "newest_backup", "rows_under_prefix"
+
+
+def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
+    """Write the units of an approved plan; in a dry run, rehearse it in a transaction that is rolled back."""
+    leg = BY_NAME[gate.GATE]
+    approved: list[Approved] = []
+    rehearse = False
+
+    def prepare(attempt: Attempt) -> Sequence[Json] | Refusal:
+        nonlocal rehearse
+        rehearse = attempt.run["mode"] == "dryrun"
+        if rehearse:
+            return ()
+        answer = verified_approvals(deps, attempt, input)
+        if isinstance(answer, Refusal):
+            return answer
+        approved.append(answer)
+        return answer.offers
+
+    def body(opened: Open) -> Passed | Refusal:
+        stale = None if rehearse else _backup_stale(deps, opened)
+        return stale or _write(deps, opened, None if rehearse else approved[0])
+
+    outcome = run_gate(deps, leg, input.run_id, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads)
+    return _committed(deps, input.run_id, outcome) if outcome.status == "passed" else outcome
+
+
+def _reads(attempt: Attempt) -> list[Read]:
+    return [
+        (BACKUP, {"run_id": attempt.run_id}),
+        (BEFORE, {"docprefix": attempt.pins.get("docprefix")}),
+        pinned_read(attempt),
+    ]
+
+
+def _backup_stale(deps: Deps, opened: Open) -> Refusal | None:
+    row = opened.row(BACKUP)
+    if row is None:
+        return Refusal(status="failed", code="backup_missing", reason="this run has no recorded backup")
+    artifact, sha256, age = str(row[0]), str(row[1]), float(row[3])
+    limit = opened.attempt.run["caps"].get("backup_max_age_seconds", deps.settings.backup_max_age_minutes * 60)
+    if age > float(limit):
+        return Refusal(status="backup_stale", code="backup_stale", reason=f"the backup is {age / 60:.0f} minutes old")
+    stored, _ = digest(deps.settings.artifacts, artifact)
+    if stored != sha256:
+        return Refusal(status="failed", code="backup_altered", reason=f"{artifact} is not what was recorded")
+    return None
+
+
+def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
+    pins, run_id = opened.attempt.pins, opened.attempt.run_id
+    before = opened.row(BEFORE)
+    _, plan = plan_of(deps, opened)
+    actor = f"cutter_exec/{TOOL}/{ids.slug(pins['docprefix'])}-cut"
+    counted = ("units_written", {"docprefix": pins["docprefix"]})
+    statuses, written = many_then(opened.connection, "create_unit", rows_of(plan, actor), counted)
+    evidence = gate.Evidence(
+        authorizations=tuple(_authorization(*one) for one in zip(approved.sha256s, approved.statements, strict=True))
+        if approved
+        else (),
+        threshold=approved.threshold if approved else 0,
+        document_id=opened.attempt.run["document_id"],
+        change_set_id=str(ids.derived(run_id, "change_set")),
+        pinned_writer_digest=pins["writer_digest"],
+        planned_writer_digest=plan.writer_digest,
+        stored_writer_digest=str(written[1]),
+        rows_before=int(before[0]) if before else -1,
+        planned=len(plan.rows),
+        statuses=statuses,
+        not_draft=int(written[0]),
+        opened_in=opened.transaction,
+        written_in=str(written[2]),
+        autocommit=opened.connection.autocommit,
+        rehearsal=approved is None,
+    )
+    extra = {"approvals": list(approved.sha256s) if approved else []}
+    return Passed(report=gate.evaluate(evidence), extra=extra)
+
+
+def _authorization(approval_sha256: str, said: Statement) -> gate.Authorization:
+    return gate.Authorization(
+        approval_sha256=approval_sha256,
+        document_id=said.document_id,
+        writer_digest=said.writer_digest,
+        change_set_id=said.change_set_id,
+    )
+
+
+def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[str, ...]:
+    """N calls of fn_iu_create in document order, in one round trip; their statuses."""
+    return many(connection, "create_unit", rows_of(plan, actor))
+
+
+def rows_of(plan: CutPlan, actor: str) -> list[Json]:
+    """The arguments of each call, parents first."""
+    return [
+        {
+            "address": row.address,
+            "title": row.title,
+            "body": row.body,
+            "actor": actor,
+            "unit_kind": row.unit_kind,
+            "section_type": row.section_type,
+            "owner": row.owner,
+            "publication_type": row.publication_type,
+            "parent_address": row.parent_address,
+        }
+        for row in plan.rows
+    ]
+
+
+def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
+    """COMMIT was acknowledged; whether the rows are there, a connection of its own says."""
+    with connect(deps.settings, Role.EXEC.value) as fresh:
+        row: Row | None = fresh.execute(query("units_read_back"), {"run_id": run_id}).fetchone()
+    sealed, units, writer_digest, pins = row or (False, 0, "", {})
+    report = gate.read_back(
+        gate.ReadBack(
+            receipt_sealed=bool(sealed),
+            units=units,
+            units_created=int(pins.get("units_created", -1)),
+            writer_digest=writer_digest,
+            approved_writer_digest=pins.get("writer_digest", ""),
+        )
+    )
+    if report.passed:
+        return outcome
+    return replace(outcome, status="failed", code=report.violations[0].name, reason=report.reason(),
+                   state=f"failed_{BY_NAME[gate.GATE].phase}")  # fmt: skip

@@ -1,0 +1,121 @@
+"""IO: SG_3: record a stop or a failure and write its stop-route report (seed 000 §3)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from activities.deps import Deps, day_of, folder_of
+from activities.publish import publish
+from cutter.domain.next_step import next_step
+from cutter.domain.sidecar import state_json
+from cutter.gates.catalogue import Role
+from cutter.kb import folder as kb_folder
+from cutter.messages import EscalateInput, StateView
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+
+Json = dict[str, Any]
+
+_STOPPED = re.compile(r"stopped_[a-z0-9_]{1,80}")
+"""Twice as long as the longest tail that a workflow makes; a state is shown, signed and stored everywhere."""
+
+
+def escalate(deps: Deps, input: EscalateInput) -> StateView:
+    """Move the run when it has not been moved, then report: sidecar dump, evidence, restart command.
+
+    Only a gate's own refusal fails a run, only the database's own survey finds drift, and only a run that has written
+    nothing is cancelled: a claim that the database does not share is answered with `not_so` and changes nothing.
+    """
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        before = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))
+        if _impossible(before, input.state):
+            return _view(before, code="not_so")
+        state = call(
+            connection, "select cutter_governance.fn_run_stop(%s, %s, %s)", (input.run_id, input.state, input.reason)
+        )["state"]
+        sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))
+        if state != input.state:
+            return _view(sidecar, code="ended" if sidecar["run"]["ended_at"] else "not_so")
+        number = max(1, stops_of(sidecar))
+        run = sidecar["run"]
+        pins = state_json(sidecar)["context_pins"]
+        kb_id = kb_folder.stop_report(folder_of(run, pins.get("content_sha256")), day_of(run).date(), number=number)
+        connection.execute(
+            "select cutter_governance.fn_stop_route_record(%s, %s, %s)",
+            (input.run_id, kb_id, render(sidecar, input, state)),
+        )
+    publish(deps, Role.READ, input.run_id)
+    return _view(sidecar, kb_doc_id=kb_id)
+
+
+def stops_of(sidecar: Json) -> int:
+    """How often the run has stopped or failed: the number of its newest report, the same at every try."""
+    reached = [json.loads(body)["to_state"] for body in sidecar["transitions"]]
+    return sum(str(state).startswith(("stopped_", "failed_", "voided_")) for state in reached)
+
+
+def _impossible(sidecar: Json, state: str) -> bool:
+    if sidecar["run"]["state"] == state:
+        return False
+    if state == "voided_cancelled":
+        latch = sidecar["latch"]
+        return wrote(sidecar) or not latch["stopped"] or latch["kind"] != "cancel"
+    return _STOPPED.fullmatch(state) is None
+
+
+def _view(sidecar: Json, *, code: str = "", kb_doc_id: str = "") -> StateView:
+    return StateView(state=sidecar["run"]["state"], code=code, kb_doc_id=kb_doc_id, next_command=command_of(sidecar))
+
+
+def wrote(sidecar: Json) -> bool:
+    """True when leg A is sealed, so that drafts may stand."""
+    return any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in sidecar["receipts"])
+
+
+def command_of(sidecar: Json) -> str:
+    """The one command that moves this run on."""
+    run, latch = sidecar["run"], sidecar["latch"] or {}
+    return next_step(
+        run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
+        latched=bool(latch.get("stopped")), wrote=wrote(sidecar),
+    ).command  # fmt: skip
+
+
+def render(sidecar: Json, input: EscalateInput, state: str) -> str:
+    """The stop-route report: why, at which gate, the whole sidecar, and the command that goes on."""
+    run = sidecar["run"]
+    dump = json.dumps(state_json(sidecar), indent=2, sort_keys=True, ensure_ascii=False)
+    lines = [
+        f"# {run['document_id']} · stop route",
+        "",
+        f"run_id: {run['run_id']}  ",
+        f"state: {state}  ",
+        f"gate: {input.gate or 'none'}  ",
+        f"reason: {_line(input.reason)}",
+        "",
+        "## What to do next",
+        "",
+        "```",
+        command_of(sidecar),
+        "```",
+        "",
+        "## Evidence",
+        "",
+        "```json",
+        json.dumps(run["last_error"], indent=2, sort_keys=True, ensure_ascii=False),
+        "```",
+        "",
+        "## Sidecar",
+        "",
+        "```json",
+        dump,
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return text.replace("\n", " ").replace("<", "&lt;")

@@ -1,0 +1,36 @@
+"""IO: heartbeats from a thread of their own, also while a subprocess or a statement runs."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from temporalio import activity
+
+BEATS_A_TIMEOUT = 4
+"""Heartbeats within one heartbeat timeout."""
+
+
+@contextmanager
+def beating() -> Iterator[None]:
+    """Heartbeat until the block ends, so that a dead worker is noticed in seconds and not at the cap."""
+    timeout = activity.info().heartbeat_timeout
+    if timeout is None or timeout.total_seconds() <= 0:
+        yield
+        return
+    done = threading.Event()
+    context = contextvars.copy_context()
+
+    def beat() -> None:
+        while not done.wait(timeout.total_seconds() / BEATS_A_TIMEOUT):
+            context.run(activity.heartbeat)
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

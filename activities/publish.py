@@ -1,0 +1,140 @@
+"""IO: drains a run's outbox into the knowledge base and rewrites its run folder, after COMMIT.
+
+A document is rendered from its receipt, so that it has the same bytes at every try; what is not put now is put by the
+next activity or by the reconciler. The database's round trips: one to see what waits, one to say what was put.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from psycopg.rows import dict_row
+
+from activities.deps import Deps, day_of, folder_of
+from cutter.errors import Conflict, CutterError, ProgrammingError, Unavailable
+from cutter.gates import phase_report
+from cutter.gates.catalogue import Role
+from cutter.gates.report import GateReport
+from cutter.kb import folder as kb_folder
+from cutter.storage import run_folder
+from cutter.storage.gate_transaction import Attempt, Sealed
+from cutter.storage.pools import single
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+Put = tuple[str, str, int]
+"""KB id, sha256, bytes of a document that stands in the knowledge base."""
+
+_WAITING = "select * from cutter_governance.fn_outbox_waiting(%s)"
+_SIDECAR = "select cutter_governance.fn_run_sidecar(%s)"
+_DONE = "select cutter_governance.fn_outbox_done(%s, %s, %s)"
+
+
+def report_id(attempt: Attempt, report: GateReport) -> str:
+    """KB id of a gate's own report."""
+    pins = {**attempt.pins, **report.pins}
+    run = {**attempt.run, "docprefix": attempt.run["docprefix"] or report.pins.get("docprefix")}
+    return kb_folder.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
+
+
+def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
+    """Put every waiting document; answers {subject: (kb id, sha256)} of those that were put now.
+
+    Raises what the knowledge base raised, after what was put before it is recorded and the run folder is written.
+    """
+    with single(deps.pool(role)) as connection, connection.pipeline():
+        waiting = connection.cursor(row_factory=dict_row).execute(_WAITING, (run_id,))
+        state = connection.execute(_SIDECAR, (run_id,))
+    row = state.fetchone()
+    if row is None:
+        raise ProgrammingError(f"there is no run {run_id} to publish for")
+    sidecar: Json = row[0]  # type: ignore[assignment]
+    subjects: dict[str, tuple[str, str]] = {}
+    put: list[Put] = []
+    stopped: CutterError | None = None
+    for entry in waiting.fetchall():
+        data = _render(entry, sidecar)
+        try:
+            put.append((entry["kb_id"], deps.kb.put(entry["kb_id"], data), len(data)))
+        except CutterError as problem:
+            stopped = problem
+            break
+        subjects[entry["subject"]] = put[-1][:2]
+    if put:
+        sidecar = _done(deps, role, put)
+    _follow(deps, sidecar)
+    if stopped is not None:
+        raise stopped
+    return subjects
+
+
+def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
+    """(KB id, sha256) of a sealed gate's report, put now or before; whatever else waits for the run is put too.
+
+    A report that was sealed a moment ago is rendered from the receipt in hand, which saves a look at the outbox.
+    """
+    run_id, name = sealed.receipt["run_id"], sealed.receipt["gate"]
+    if sealed.kb_id is None:
+        put = publish(deps, role, run_id)
+        return put.get(name) or _put_before(deps, role, run_id, name)
+    data = phase_report.render(sealed.run, sealed.receipt)
+    try:
+        sha256 = deps.kb.put(sealed.kb_id, data)
+    except Unavailable:
+        # Tries again, and writes the run folder whatever the knowledge base does.
+        return publish(deps, role, run_id).get(name, ("", ""))
+    sidecar = _done(deps, role, [(sealed.kb_id, sha256, len(data))])
+    if any(document["sha256"] is None for document in sidecar["documents"]):
+        publish(deps, role, run_id)
+    else:
+        _follow(deps, sidecar)
+    return sealed.kb_id, sha256
+
+
+def project(deps: Deps, sidecar: Json) -> None:
+    """Rewrite the run folder from what the database answered: state.json, transitions.jsonl, phase reports."""
+    run = sidecar["run"]
+    documents = {
+        phase_report.file_name(receipt["gate"]): phase_report.render(run, receipt) for receipt in sidecar["receipts"]
+    }
+    run_folder.write(deps.settings.runs, run["run_id"], sidecar, documents)
+
+
+def _follow(deps: Deps, sidecar: Json) -> None:
+    # The folder follows the database: one that is busy or full must not fail what was committed. The next write, or
+    # `cutter rebuild`, catches up.
+    try:
+        project(deps, sidecar)
+    except CutterError as problem:
+        log.warning("run_folder.behind", run_id=sidecar["run"]["run_id"], code=problem.code, reason=str(problem))
+
+
+def _done(deps: Deps, role: Role, put: Sequence[Put]) -> Json:
+    """Record what stands in the knowledge base, in one round trip; the run's sidecar afterwards."""
+    with single(deps.pool(role)) as connection, connection.pipeline():
+        cursors = [connection.execute(_DONE, one) for one in put]
+    sidecar: Json = {}
+    for (kb_id, _, _), cursor in zip(put, cursors, strict=True):
+        row = cursor.fetchone()
+        sidecar = row[0] if row else {}  # type: ignore[assignment]
+        if sidecar.get("status") == "conflict":
+            raise Conflict(f"{kb_id} was put as {sidecar['recorded'][:16]}, now {sidecar['offered'][:16]}")
+    return sidecar
+
+
+def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:
+    with single(deps.pool(role)) as connection:
+        row = connection.execute(_SIDECAR, (run_id,)).fetchone()
+    documents: list[Json] = row[0]["documents"] if row else []  # type: ignore[index]
+    found = (one for one in documents if one["kind"] == "gate_report" and one["subject"] == name and one["sha256"])
+    return next(((one["kb_id"], one["sha256"]) for one in found), ("", ""))
+
+
+def _render(entry: Json, sidecar: Json) -> bytes:
+    if entry["body"] is not None:
+        return str(entry["body"]).encode()
+    receipt = next(one for one in sidecar["receipts"] if one["gate"] == entry["subject"])
+    return phase_report.render(sidecar["run"], receipt)

@@ -1,0 +1,191 @@
+"""IO: the sovereign gates: open a request, judge what arrives, end a request; stop, resume, escalate.
+
+Everything here runs as cutter_read; nothing here writes a unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from activities import approving
+from activities.deps import Deps, day_of, folder_of
+from activities.publish import publish
+from activities.request_document import request_document
+from cutter.approvals import schema
+from cutter.approvals.request import render_request
+from cutter.approvals.verdict import Verdict, verdict_record
+from cutter.domain import ids
+from cutter.gates.catalogue import Role, Sovereign
+from cutter.messages import (
+    EndRequestInput,
+    JudgeInput,
+    JudgeResult,
+    RefusalInput,
+    RequestInput,
+    RequestView,
+    ResumeInput,
+    StateView,
+    StopInput,
+)
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+
+Json = dict[str, Any]
+
+
+def open_request(deps: Deps, input: RequestInput) -> RequestView:
+    """Freeze the tuple, write the request document, publish it. Finding it open already answers the same."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        run = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))["run"]
+        caps = run["caps"]
+        ttl = caps["ttl_cut_seconds"] if input.gate == Sovereign.CUT else caps["ttl_lifecycle_seconds"]
+        answer = call(
+            connection,
+            "select cutter_governance.fn_request_open(%s, %s, %s, %s)",
+            (input.run_id, input.gate, int(ttl), ids.derived(input.run_id, "change_set")),
+        )
+        if answer["status"] not in ("opened", "requested"):
+            connection.rollback()
+            return _not_requested(input, answer)
+        request = answer["request"]
+        if answer["status"] == "opened":
+            document = request_document(deps, connection, run, request)
+            connection.execute(
+                "select cutter_governance.fn_request_document(%s, %s, %s)",
+                (request["request_id"], document.kb_id, render_request(document).decode()),
+            )
+            request["kb_id"] = document.kb_id
+        connection.commit()
+    publish(deps, Role.READ, input.run_id)
+    return _view(deps, input, request)
+
+
+def _not_requested(input: RequestInput, answer: Json) -> RequestView:
+    if answer["status"] == "drift":
+        drift = answer["drift"]
+        reason = f"fingerprint {drift['fingerprint']}: " + "; ".join(drift["diff"])[:400]
+        return RequestView(status="drift", gate=input.gate, code=drift["dimension"], reason=reason)
+    if answer["status"] == "stopped":
+        return RequestView(status="stopped", gate=input.gate, code=answer["kind"], reason=answer["reason"] or "")
+    return RequestView(status="refused", gate=input.gate, code=answer["code"], reason=answer["code"])
+
+
+def _view(deps: Deps, input: RequestInput, request: Json) -> RequestView:
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        facts = approving.read_facts(connection, input.run_id, input.gate)
+        sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))
+        connection.rollback()
+    policy, _ = approving.policy_of(deps, facts)
+    return RequestView(
+        status="requested",
+        gate=input.gate,
+        kb_id=request["kb_id"],
+        approval_kb_id=request["kb_id"].replace("-request-", "-approval-"),
+        challenge=request["challenge"],
+        expires_utc=datetime.fromisoformat(request["expires_at"]).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        approvers_needed=policy.thresholds().get(input.gate, 1),
+        review_decision_id=request["review_decision_id"] or "",
+        accepted=_accepted(sidecar["verdicts"], request, facts["now"]),
+    )
+
+
+def _accepted(verdicts: list[Json], request: Json, now: str) -> dict[str, str]:
+    """Approvals of this very request that were judged good, by approver: who has sent one need not send it again."""
+    return {
+        verdict["approver"]: verdict["kb_id"]
+        for verdict in verdicts
+        if verdict["accepted"]
+        and verdict["decision"] == schema.APPROVE
+        and verdict["challenge"] == request["challenge"]
+        and datetime.fromisoformat(verdict["not_after"]) > datetime.fromisoformat(now)
+    }
+
+
+def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
+    """Verify one signed document and record the verdict, so that people see it at once."""
+    verdict, facts = approving.judge(deps, Role.READ, input.run_id, input.gate, input.kb_id)
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        answer = call(
+            connection,
+            "select cutter_governance.fn_verdict_record(%s, %s, %s, %s)",
+            (input.run_id, input.gate, input.kb_id[:512], Jsonb(verdict_record(verdict))),
+        )
+        if verdict.accepted and verdict.decision == schema.REVOKE and verdict.statement is not None:
+            revoked = call(
+                connection,
+                "select cutter_governance.fn_revocation_record(%s, %s, %s, %s)",
+                (input.run_id, verdict.statement.approval_sha256, verdict.approval_sha256, input.kb_id),
+            )["status"]
+            if revoked != "revoked":
+                # Whoever revokes must not believe that it helped: the approval was used before this came.
+                verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
+    return _result(verdict, input.kb_id, facts["run"]["state"], duplicate=answer["status"] == "duplicate")
+
+
+def _result(verdict: Verdict, kb_id: str, state: str, *, duplicate: bool) -> JudgeResult:
+    return JudgeResult(
+        accepted=verdict.accepted,
+        code=verdict.code,
+        reason=verdict.reason[:300],
+        kb_id=kb_id[:512],
+        decision=verdict.decision or "",
+        approver=verdict.approver or "",
+        approval_sha256=verdict.approval_sha256 or "",
+        duplicate=duplicate,
+        state=state,
+    )
+
+
+def end_request(deps: Deps, input: EndRequestInput) -> StateView:
+    """End an open request as rejected (the run fails) or expired (the run stops), once it is so by the database."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        facts = approving.read_facts(connection, input.run_id, input.gate)
+        request, now = facts["request"], datetime.fromisoformat(facts["now"])
+        over = request is not None and datetime.fromisoformat(request["expires_at"]) <= now
+        if input.status == "expired" and not over and facts["run"]["state"] != "stopped_expired":
+            return StateView(state=facts["run"]["state"], code="not_so")
+        connection.execute(
+            "select cutter_governance.fn_request_end(%s, %s, %s, %s)",
+            (input.run_id, input.gate, input.status, input.approval_sha256),
+        )
+    publish(deps, Role.READ, input.run_id)
+    return StateView(state="failed_rejected" if input.status == "rejected" else "stopped_expired")
+
+
+def record_refusal(deps: Deps, input: RefusalInput) -> StateView:
+    """Keep a refused message, so that people and auditors see it."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        connection.execute(
+            "select cutter_governance.fn_refusal_record(%s, %s, %s, %s, %s)",
+            (input.run_id, input.gate, input.message, input.code, input.reason),
+        )
+    return StateView(state="", code=input.code)
+
+
+def set_stop(deps: Deps, input: StopInput) -> StateView:
+    """Set the stop latch; what was written, the database says."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        answer = call(
+            connection,
+            "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
+            (input.run_id, input.kind, input.reason, input.by),
+        )
+    return StateView(state=answer.get("state", ""), code="wrote" if answer.get("wrote") else "")
+
+
+def resume_run(deps: Deps, input: ResumeInput) -> StateView:
+    """Resume a stopped run, consuming the signed statement where one is needed."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        answer = call(
+            connection, "select cutter_governance.fn_run_resume(%s, %s)", (input.run_id, input.statement_sha256)
+        )
+    return StateView(state=answer.get("state", ""), code=answer["status"], reason=answer.get("decision", ""))
+
+
+def folder_and_day(run: Json, pins: Json) -> tuple[str, datetime]:
+    """Where a run's documents stand, and the day in their names."""
+    return folder_of(run, pins.get("content_sha256")), day_of(run)

@@ -1,0 +1,44 @@
+"""IO: end a run as voided: consume the signed statement and withdraw the drafts in one transaction (cutter_exec)."""
+
+from __future__ import annotations
+
+import re
+
+from activities import approving
+from activities.deps import Deps
+from activities.publish import publish
+from cutter.approvals import schema
+from cutter.gates.catalogue import Role
+from cutter.messages import StateView, VoidInput
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+
+
+def void_run(deps: Deps, input: VoidInput) -> StateView:
+    """Verify the statement in this process, then open, withdraw, close; its verdict was recorded before."""
+    gate = approving.sovereign_ahead(deps, Role.EXEC, input.run_id)
+    verdict, _ = approving.judge(deps, Role.EXEC, input.run_id, gate, input.kb_id)
+    if not verdict.accepted or verdict.decision != schema.VOID or verdict.statement is None:
+        return StateView(state="", code=verdict.code, reason=verdict.reason)
+    state = f"voided_{slug(verdict.statement.reason or 'void')}"
+    with translated(), deps.pool(Role.EXEC).connection() as connection:
+        opened = call(
+            connection, "select cutter_governance.fn_void_open(%s, %s)", (input.run_id, verdict.approval_sha256)
+        )
+        if opened["status"] != "opened":
+            connection.rollback()
+            return StateView(state=opened.get("state", ""), code=str(opened.get("code") or opened["status"]))
+        withdrawn = call(connection, "select public.fn_iu_withdraw_drafts(%s)", (input.run_id,))
+        closed = call(
+            connection,
+            "select cutter_governance.fn_void_close(%s, %s, %s)",
+            (input.run_id, state, withdrawn.get("count", 0)),
+        )
+        connection.commit()
+    publish(deps, Role.EXEC, input.run_id)
+    return StateView(state=closed["state"], code="voided", reason=f"{closed['withdrawn']} drafts withdrawn")
+
+
+def slug(reason: str) -> str:
+    """A reason as the tail of a state's name."""
+    return re.sub(r"[^a-z0-9]+", "_", reason.lower()).strip("_")[:40] or "void"

@@ -1,0 +1,300 @@
+"""IO: what one document costs: the floor (the same functions, SQL and subprocesses in one loop, no engine) beside the
+full run on Temporal with three workers; for several sizes, interleaved, medians.
+
+    python -m benchmarks.document --units 3,60,1000 --repetitions 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+import structlog
+
+from activities import GATE_FUNCTIONS
+from activities.cut_leg_a import create_units
+from activities.cutplan import plan_of
+from activities.deps import Deps
+from activities.marked import pinned_read
+from activities.sovereign import judge_approval, open_request
+from benchmarks.wire import Counted, relay
+from cutter.approvals import schema
+from cutter.gates.catalogue import GATES, WorkerRole
+from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
+from cutter.settings import Settings
+from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
+from starter import demo, runs, signing, source
+from starter.client import connect
+from tests.support.laws import law
+from tests.support.processes import Stack, stack
+from worker import build_deps
+
+RESULTS = Path(__file__).resolve().parent / "results"
+OPTIONS = {"duplicates": "refuse", "empty": "refuse", "max_candidates": 10_000}
+
+
+@dataclass(slots=True)
+class Sample:
+    """One document: wall milliseconds by gate, and what else was counted."""
+
+    gates: dict[str, float] = field(default_factory=dict)
+    round_trips: dict[str, int] = field(default_factory=dict)
+    bytes: dict[str, int] = field(default_factory=dict)
+    people: float = 0.0
+    total: float = 0.0
+    more: dict[str, float] = field(default_factory=dict)
+
+
+class Bench:
+    """A running stack, a floor of deps over a counting relay, and a sovereign's key."""
+
+    def __init__(self, made: Stack, port: int, counted: Counted) -> None:
+        self.stack, self.settings, self.counted = made, made.settings, counted
+        home = demo.ensure_approver(self.settings)
+        self.signer = signing.who(self.settings, demo.APPROVER, None, home)
+        options = "sslmode=disable&gssencmode=disable"
+        wired = self.settings.model_copy(update={"database_url": f"postgresql://127.0.0.1:{port}/cutter?{options}"})
+        self.direct, self.wired = (self._deps(settings) for settings in (self.settings, wired))
+        self.number = 0
+
+    def _deps(self, settings: Settings) -> dict[WorkerRole, Deps]:
+        # The verifier refuses in a process that holds the executor's password, so each has its own folder of them.
+        held = self.stack.state / "workers"
+        return {
+            role: build_deps(settings.model_copy(update={"secrets_dir": held / role.value / "secrets"}), role)
+            for role in WorkerRole
+        }
+
+    def register(self, units: int) -> str:
+        self.number += 1
+        document_id = f"ICX-BENCH-{units}-{self.number}"
+        source.register(
+            self.settings, law(units, title=f"Act {self.number}").encode(), document_id=document_id,
+            docprefix=document_id, profile="generic-markdown", options=OPTIONS,
+        )  # fmt: skip
+        return document_id
+
+    def sign(self, kb_id: str) -> str:
+        document, data = signing.read_request(self.settings, kb_id)
+        statement = signing.answer(document, data, self.signer, schema.APPROVE)
+        return signing.sign_and_upload(self.settings, statement, self.signer, document.approval_kb_id)
+
+    # --- the floor ------------------------------------------------------------------------------------------------
+
+    def floor(self, units: int, *, counting: bool = False) -> Sample:
+        """Every gate's function in one loop, in this process; `counting` goes through the relay, which costs time."""
+        document_id, sample = self.register(units), Sample()
+        deps = self.wired if counting else self.direct
+        run_id = runs.register_run(self.settings, document_id, "live")
+        began = time.perf_counter()
+        for gate in GATES:
+            approvals: tuple[str, ...] = ()
+            if gate.sovereign is not None:
+                approvals = (self._approved(deps, sample, run_id, gate.sovereign.value),)
+            outcome = self._timed(
+                sample, gate.name, deps[gate.worker], GATE_FUNCTIONS[gate.name],
+                GateInput(run_id=run_id, approval_kb_ids=approvals),
+            )  # fmt: skip
+            assert isinstance(outcome, GateOutcome)
+            assert outcome.status == "passed", f"{gate.name}: {outcome.code} {outcome.reason}"
+        sample.total = (time.perf_counter() - began) * 1000 - sample.people
+        return sample
+
+    def _approved(self, deps: dict[WorkerRole, Deps], sample: Sample, run_id: str, gate: str) -> str:
+        cutter = deps[WorkerRole.CUTTER]
+        asked = RequestInput(run_id=run_id, gate=gate)
+        request = self._timed(sample, f"{gate} request", cutter, open_request, asked)
+        began = time.perf_counter()
+        kb_id = self.sign(request.kb_id)
+        sample.people += (time.perf_counter() - began) * 1000
+        judged = JudgeInput(run_id=run_id, gate=gate, kb_id=kb_id)
+        verdict = self._timed(sample, f"{gate} verdict", cutter, judge_approval, judged)
+        assert verdict.accepted, verdict.reason
+        return kb_id
+
+    def _timed(self, sample: Sample, name: str, deps: Deps, function: Any, argument: Any) -> Any:
+        trips, moved = self.counted.round_trips, self.counted.bytes_sent + self.counted.bytes_received
+        began = time.perf_counter()
+        answer = function(deps, argument)
+        sample.gates[name] = (time.perf_counter() - began) * 1000
+        sample.round_trips[name] = self.counted.round_trips - trips
+        sample.bytes[name] = self.counted.bytes_sent + self.counted.bytes_received - moved
+        return answer
+
+    def bare_calls(self, units: int) -> float:
+        """N calls of fn_iu_create alone, in ms: in the transaction of a rehearsal, since no other may make them."""
+        document_id = self.register(units)
+        run_id = runs.register_run(self.settings, document_id, "dryrun")
+        for gate in GATES[:5]:
+            GATE_FUNCTIONS[gate.name](self.direct[gate.worker], GateInput(run_id=run_id))
+        deps, leg = self.direct[WorkerRole.EXEC], GATES[5]
+        attempt = begin_attempt(deps.pool(leg.role), leg, run_id, worker="bench", lease_seconds=600)
+        assert isinstance(attempt, Attempt)
+        with gate_transaction(
+            deps.pool(leg.role), attempt, Terms(rehearse=True, cap_seconds=600, reads=[pinned_read(attempt)])
+        ) as opened:
+            assert isinstance(opened, Open), opened
+            _, plan = plan_of(deps, opened)
+            began = time.perf_counter()
+            create_units(opened.connection, plan, actor="bench")
+            return (time.perf_counter() - began) * 1000
+
+    # --- the full run ---------------------------------------------------------------------------------------------
+
+    async def full(self, units: int) -> Sample:
+        """The run on the engine, approvals given at once; people's time is taken out."""
+        document_id, sample = self.register(units), Sample()
+        client = await connect(self.settings)
+        run_id = runs.register_run(self.settings, document_id, "live")
+        began = time.perf_counter()
+        handle = await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="bench"))
+        signalled: dict[str, datetime] = {}
+        for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
+            request = await self._request(run_id, gate)
+            seen = time.perf_counter()
+            kb_id = await asyncio.to_thread(self.sign, request["kb_id"])
+            sample.people += (time.perf_counter() - seen) * 1000
+            signalled[gate] = datetime.now(UTC)
+            await handle.signal("submit_approval", kb_id)
+        result = await handle.result()
+        sample.total = (time.perf_counter() - began) * 1000 - sample.people
+        assert result.state == "closeout_reported", result
+        self._read(sample, run_id, signalled)
+        seen_history = (await handle.describe()).raw_description.workflow_execution_info
+        sample.more["history events"] = seen_history.history_length
+        sample.more["history bytes"] = seen_history.history_size_bytes
+        return sample
+
+    async def _request(self, run_id: str, gate: str) -> dict[str, Any]:
+        # Asked often, so that the time in which nobody has seen the request yet stays small.
+        while True:
+            seen = await asyncio.to_thread(runs.sidecar, self.settings, run_id)
+            for request in seen["requests"]:
+                put = any(doc["kb_id"] == request["kb_id"] and doc["sha256"] for doc in seen["documents"])
+                if request["gate"] == gate and put:
+                    return dict(request)
+            assert not seen["run"]["state"].startswith(("failed", "stopped")), seen["run"]["last_error"]
+            await asyncio.sleep(0.005)
+
+    def _read(self, sample: Sample, run_id: str, signalled: dict[str, datetime]) -> None:
+        seen = runs.sidecar(self.settings, run_id)
+        for attempt in seen["attempts"]:
+            start, end = (datetime.fromisoformat(attempt[name]) for name in ("started_at", "finished_at"))
+            sample.gates[attempt["gate"]] = (end - start).total_seconds() * 1000
+            for gate in GATES:
+                if gate.name == attempt["gate"] and gate.sovereign is not None:
+                    waited = start - signalled[gate.sovereign.value]
+                    sample.more[f"{gate.sovereign.value} signal to gate ms"] = waited.total_seconds() * 1000
+
+
+def memory(made: Stack) -> dict[str, float]:
+    """RSS in MiB of the three workers and the Temporal server."""
+    names = ("worker-cutter", "worker-exec", "worker-verify", "temporal")
+    return {name: psutil.Process(made.process(name).pid).memory_info().rss / 2**20 for name in names}
+
+
+def measure(sizes: list[int], repetitions: int) -> list[dict[str, Any]]:
+    """Interleaved: floor and full of each size in turn, `repetitions` times; medians."""
+    records: list[dict[str, Any]] = []
+    with stack("bd") as made:
+        made.up()
+        server = int(made.settings.state.joinpath("postgres.url").read_text().rsplit(":", 1)[1].split("/")[0])
+        with relay(server) as (port, counted):
+            bench = Bench(made, port, counted)
+            samples: dict[tuple[str, int], list[Sample]] = defaultdict(list)
+            bare: dict[int, list[float]] = defaultdict(list)
+            bench.floor(3)
+            asyncio.run(bench.full(3))
+            for _ in range(repetitions):
+                for units in sizes:
+                    samples["floor", units].append(bench.floor(units))
+                    samples["full", units].append(asyncio.run(bench.full(units)))
+                    bare[units].append(bench.bare_calls(units))
+            counts = {units: bench.floor(units, counting=True) for units in sizes}
+            for (kind, units), taken in samples.items():
+                records.append(
+                    _median(kind, units, taken)
+                    | {"bare_calls_ms": statistics.median(bare[units])}
+                    | {"round_trips": counts[units].round_trips, "bytes": counts[units].bytes}
+                )
+            records.append({"kind": "memory", **{name: round(mib, 1) for name, mib in memory(made).items()}})
+    return records
+
+
+def _median(kind: str, units: int, taken: list[Sample]) -> dict[str, Any]:
+    def middle(pick: str) -> dict[str, float]:
+        names = dict.fromkeys(name for sample in taken for name in getattr(sample, pick))
+        return {name: statistics.median(getattr(s, pick).get(name, 0) for s in taken) for name in names}
+
+    return {
+        "kind": kind,
+        "units": units,
+        "n": len(taken),
+        "total_ms": statistics.median(sample.total for sample in taken),
+        "people_ms": statistics.median(sample.people for sample in taken),
+        "gates_ms": middle("gates"),
+        "more": middle("more"),
+    }
+
+
+def show(records: list[dict[str, Any]]) -> None:
+    """The table of spec 08."""
+    runs_of = {(r["kind"], r["units"]): r for r in records if r["kind"] in ("floor", "full")}
+    sizes = sorted({units for _, units in runs_of})
+    print(f"{'gate':30}" + "".join(f"{f'floor {u}':>12}{f'full {u}':>12}{'trips':>7}{'KiB':>8}" for u in sizes))
+    names = list(runs_of["floor", sizes[0]]["gates_ms"])
+    for name in names:
+        line = f"{name:30}"
+        for units in sizes:
+            floor, full = runs_of["floor", units], runs_of["full", units]
+            line += f"{floor['gates_ms'][name]:>9.0f} ms"
+            line += f"{full['gates_ms'][name]:>9.0f} ms" if name in full["gates_ms"] else f"{'':>12}"
+            line += f"{floor['round_trips'][name]:>7.0f}{floor['bytes'][name] / 1024:>8.1f}"
+        print(line)
+    for units in sizes:
+        floor, full = runs_of["floor", units], runs_of["full", units]
+        share = 1 - floor["total_ms"] / full["total_ms"]
+        bare = floor["gates_ms"]["IG_cut_leg_a_execute"] / full["bare_calls_ms"]
+        print(
+            f"\n{units} units: floor {floor['total_ms']:.0f} ms, full {full['total_ms']:.0f} ms (without people), "
+            f"engine's share {share:.0%}; leg A {bare:.2f} times the bare calls ({full['bare_calls_ms']:.0f} ms)"
+        )
+        print("  " + ", ".join(f"{name} {value:.0f}" for name, value in sorted(full["more"].items())))
+    for record in records:
+        if record["kind"] == "memory":
+            print("\nRSS, MiB: " + ", ".join(f"{name} {value}" for name, value in record.items() if name != "kind"))
+
+
+def main() -> None:
+    """Measure, print, write JSON lines."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", 1)[0])
+    parser.add_argument("--units", default="3,60,1000", help="sizes, such as 3,60,1000")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--output", type=Path, default=RESULTS / "document.jsonl")
+    chosen = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    records = measure([int(size) for size in chosen.units.split(",")], chosen.repetitions)
+    head = {
+        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
+    }  # fmt: skip
+    print(json.dumps(head))
+    show(records)
+    chosen.output.parent.mkdir(parents=True, exist_ok=True)
+    chosen.output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

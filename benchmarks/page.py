@@ -1,0 +1,112 @@
+"""IO: docs/performance.md from the newest results: every figure comes from a file that a benchmark wrote.
+
+python -m benchmarks.page
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "performance.md"
+
+Json = dict[str, Any]
+
+READING = ("IG_source_pin", "IG_mark", "IG_cutplan", "IG_grant_probe", "IG_structural_verify", "IG_closeout")
+WRITING = ("IG_cut_leg_a_execute", "IG_lifecycle_enact_execute")
+
+
+def read(name: str) -> list[Json]:
+    """The records of one result file."""
+    lines = (HERE / "results" / name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def goals(document: list[Json], marking: list[Json]) -> list[tuple[str, str, str, bool]]:
+    """(goal, asked for, measured, met): the goals of a single document, judged from the figures."""
+    full = {one["units"]: one for one in document if one.get("kind") == "full"}
+    floor = {one["units"]: one for one in document if one.get("kind") == "floor"}
+    share = {units: 1 - floor[units]["total_ms"] / full[units]["total_ms"] for units in full}
+    waits = [value for one in full.values() for name, value in one["more"].items() if "signal to gate" in name]
+    events = {units: one["more"]["history events"] for units, one in full.items()}
+    sizes = {units: one["more"]["history bytes"] for units, one in full.items()}
+    spread = max(sizes.values()) / min(sizes.values()) - 1
+    large = max(full)
+    trips = floor[large]["round_trips"]
+    reading, writing = max(trips[name] for name in READING), max(trips[name] for name in WRITING)
+    bare = floor[large]["gates_ms"]["IG_cut_leg_a_execute"] / floor[large]["bare_calls_ms"]
+    code = next((one for one in marking if str(one.get("case", "")).startswith("fr-code-minier")), None)
+    rows = [
+        ("engine's share of active time, 60 units", "≤ 25 %", f"{share[60]:.0%}", share[60] <= 0.25),
+        (f"engine's share of active time, {large:,} units", "≤ 10 %", f"{share[large]:.0%}", share[large] <= 0.10),
+        ("approval signal to the next gate's start, medians", "p50 ≤ 200 ms", f"{max(waits):.0f} ms at most",
+         max(waits) <= 200),
+        ("history events", "≤ 140", f"{max(events.values()):.0f}", max(events.values()) <= 140),
+        ("history bytes", "≤ 32 KB", f"{max(sizes.values()):,.0f}", max(sizes.values()) <= 32 * 1024),
+        (f"history of {large:,} units against {min(full)}", "± 5 %", f"+{spread:.1%}", spread <= 0.05),
+        ("round trips, reading gates", "≤ 5", f"{reading:.0f} at most", reading <= 5),
+        ("round trips, leg A and enactment", "≤ 10", f"{writing:.0f} at most", writing <= 10),
+        (f"leg A of {large:,} units against the bare calls", "≤ 1.2 times", f"{bare:.2f} times", bare <= 1.2),
+    ]  # fmt: skip
+    if code is not None:
+        rows.append(("marking the 371 KB code, CPU time", "≤ 100 ms", f"{code['cpu_ms']} ms", code["cpu_ms"] <= 100))
+    memory = next(one for one in document if one.get("kind") == "memory")
+    largest = max(memory[name] for name in memory if name.startswith("worker"))
+    rows.append(("a worker's memory after the runs", "≤ 150 MiB", f"{largest} MiB", largest <= 150))
+    return rows
+
+
+def gates(document: list[Json]) -> list[str]:
+    """Per gate: floor and full wall, round trips, bytes, for each size."""
+    full = {one["units"]: one for one in document if one.get("kind") == "full"}
+    floor = {one["units"]: one for one in document if one.get("kind") == "floor"}
+    sizes = sorted(full)
+    head = "| gate | " + " | ".join(f"{u} units: floor, full, trips, KiB" for u in sizes) + " |"
+    lines = [head, "| --- |" + " --- |" * len(sizes)]
+    for name in floor[sizes[0]]["gates_ms"]:
+        cells = []
+        for units in sizes:
+            engine = full[units]["gates_ms"].get(name)
+            cells.append(
+                f"{floor[units]['gates_ms'][name]:.0f} ms, {f'{engine:.0f} ms' if engine else '–'}, "
+                f"{floor[units]['round_trips'][name]}, {floor[units]['bytes'][name] / 1024:.0f}"
+            )
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    totals = [f"{floor[u]['total_ms']:.0f} ms, {full[u]['total_ms']:.0f} ms, , " for u in sizes]
+    return [*lines, "| **total, without people** | " + " | ".join(totals) + " |"]
+
+
+def page() -> str:
+    """The whole page."""
+    document, marking = read("document.jsonl"), read("marking.jsonl")
+    machine = document[0]
+    lines = [
+        "# Performance",
+        "",
+        "This page is made by `python -m benchmarks.page` from the files in `benchmarks/results`, which `make bench`",
+        "writes. Method: [benchmarks/README.md](../benchmarks/README.md). The floor is the same functions, SQL and",
+        "subprocesses in one loop without the engine; full is the run on Temporal with three workers.",
+        "",
+        f"Machine: {machine['cpus']} cores, {machine['machine']}, Python {machine['python']}, {machine['at']};",
+        f"load {machine['load']} at the end. Medians of {document[1]['n']} interleaved runs.",
+        "",
+        "| goal | asked for | measured | met |",
+        "| --- | --- | --- | --- |",
+        *(f"| {' | '.join((*row[:3], 'yes' if row[3] else '**no**'))} |" for row in goals(document, marking)),
+        "",
+        "## Per gate",
+        "",
+        *gates(document),
+        "",
+        "A dash: the step is no gate and has no attempt of its own in the full run. Trips and bytes are counted in a",
+        "pass of their own, which is not timed.",
+        "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE)

@@ -1,0 +1,261 @@
+"""IO: the folder of policy epochs and approvers' public keys.
+
+    <approvers_dir>/epoch-0001.yaml            the policy; its sha256 stands in the database
+    <approvers_dir>/epoch-0002.yaml
+    <approvers_dir>/epoch-0002.yaml.<fpr>.asc  signatures of approvers of epoch 1 over it
+    <approvers_dir>/keys/<fpr>-<16 hex>.asc    public keys, each named in an epoch by its sha256
+
+Nothing in the folder is believed on its own: the epoch is taken by the sha256 that the database names, and a key by the
+sha256 that the epoch names, so that a changed or missing file means "could not verify" and never another answer.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+
+from cutter import limits
+from cutter.approvals import scratch
+from cutter.approvals.gpg import Gpg, find_binary
+from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, GateRule, Policy, Tier
+from cutter.approvals.policy_file import parse_policy, render_policy
+from cutter.approvals.refusal import Refusal
+from cutter.approvals.succession import refuse_succession
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
+
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+_LAST = datetime(2099, 12, 31, tzinfo=UTC)
+DEFAULT_GROUP = "sovereigns"
+GPG_VERSION_FLOOR = (2, 2, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewApprover:
+    """A person to take into an epoch; `public_key` is their armored export. Without gates they may sign nothing."""
+
+    name: str
+    public_key: bytes
+    groups: tuple[str, ...] = (DEFAULT_GROUP,)
+    gates: tuple[str, ...] = ALL_GATES
+    not_before: datetime = _FIRST
+    not_after: datetime = _LAST
+
+
+def default_rules(tier: Tier = Tier.MEDIUM) -> tuple[GateRule, ...]:
+    """Both sovereign gates at one tier with the default thresholds: one person, tier high two."""
+    return tuple(GateRule(gate=gate, tier=tier, thresholds=tuple(DEFAULT_THRESHOLDS.items())) for gate in ALL_GATES)
+
+
+def init(
+    approvers_dir: Path,
+    *,
+    approvers: Sequence[NewApprover],
+    gates: tuple[GateRule, ...] | None = None,
+    lifecycle_group: str = DEFAULT_GROUP,
+    succession: int = 1,
+    gpg_binary: str | None = None,
+    gpg_version_floor: tuple[int, ...] = GPG_VERSION_FLOOR,
+    deployment_id: str | None = None,
+) -> Policy:
+    """Make epoch 1 with a new deployment_id. Its sha256 goes to the database, by the database's owner.
+
+    Conflict when the folder has an epoch 1 already.
+    """
+    binary = gpg_binary or find_binary()
+    data = render_policy(
+        number=1,
+        deployment_id=deployment_id or str(uuid.uuid4()),
+        previous_sha256=None,
+        approvers=tuple(_take_key(approvers_dir, one, binary) for one in approvers),
+        gates=default_rules() if gates is None else gates,
+        lifecycle_group=lifecycle_group,
+        succession=succession,
+        gpg_binary=binary,
+        gpg_version_floor=gpg_version_floor,
+    )
+    return _write_epoch(approvers_dir, data)
+
+
+def propose(
+    approvers_dir: Path,
+    previous: Policy,
+    *,
+    approvers: Sequence[NewApprover | Approver],
+    gates: tuple[GateRule, ...] | None = None,
+    lifecycle_group: str | None = None,
+    succession: int | None = None,
+) -> Policy:
+    """Write the epoch after `previous`, yet unsigned; what is not given stays as it was."""
+    binary = previous.gpg_binary
+    data = render_policy(
+        number=previous.number + 1,
+        deployment_id=previous.deployment_id,
+        previous_sha256=previous.sha256,
+        approvers=tuple(
+            one if isinstance(one, Approver) else _take_key(approvers_dir, one, binary) for one in approvers
+        ),
+        gates=previous.gates if gates is None else gates,
+        lifecycle_group=lifecycle_group or previous.lifecycle_group,
+        succession=succession or previous.succession,
+        gpg_binary=binary,
+        gpg_version_floor=previous.gpg_version_floor,
+        signing=previous.signing,
+    )
+    return _write_epoch(approvers_dir, data)
+
+
+def add_signature(approvers_dir: Path, epoch: Policy, fingerprint: str, signature: bytes) -> Path:
+    """Put an approver's detached signature beside an epoch; whether it counts is `check_succession`'s to say."""
+    path = _epoch_path(approvers_dir, epoch.number)
+    return _write_new(path.with_name(f"{path.name}.{fingerprint}.asc"), signature)
+
+
+def check_succession(approvers_dir: Path, previous: Policy, following: Policy, *, now: datetime) -> None:
+    """Return when the next epoch may be installed; Refused says what is missing. `now` is the database's clock."""
+    _, ring = load_current(approvers_dir, previous.sha256)
+    name = _epoch_path(approvers_dir, following.number).name
+    files = sorted(approvers_dir.glob(f"{name}.*.asc"))[: limits.APPROVALS_A_GATE_MAX * 2]
+    signatures = [(data, ring.verify_detached(following.data, data)) for data in map(_read_signature, files)]
+    away = next((evidence.unverifiable for _, evidence in signatures if evidence.unverifiable), None)
+    if away is not None:
+        raise Unavailable(f"the signatures of the new epoch could not be verified: {away}", what="gpg")
+    refusal = refuse_succession(previous, following, signatures, now=now)
+    if isinstance(refusal, Refusal):
+        raise Refused(refusal.reason, code=refusal.code)
+
+
+def read_epoch(approvers_dir: Path, number: int) -> Policy:
+    """The policy of an epoch's file as it stands; whether it is the one in force is for the database to say."""
+    path = _epoch_path(approvers_dir, number)
+    try:
+        return parse_policy(path.read_bytes())
+    except FileNotFoundError:
+        raise NotFound(f"no {path.name} in {approvers_dir}") from None
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+
+
+def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[Policy, Gpg]:
+    """The epoch whose sha256 the database names, and a keyring of exactly its approvers' keys.
+
+    The file is read and compared at every call; the keyring is kept for as long as the epoch is the same. Raises
+    Unavailable(what="approvers") when file or key is missing or changed, Unavailable(what="gpg") when the binary is
+    missing or older than the epoch's floor.
+    """
+    data = _epoch_of(approvers_dir, expected_sha256)
+    if data is None:
+        raise Unavailable(
+            f"no epoch in {approvers_dir} has the sha256 {expected_sha256} that the database names; restore the file",
+            what="approvers",
+        )
+    policy = parse_policy(data)
+    ring = _ring(approvers_dir.absolute(), policy)
+    if ring.home is None or not (ring.home / "pubring.kbx").is_file():
+        # Something tidied the temporary folder away under a long-lived worker; the keys are still there to read.
+        _ring.cache_clear()
+        ring = _ring(approvers_dir.absolute(), policy)
+    return policy, ring
+
+
+def _epoch_of(approvers_dir: Path, sha256: str) -> bytes | None:
+    # Newest first: the epoch in force is nearly always the last one.
+    for path in sorted(approvers_dir.glob("epoch-[0-9][0-9][0-9][0-9].yaml"), reverse=True):
+        try:
+            data = path.read_bytes()
+        except OSError as problem:
+            raise _unreadable(path, problem) from problem
+        if sha256_hex(data) == sha256:
+            return data
+    return None
+
+
+@lru_cache(maxsize=8)
+def _ring(approvers_dir: Path, policy: Policy) -> Gpg:
+    keys = {sha256_hex(data): data for data in _key_files(approvers_dir)}
+    home = scratch.folder()
+    fingerprints = frozenset(one.fingerprint for one in policy.approvers)
+    ring = Gpg(home, policy.gpg_binary, required=fingerprints)
+    scratch.remove_with(ring, home)
+    _require_version(ring, policy)
+    for one in policy.approvers:
+        if one.key_sha256 not in keys:
+            raise Unavailable(
+                f"the public key of {one.name} is missing or changed in {approvers_dir}", what="approvers"
+            )
+        ring.import_public(keys[one.key_sha256])
+    strangers = set(ring.primary_fingerprints()) ^ fingerprints
+    if strangers:
+        raise Unavailable(f"the keyring of approvers is not the epoch's: {min(strangers)}", what="approvers")
+    return ring
+
+
+def _require_version(ring: Gpg, policy: Policy) -> None:
+    version = ring.version()
+    if version < policy.gpg_version_floor:
+        floor = ".".join(map(str, policy.gpg_version_floor))
+        raise Unavailable(f"{policy.gpg_binary} is older than {floor}, the epoch's floor; update GnuPG", what="gpg")
+
+
+def _key_files(approvers_dir: Path) -> list[bytes]:
+    folder = approvers_dir / "keys"
+    try:
+        return [path.read_bytes() for path in sorted(folder.glob("*.asc"))]
+    except OSError as problem:
+        raise _unreadable(folder, problem) from problem
+
+
+def _take_key(approvers_dir: Path, one: NewApprover, binary: str) -> Approver:
+    with tempfile.TemporaryDirectory(prefix="cg-") as home:
+        fingerprints = Gpg(Path(home), binary).import_public(one.public_key)
+    if len(fingerprints) != 1:
+        raise InvalidInput(f"the key file of {one.name} holds {len(fingerprints)} keys; export exactly one")
+    digest = sha256_hex(one.public_key)
+    _write_new(approvers_dir / "keys" / f"{fingerprints[0]}-{digest[:16]}.asc", one.public_key)
+    return Approver(
+        name=one.name,
+        fingerprint=fingerprints[0],
+        key_sha256=digest,
+        groups=one.groups,
+        gates=one.gates,
+        not_before=one.not_before,
+        not_after=one.not_after,
+    )
+
+
+def _write_epoch(approvers_dir: Path, data: bytes) -> Policy:
+    policy = parse_policy(data)
+    _write_new(_epoch_path(approvers_dir, policy.number), data)
+    return policy
+
+
+def _write_new(path: Path, data: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        if path.read_bytes() != data:
+            raise Conflict(f"{path} exists with other bytes; nothing was changed") from None
+    return path
+
+
+def _read_signature(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(limits.SIGNATURE_BYTES_MAX + 1)
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+
+
+def _epoch_path(approvers_dir: Path, number: int) -> Path:
+    return approvers_dir / f"epoch-{number:04d}.yaml"
+
+
+def _unreadable(path: Path, problem: OSError) -> Unavailable:
+    return Unavailable(f"{path} cannot be read ({problem.strerror}); check the folder of approvers", what="approvers")

@@ -1,0 +1,117 @@
+"""Pure: what gpg said about a signature, as a value, read from its own status lines and from nothing else.
+
+The exit code and the words on stderr are not looked at: gpg calls a SHA-1 signature and a signature by an expired key
+"good", so the judge needs the records themselves (spec 03, step 3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+
+_PREFIX = "[GNUPG:] "
+_OUTCOMES = frozenset(("GOODSIG", "EXPSIG", "EXPKEYSIG", "REVKEYSIG", "BADSIG", "ERRSIG"))
+_FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
+
+
+class Outcome(StrEnum):
+    """gpg's word on one signature."""
+
+    GOOD = "GOODSIG"
+    SIGNATURE_EXPIRED = "EXPSIG"
+    KEY_EXPIRED = "EXPKEYSIG"
+    KEY_REVOKED = "REVKEYSIG"
+    BAD = "BADSIG"
+    ERROR = "ERRSIG"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureRecord:
+    """One signature. The fields from VALIDSIG are None when gpg gave none; times are UTC, `signature_class` is hex."""
+
+    outcomes: tuple[Outcome, ...]
+    fingerprint: str | None = None
+    primary_fingerprint: str | None = None
+    created: datetime | None = None
+    expires: datetime | None = None
+    digest_algorithm: int | None = None
+    signature_class: str | None = None
+    key_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureEvidence:
+    """All that gpg said. `unverifiable` says why it could not judge at all: then nothing is wrong or right."""
+
+    records: tuple[SignatureRecord, ...] = ()
+    keywords: tuple[str, ...] = ()
+    unverifiable: str | None = None
+
+
+@dataclass(slots=True)
+class _Open:
+    outcomes: list[Outcome] = field(default_factory=list)
+    valid: list[list[str]] = field(default_factory=list)
+    key_missing: bool = False
+
+    def close(self) -> SignatureRecord:
+        outcomes = tuple(self.outcomes)
+        # Two VALIDSIG lines for one signature are no evidence of either.
+        if len(self.valid) != 1:
+            return SignatureRecord(outcomes=outcomes, key_missing=self.key_missing)
+        return _with_validsig(outcomes, self.valid[0])
+
+
+def read_status(lines: Iterable[str]) -> SignatureEvidence:
+    """Evidence from gpg's status lines (`[GNUPG:] KEYWORD …`); other lines are ignored."""
+    keywords: list[str] = []
+    signatures: list[_Open] = []
+    for line in lines:
+        if not line.startswith(_PREFIX):
+            continue
+        keyword, *words = line.removeprefix(_PREFIX).split(" ")
+        keywords.append(keyword)
+        if keyword == "NEWSIG":
+            signatures.append(_Open())
+        elif signatures:
+            _take(signatures[-1], keyword, words)
+        elif keyword in _OUTCOMES or keyword == "VALIDSIG":
+            signatures.append(_Open())
+            _take(signatures[-1], keyword, words)
+    return SignatureEvidence(records=tuple(one.close() for one in signatures), keywords=tuple(keywords))
+
+
+def _take(signature: _Open, keyword: str, words: list[str]) -> None:
+    if keyword in _OUTCOMES:
+        signature.outcomes.append(Outcome(keyword))
+    elif keyword == "VALIDSIG":
+        signature.valid.append(words)
+    elif keyword == "NO_PUBKEY":
+        signature.key_missing = True
+
+
+def _with_validsig(outcomes: tuple[Outcome, ...], words: Sequence[str]) -> SignatureRecord:
+    # VALIDSIG <fpr> <date> <created> <expires> <version> <reserved> <key algorithm> <digest> <class> <primary fpr>
+    if len(words) < 10 or not (_FINGERPRINT.fullmatch(words[0]) and _FINGERPRINT.fullmatch(words[9])):
+        return SignatureRecord(outcomes=outcomes)
+    return SignatureRecord(
+        outcomes=outcomes,
+        fingerprint=words[0],
+        primary_fingerprint=words[9],
+        created=_moment(words[2]),
+        expires=_moment(words[3]) if words[3] != "0" else None,
+        digest_algorithm=int(words[7]) if words[7].isdecimal() else None,
+        signature_class=words[8],
+    )
+
+
+def _moment(text: str) -> datetime | None:
+    if text.isdecimal():
+        return datetime.fromtimestamp(int(text), tz=UTC)
+    try:
+        return datetime.strptime(text, "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None

@@ -1,0 +1,252 @@
+"""IO: the gpg binary, called so that nothing outside its home speaks for it.
+
+No options file, no network, no key server, no trust database; the C locale; bounded time. Keys are handled and
+signatures made through python-gnupg; what gpg says about a signature is read here from its own status lines
+(`evidence.read_status`), never from the library's word or the exit code (ADR 5).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import gnupg
+
+from cutter import limits
+from cutter.approvals import scratch
+from cutter.approvals.evidence import SignatureEvidence, read_status
+from cutter.errors import InvalidInput, NotFound, Unavailable
+
+_ISOLATED = ("--no-options", "--no-auto-key-retrieve", "--no-auto-key-locate", "--disable-dirmngr")
+_SOCKET_PATH_MAX = 80
+"""A home's agent sockets need a path of fewer than 108 characters; this leaves room for their names."""
+
+_FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
+
+
+class Gpg:
+    """One GnuPG home and one binary.
+
+    `home` None is the person's own home, for `cutter approve`; `interactive` lets their agent ask for a passphrase.
+    `required` are primary fingerprints that the keyring is known to hold: one that is missing from it means that the
+    keyring cannot be read, and not that the signer is a stranger. Every method raises Unavailable(what="gpg") when
+    the binary is missing, dies or hangs.
+    """
+
+    def __init__(
+        self,
+        home: Path | None,
+        binary: str | None = None,
+        *,
+        interactive: bool = False,
+        required: frozenset[str] = frozenset(),
+    ) -> None:
+        self.binary = binary or find_binary()
+        self.home = home
+        self._interactive = interactive
+        self._required = required
+        if home is not None:
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # The agent's sockets stand in the home: a path that is too long for them is reached by a short link.
+            self._short, folder = _short_path(home)
+            if folder is not None:
+                scratch.remove_with(self, folder)
+
+    def version(self) -> tuple[int, ...]:
+        """The binary's version, such as (2, 2, 40)."""
+        found: tuple[int, ...] | None = self._ask(lambda library: library.version)
+        if found is None:
+            raise Unavailable(f"{self.binary} does not say which GnuPG it is", what="gpg")
+        return found
+
+    def generate_key(self, name: str, *, expire: str | None = None) -> str:
+        """A new ed25519 signing key without a passphrase; `expire` as gpg writes it (`2y`). Its fingerprint."""
+        wanted = f"Key-Type: EDDSA\nKey-Curve: ed25519\nKey-Usage: sign\nName-Real: {name}\n"
+        wanted += f"Expire-Date: {expire or 0}\n%no-protection\n%commit\n"
+        made = self._ask(lambda library: library.gen_key(wanted), agent=True)
+        if not made.fingerprint:
+            raise _failed("make a key", made)
+        return str(made.fingerprint)
+
+    def add_encryption_key(self, fingerprint: str) -> None:
+        """A cv25519 subkey, so that backups can be encrypted for a generated key."""
+        words = {"algorithm": "cv25519", "usage": "encr", "expire": "never", "master_passphrase": ""}
+        made = self._ask(lambda library: library.add_subkey(_full(fingerprint), **words), agent=True)
+        if not made.fingerprint:
+            raise _failed("add an encryption key", made)
+
+    def export_public(self, fingerprint: str) -> bytes:
+        """The armored public key; NotFound when the home has none of that fingerprint."""
+        key: str = self._ask(lambda library: library.export_keys(_full(fingerprint)))
+        if not key:
+            raise NotFound(f"no public key {fingerprint} in this home")
+        return key.encode("ascii")
+
+    def import_public(self, key: bytes) -> tuple[str, ...]:
+        """Take in public keys and return their primary fingerprints; InvalidInput when there are none."""
+        if len(key) > limits.PUBLIC_KEY_BYTES_MAX:
+            raise InvalidInput(f"a public key has at most {limits.PUBLIC_KEY_BYTES_MAX} bytes")
+        taken: list[str] = self._ask(lambda library: library.import_keys(key).fingerprints)
+        if not taken:
+            raise InvalidInput("this is not an OpenPGP public key; use gpg --armor --export FINGERPRINT")
+        return tuple(dict.fromkeys(taken))
+
+    def primary_fingerprints(self, *, secret: bool = False) -> tuple[str, ...]:
+        """Primary fingerprints of the keys in this home; with `secret`, of those that it can sign with."""
+        listed: list[dict[str, str]] = self._ask(lambda library: library.list_keys(secret), agent=secret)
+        return tuple(key["fingerprint"] for key in listed)
+
+    def sign_detached(self, body: bytes, fingerprint: str, *, armor: bool = True) -> bytes:
+        """A detached signature with SHA-512 by exactly that key; Unavailable when key or agent is away."""
+        # The library's own `keyid` is gpg's default key, in whose absence gpg signs with another one.
+        words = ["--digest-algo", "SHA512", "--local-user", _full(fingerprint)]
+        signed = self._ask(
+            lambda library: library.sign(body, detach=True, binary=not armor, extra_args=words), agent=True
+        )
+        if signed.returncode != 0 or not signed.data:
+            raise _failed(f"sign with {fingerprint}", signed)
+        return bytes(signed.data)
+
+    def verify_detached(self, body: bytes, signature: bytes) -> SignatureEvidence:
+        """What gpg says of a detached signature over these bytes. Raises nothing: `unverifiable` carries the reason."""
+        try:
+            with tempfile.TemporaryDirectory(prefix="cg-") as folder:
+                file = Path(folder, "body.asc")
+                file.write_bytes(signature)
+                done = self._verify(["--verify", "--", str(file), "-"], stdin=body)
+            evidence = read_status(_status(done))
+            reason = self._why_unverifiable(evidence, done)
+        except (Unavailable, OSError) as problem:
+            return SignatureEvidence(unverifiable=str(problem))
+        return SignatureEvidence(records=evidence.records, keywords=evidence.keywords, unverifiable=reason)
+
+    def stop_agent(self) -> None:
+        """End this home's agent, if one runs; a home that is deleted should not leave one behind."""
+        program = shutil.which("gpgconf", path=str(Path(self.binary).parent)) or shutil.which("gpgconf")
+        if program and self.home is not None:
+            words = [program, "--homedir", str(self._short), "--kill", "all"]
+            subprocess.run(words, capture_output=True, timeout=limits.GPG_SECONDS, check=False, env=_environment())
+
+    def _why_unverifiable(self, evidence: SignatureEvidence, done: subprocess.CompletedProcess[bytes]) -> str | None:
+        if done.returncode < 0:
+            return f"gpg was ended by signal {-done.returncode}"
+        if not evidence.keywords:
+            return f"gpg said nothing about the signature ({_last_line(done.stderr)})"
+        if "NO_PUBKEY" in evidence.keywords and self._required:
+            missing = self._required - set(self.primary_fingerprints())
+            if missing:
+                return f"the keyring of approvers cannot be read: {min(missing)} is missing from it"
+        return None
+
+    def _ask(self, call: Callable[[Any], Any], *, agent: bool = False) -> Any:
+        """One call of the library in our isolation. What gpg refuses is in the answer; Unavailable when it is away."""
+        patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
+        home = str(self._short) if self.home is not None else None
+        try:
+            return call(
+                _Library(
+                    patience,
+                    gpgbinary=self.binary,
+                    gnupghome=home,
+                    options=self._options(agent=agent),
+                    env=_environment(person=self._interactive),
+                )
+            )
+        except (OSError, ValueError) as problem:
+            raise self._away(problem) from problem
+
+    def _verify(self, words: Sequence[str], *, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+        home = ["--homedir", str(self._short)] if self.home is not None else []
+        command = [self.binary, *home, "--status-fd", "1", "--no-tty", "--batch", *self._options(agent=False), *words]
+        environment, seconds = _environment(person=self._interactive), limits.GPG_SECONDS
+        try:
+            return subprocess.run(
+                command, input=stdin, capture_output=True, timeout=seconds, check=False, env=environment
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise self._away(problem) from problem
+
+    def _options(self, *, agent: bool) -> list[str]:
+        trust = () if self._interactive else ("--trust-model", "always")
+        # Public keys need no agent: one that is started for them would outlive us.
+        return [*_ISOLATED, *trust, *(() if agent else ("--no-autostart",))]
+
+    def _away(self, problem: Exception) -> Unavailable:
+        if isinstance(problem, TimeoutError | subprocess.TimeoutExpired):
+            return Unavailable(f"gpg did not answer within {limits.GPG_SECONDS} seconds", what="gpg")
+        why = getattr(problem, "strerror", None) or "it or its home is missing"
+        return Unavailable(f"gpg at {self.binary} cannot be run ({why})", what="gpg")
+
+
+class _Library(gnupg.GPG):  # type: ignore[misc]
+    """python-gnupg, each of whose calls ends within `seconds`."""
+
+    def __init__(self, seconds: float, **given: Any) -> None:
+        self._seconds = seconds
+        super().__init__(**given)
+
+    def _collect_output(self, process: Any, *given: Any, **more: Any) -> Any:
+        watchdog = threading.Timer(self._seconds, process.kill)
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            answer = super()._collect_output(process, *given, **more)
+        finally:
+            watchdog.cancel()
+        if process.returncode == -signal.SIGKILL:
+            raise TimeoutError
+        return answer
+
+
+def _failed(what: str, answer: Any) -> Unavailable:
+    said = [line for line in str(answer.stderr).strip().split("\n") if not line.startswith("[GNUPG:]")]
+    return Unavailable(f"gpg could not {what}: {(said or ['no reason given'])[-1]}", what="gpg")
+
+
+def find_binary() -> str:
+    """Absolute path of gpg on PATH; Unavailable says how to get it."""
+    found = shutil.which("gpg")
+    if found is None:
+        raise Unavailable(
+            "gpg is not installed; install GnuPG 2.2 or newer (Debian: apt-get install gnupg)", what="gpg"
+        )
+    return os.path.abspath(found)
+
+
+def _environment(*, person: bool = False) -> dict[str, str]:
+    if person:
+        return {**os.environ, "LC_ALL": "C"}
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "HOME": tempfile.gettempdir()}
+
+
+def _short_path(home: Path) -> tuple[Path, Path | None]:
+    if len(os.fsencode(home)) <= _SOCKET_PATH_MAX:
+        return home, None
+    folder = scratch.folder()
+    link = folder / "h"
+    link.symlink_to(home.absolute(), target_is_directory=True)
+    return link, folder
+
+
+def _status(done: subprocess.CompletedProcess[bytes]) -> list[str]:
+    return done.stdout.decode("utf-8", "replace").split("\n")
+
+
+def _last_line(stderr: bytes) -> str:
+    lines = stderr.decode("utf-8", "replace").strip().split("\n")
+    return lines[-1] or "no reason given"
+
+
+def _full(fingerprint: str) -> str:
+    # A short id or a name could mean another key; gpg takes 40 or 64 hex characters as exactly one.
+    if not _FINGERPRINT.fullmatch(fingerprint):
+        raise InvalidInput(f"{fingerprint!r} is not a full fingerprint of 40 upper-case hex characters")
+    return fingerprint

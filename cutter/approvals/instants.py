@@ -1,0 +1,26 @@
+"""Pure: the one way in which a time is written in a statement, a request and a policy: `2026-11-21T09:00:00Z`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+_INSTANT = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+EXAMPLE = "2026-11-21T09:00:00Z"
+
+
+def parse_instant(text: str) -> datetime | None:
+    """The time in UTC, or None when the text is not exactly of that form, or no such day or hour exists."""
+    if not _INSTANT.fullmatch(text):
+        return None
+    try:
+        return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def render_instant(moment: datetime) -> str:
+    """The text of a time; fractions of a second are dropped."""
+    return moment.astimezone(UTC).strftime(_FORMAT)

@@ -1,0 +1,110 @@
+"""Pure: an epoch of `approvers.yaml`: who may sign what, from when to when, and how many must (spec 03 "Policy").
+
+Empty means no one: an approver without gates may sign nothing, a gate that the file does not name opens for nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from cutter.domain.digests import sha256_hex
+from cutter.gates.catalogue import Sovereign
+
+SCHEMA: Final = "cutter-approvers/1"
+
+
+class Tier(StrEnum):
+    """How much a gate asks for (spec 05 "Policy")."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Signing(StrEnum):
+    """`required` is the default and the only choice in live mode; `optional` exists for dry runs."""
+
+    REQUIRED = "required"
+    OPTIONAL = "optional"
+
+
+DEFAULT_THRESHOLDS: Final[Mapping[Tier, int]] = {Tier.LOW: 1, Tier.MEDIUM: 1, Tier.HIGH: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approver:
+    """One person. `fingerprint` is the primary key's; `key_sha256` is of the public key's file in `keys/`."""
+
+    name: str
+    fingerprint: str
+    key_sha256: str
+    groups: tuple[str, ...]
+    gates: tuple[str, ...]
+    not_before: datetime
+    not_after: datetime
+
+    def within(self, moment: datetime) -> bool:
+        """True from not_before until before not_after."""
+        return self.not_before <= moment < self.not_after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRule:
+    """A sovereign gate's own tier, and the number of distinct approvers that each tier asks for."""
+
+    gate: str
+    tier: Tier
+    thresholds: tuple[tuple[Tier, int], ...] = tuple(DEFAULT_THRESHOLDS.items())
+
+    def needed(self, tier: Tier) -> int:
+        """Approvers that the tier asks for."""
+        return dict(self.thresholds)[tier]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """One epoch. `sha256` is of the file's own bytes, which the database has; `succession` approvers sign the next.
+
+    `lifecycle_group` acts in the review decisions of SG_2: who approves there must be in it.
+    """
+
+    number: int
+    deployment_id: str
+    previous_sha256: str | None
+    approvers: tuple[Approver, ...]
+    gates: tuple[GateRule, ...]
+    lifecycle_group: str
+    succession: int
+    gpg_binary: str
+    gpg_version_floor: tuple[int, ...]
+    signing: Signing
+    data: bytes
+
+    @property
+    def sha256(self) -> str:
+        """Identity of the epoch."""
+        return sha256_hex(self.data)
+
+    def approver_of(self, fingerprint: str) -> Approver | None:
+        """The approver with that primary fingerprint."""
+        return next((one for one in self.approvers if one.fingerprint == fingerprint), None)
+
+    def rule_of(self, gate: str) -> GateRule | None:
+        """The gate's rule; None opens for nobody."""
+        return next((rule for rule in self.gates if rule.gate == gate), None)
+
+    def thresholds(self) -> dict[str, int]:
+        """Gate → approvers that its own tier asks for; what the database's row of the epoch carries."""
+        return {rule.gate: rule.needed(rule.tier) for rule in self.gates}
+
+    def tier_of(self, gate: str) -> Tier | None:
+        """The tier that the policy gives the gate."""
+        rule = self.rule_of(gate)
+        return rule.tier if rule else None
+
+
+ALL_GATES: Final = tuple(gate.value for gate in Sovereign)

@@ -1,0 +1,221 @@
+"""Pure: the file of a policy epoch, read strictly and written in one form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+from cutter import limits
+from cutter.approvals import plain_yaml, schema
+from cutter.approvals.instants import EXAMPLE, parse_instant, render_instant
+from cutter.approvals.plain_yaml import Fields, Items, Node, Scalar
+from cutter.approvals.policy import (
+    ALL_GATES,
+    DEFAULT_THRESHOLDS,
+    SCHEMA,
+    Approver,
+    GateRule,
+    Policy,
+    Signing,
+    Tier,
+)
+from cutter.errors import InvalidInput
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
+_NAME = re.compile(schema.NAME_FORM)
+_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
+_PATH = re.compile(r"/[ -~]+")
+_VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}")
+
+
+def parse_policy(data: bytes) -> Policy:
+    """The policy of an epoch file; InvalidInput names the field, the line and the rule."""
+    top = _Reader(plain_yaml.load(data, bytes_max=limits.POLICY_BYTES_MAX), "the policy")
+    if top.text("schema", re.compile(re.escape(SCHEMA)), f"`{SCHEMA}`") != SCHEMA:
+        raise AssertionError("the pattern admits one schema")
+    number = int(top.text("number", _NUMBER, "a number from 1"))
+    gpg = top.inner("gpg")
+    policy = Policy(
+        number=number,
+        deployment_id=top.text("deployment_id", _UUID, "a lower-case uuid"),
+        previous_sha256=top.text("previous_sha256", _DIGEST, "the previous epoch's sha256") if number > 1 else None,
+        succession=_count(top.text("succession", _NUMBER, "a number of approvers"), top.line_of("succession")),
+        signing=Signing(top.text("signing", _one_of(Signing), "`required` or `optional`")),
+        gpg_binary=gpg.text("binary", _PATH, "an absolute path such as /usr/bin/gpg"),
+        gpg_version_floor=_version(gpg.text("version_floor", _VERSION, "a version such as 2.2.0")),
+        lifecycle_group=top.text("lifecycle_group", _NAME, "a group's name"),
+        gates=_gate_rules(top.inner("gates")),
+        approvers=tuple(_approver(_Reader(node, "an approver")) for node in top.items("approvers")),
+        data=data,
+    )
+    gpg.end()
+    top.end()
+    _require_distinct(policy)
+    return policy
+
+
+def render_policy(
+    *,
+    number: int,
+    deployment_id: str,
+    previous_sha256: str | None,
+    approvers: tuple[Approver, ...],
+    gates: tuple[GateRule, ...],
+    lifecycle_group: str,
+    succession: int,
+    gpg_binary: str,
+    gpg_version_floor: tuple[int, ...],
+    signing: Signing = Signing.REQUIRED,
+) -> bytes:
+    """The bytes of an epoch file; they parse, or InvalidInput says why not."""
+    lines = [f"schema: {SCHEMA}", f"number: {number}", f"deployment_id: {deployment_id}"]
+    lines += [f"previous_sha256: {previous_sha256}"] if previous_sha256 else []
+    lines += [f"signing: {signing}", f"succession: {succession}", f"lifecycle_group: {lifecycle_group}"]
+    lines += ["gpg:", f"  binary: {gpg_binary}"]
+    lines += [f"  version_floor: {'.'.join(map(str, gpg_version_floor))}", "gates:" if gates else "gates: {}"]
+    for rule in gates:
+        lines += [f"  {rule.gate}:", f"    tier: {rule.tier}", "    thresholds:"]
+        lines += [f"      {tier}: {count}" for tier, count in rule.thresholds]
+    lines.append("approvers:" if approvers else "approvers: []")
+    for one in approvers:
+        lines += _approver_lines(one)
+    data = "\n".join([*lines, ""]).encode()
+    parse_policy(data)
+    return data
+
+
+def _approver_lines(one: Approver) -> list[str]:
+    return [
+        f"  - name: {one.name}",
+        f"    fingerprint: {one.fingerprint}",
+        f"    key_sha256: {one.key_sha256}",
+        f"    groups: [{', '.join(one.groups)}]",
+        f"    gates: [{', '.join(one.gates)}]",
+        f'    not_before: "{render_instant(one.not_before)}"',
+        f'    not_after: "{render_instant(one.not_after)}"',
+    ]
+
+
+class _Reader:
+    """Takes the fields of one mapping, each once, and at the end refuses those that nobody asked for."""
+
+    def __init__(self, node: Node, where: str) -> None:
+        if not isinstance(node, Fields):
+            raise InvalidInput(f"line {node.line}: {where} must be a mapping")
+        self._where = where
+        self._line = node.line
+        self._left = {key.text: (key.line, value) for key, value in node.entries}
+        self._lines = {key.text: key.line for key, _ in node.entries}
+
+    def line_of(self, name: str) -> int:
+        return self._lines[name]
+
+    def has(self, name: str) -> bool:
+        return name in self._left
+
+    def text(self, name: str, form: re.Pattern[str], words: str) -> str:
+        node = self._take(name)
+        if not isinstance(node, Scalar) or not form.fullmatch(node.text):
+            raise InvalidInput(f"line {node.line}: {name} must be {words}")
+        return node.text
+
+    def items(self, name: str) -> tuple[Node, ...]:
+        node = self._take(name)
+        if not isinstance(node, Items):
+            raise InvalidInput(f"line {node.line}: {name} must be a list")
+        return node.items
+
+    def inner(self, name: str) -> _Reader:
+        return _Reader(self._take(name), name)
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._left)
+
+    def end(self) -> None:
+        for name, (line, _) in self._left.items():
+            raise InvalidInput(f"line {line}: {self._where} has no field {name}")
+
+    def _take(self, name: str) -> Node:
+        if name not in self._left:
+            raise InvalidInput(f"line {self._line}: {self._where} misses the field {name}")
+        return self._left.pop(name)[1]
+
+
+def _one_of(values: type[Tier] | type[Signing]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(value.value) for value in values))
+
+
+def _count(text: str, line: int) -> int:
+    if int(text) > limits.APPROVALS_A_GATE_MAX:
+        raise InvalidInput(f"line {line}: at most {limits.APPROVALS_A_GATE_MAX} approvers can be asked for")
+    return int(text)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def _gate_rules(reader: _Reader) -> tuple[GateRule, ...]:
+    rules = []
+    for name in reader.names():
+        if name not in ALL_GATES:
+            raise InvalidInput(f"line {reader.line_of(name)}: there is no gate {name}; known: {', '.join(ALL_GATES)}")
+        rules.append(_gate_rule(name, reader.inner(name)))
+    return tuple(rules)
+
+
+def _gate_rule(name: str, reader: _Reader) -> GateRule:
+    tier = Tier(reader.text("tier", _one_of(Tier), "`low`, `medium` or `high`"))
+    counts = dict(DEFAULT_THRESHOLDS)
+    if reader.has("thresholds"):
+        inner = reader.inner("thresholds")
+        for known in Tier:
+            if inner.has(known):
+                counts[known] = _count(inner.text(known, _NUMBER, "a number of approvers"), inner.line_of(known))
+        inner.end()
+    reader.end()
+    return GateRule(gate=name, tier=tier, thresholds=tuple(counts.items()))
+
+
+def _approver(reader: _Reader) -> Approver:
+    def each(name: str, allowed: Callable[[str], bool], words: str) -> tuple[str, ...]:
+        texts: list[str] = []
+        for node in reader.items(name):
+            if not isinstance(node, Scalar) or not allowed(node.text) or node.text in texts:
+                raise InvalidInput(f"line {node.line}: {name} must be distinct {words}")
+            texts.append(node.text)
+        return tuple(texts)
+
+    approver = Approver(
+        name=reader.text("name", _NAME, "a name of A-Z a-z 0-9 . _ @ -"),
+        fingerprint=reader.text("fingerprint", _FINGERPRINT, "a full upper-case fingerprint of the primary key"),
+        key_sha256=reader.text("key_sha256", _DIGEST, "the sha256 of the public key file"),
+        groups=each("groups", lambda text: _NAME.fullmatch(text) is not None, "group names"),
+        gates=each("gates", lambda text: text in ALL_GATES, "gates: " + ", ".join(ALL_GATES)),
+        not_before=_instant(reader, "not_before"),
+        not_after=_instant(reader, "not_after"),
+    )
+    if approver.not_before >= approver.not_after:
+        raise InvalidInput(f"line {reader.line_of('not_after')}: not_after must come after not_before")
+    reader.end()
+    return approver
+
+
+def _instant(reader: _Reader, name: str) -> datetime:
+    text = reader.text(name, re.compile(r"[^\n]+"), f"a time such as {EXAMPLE}")
+    moment = parse_instant(text)
+    if moment is None:
+        raise InvalidInput(f"line {reader.line_of(name)}: {name} must be a time such as {EXAMPLE}")
+    return moment
+
+
+def _require_distinct(policy: Policy) -> None:
+    for name in ("name", "fingerprint"):
+        values = [getattr(one, name) for one in policy.approvers]
+        twice = next((value for value in values if values.count(value) > 1), None)
+        if twice:
+            # One person twice would meet a threshold of two alone.
+            raise InvalidInput(f"two approvers have the {name} {twice}")

@@ -1,0 +1,285 @@
+"""Pure: the words of a request document, for people and for Markdown readers that do not sanitise HTML.
+
+Headings, lists, tables and code only. Every text that is not ours (a title, a finding, a path) is escaped, so that it
+can neither draw a heading, a link or a tag, nor hide or reorder what stands beside it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cutter import limits
+from cutter.approvals import schema
+from cutter.approvals.instants import render_instant
+from cutter.gates.catalogue import Sovereign
+
+if TYPE_CHECKING:
+    from cutter.approvals.request import RequestDocument, UnitLine
+
+_TITLES = {
+    Sovereign.CUT: "Request to cut (SG_1)",
+    Sovereign.LIFECYCLE: "Request to make effective (SG_2)",
+}
+_ASKS = {
+    Sovereign.CUT: "Your signature lets this run write the units below as drafts, once.",
+    Sovereign.LIFECYCLE: "Your signature makes the units below effective, once. They cannot be changed afterwards.",
+}
+LIVE = "live"
+FILL_REQUEST = "FILL_IN_SHA256_OF_THE_REQUEST"
+FILL_SIGNED = "FILL_IN_TIME_NOW"
+FILL_UNTIL = "FILL_IN_TIME_UNTIL"
+FILL_APPROVER = "FILL_IN_YOUR_NAME"
+_MARKUP = frozenset("\\`*_[]()!|~:@")
+_LEADING = frozenset("#+-.=")
+_HIDDEN_CATEGORIES = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
+
+
+def escape(text: str) -> str:
+    """One line in which no character is markup and none is hidden: those are shown as `U+XXXX`."""
+    # A number sign or a dash is markup only at the beginning; a full stop also after www, which readers turn to links.
+    first = len(text.split(" ", 1)[0])
+    links = {match.end() - 1 for match in re.finditer(r"(?i)www\.", text)}
+    return "".join(_escaped(character, leading=place < first or place in links) for place, character in enumerate(text))
+
+
+def _escaped(character: str, *, leading: bool) -> str:
+    if unicodedata.category(character) in _HIDDEN_CATEGORIES:
+        return f"\u27e8U+{ord(character):04X}\u27e9"
+    if character in "<>&":
+        return {"<": "&lt;", ">": "&gt;", "&": "&amp;"}[character]
+    return f"\\{character}" if character in _MARKUP or (leading and character in _LEADING) else character
+
+
+def code(text: str) -> str:
+    """A code span; a text that could leave it is escaped instead."""
+    plain = "`" not in text and all(unicodedata.category(one) not in _HIDDEN_CATEGORIES for one in text)
+    return f"`{text}`" if plain and text.strip() else escape(text)
+
+
+def body(document: RequestDocument) -> str:
+    """Everything above the machine-readable block."""
+    parts = [_head, _facts, _changes, _findings]
+    if document.mode == LIVE:
+        parts += [_with_the_tool, _by_hand, _to_refuse]
+    else:
+        parts += [_rehearsed, _by_hand] if document.batch_id else [_rehearsed]
+    return "\n".join(line for part in parts for line in part(document)) + "\n" + _MACHINE
+
+
+_MACHINE = (
+    "\n## Machine-readable\n\nThe same request for tools. Do not edit this document: an approval binds its bytes.\n"
+)
+
+
+def _head(document: RequestDocument) -> Iterator[str]:
+    gate = Sovereign(document.request.gate)
+    yield f"# {_TITLES[gate]}: {document.request.document_id}"
+    yield ""
+    yield _ASKS[gate]
+    yield ""
+    needed = document.approvers_needed
+    people = "one approver" if needed == 1 else f"{needed} distinct approvers, each with a document of their own"
+    yield f"Tier {document.tier}: {people}. Open until **{render_instant(document.expires_utc)}**."
+    yield ""
+
+
+def _facts(document: RequestDocument) -> Iterator[str]:
+    request = document.request
+    rows: list[tuple[str, str | None]] = [
+        ("doc_id", request.document_id),
+        ("run_id", request.run_id),
+        ("mode", document.mode),
+        ("source_version_id", request.source_version_id),
+        ("writer_digest", request.writer_digest),
+        ("manifest_digest", request.manifest_digest),
+        ("region_sha", request.region_sha),
+        ("candidate_count", str(request.candidate_count)),
+        ("change_set_id", request.change_set_id),
+        ("review_decision_id", request.review_decision_id),
+        ("grants_probe_snapshot", request.grants_sha256),
+        ("backup_sha", document.backup_sha),
+        ("sidecar_path", document.sidecar_path),
+        ("challenge", request.challenge),
+        ("nonce", request.nonce),
+        ("deployment_id", request.deployment_id),
+        ("batch_id", document.batch_id),
+        ("amends_run_id", document.amends_run_id),
+        ("starter", document.starter),
+        ("requested_utc", render_instant(document.created_utc)),
+        ("expires_utc", render_instant(document.expires_utc)),
+        ("snapshot", document.snapshot_kb_id),
+        ("snapshot_sha256", document.snapshot_sha256),
+        ("profile", document.profile_id),
+        ("profile_sha256", document.profile_sha256),
+    ]
+    yield "## What is asked for"
+    yield ""
+    yield "| field | value |"
+    yield "|---|---|"
+    yield from (f"| {name} | {code(value)} |" for name, value in rows if value)
+    yield ""
+    yield "backup_sha is shown and not bound: a stale backup is taken again after your signature."
+    yield ""
+
+
+def _changes(document: RequestDocument) -> Iterator[str]:
+    changes = document.changes
+    yield "## What changes since the last enacted version"
+    yield ""
+    counts = f"{changes.added_count} added, {changes.changed_count} changed, {changes.removed_count} removed"
+    yield f"{counts}; {document.request.candidate_count} units in all."
+    yield ""
+    for title, count, units in (
+        ("Added", changes.added_count, changes.added),
+        ("Changed", changes.changed_count, changes.changed),
+        ("Removed", changes.removed_count, changes.removed),
+    ):
+        yield from _unit_list(title, count, units)
+
+
+def _unit_list(title: str, count: int, units: tuple[UnitLine, ...]) -> Iterator[str]:
+    if not count:
+        return
+    yield f"### {title}"
+    yield ""
+    for unit in units:
+        yield f"- {code(unit.address)}" + (f" {escape(unit.title)}" if unit.title else "")
+    if count > len(units):
+        yield f"- and {count - len(units)} more; `cutter approve` recomputes and shows them all"
+    yield ""
+
+
+def _findings(document: RequestDocument) -> Iterator[str]:
+    yield "## Findings"
+    yield ""
+    shown = document.findings[: limits.FINDINGS_SHOWN_MAX]
+    yield from (f"- {escape(finding)}" for finding in shown)
+    hidden = max(document.findings_count, len(document.findings)) - len(shown)
+    if hidden > 0:
+        yield f"- and {hidden} more"
+    if not shown and hidden <= 0:
+        yield "None."
+    yield ""
+
+
+def _with_the_tool(document: RequestDocument) -> Iterator[str]:
+    yield "## To approve with the tool"
+    yield ""
+    yield "It shows this request, recomputes writer_digest from the snapshot on your machine, asks, signs with your"
+    yield "key, puts both files into the knowledge base and hands them over:"
+    yield ""
+    yield "```sh"
+    yield f"cutter approve {document.request.run_id}"
+    yield "```"
+    yield ""
+
+
+def _rehearsed(document: RequestDocument) -> Iterator[str]:
+    yield "## This was a dry run"
+    yield ""
+    if document.batch_id is None:
+        yield "Nothing waits for an answer, and nothing was written. A live run makes its own request."
+    else:
+        yield f"An answer approves this document beforehand in the live batch {code(document.batch_id)}. For all:"
+        yield ""
+        yield "```sh"
+        yield f"cutter approve --batch {document.batch_id}"
+        yield "```"
+    yield ""
+
+
+def _by_hand(document: RequestDocument) -> Iterator[str]:
+    name = document.approval_kb_id.rpartition("/")[2]
+    yield "## To approve by hand"
+    yield ""
+    yield f"1. Save this document, unchanged, as `request.md`, and the text below as `{name}`:"
+    yield ""
+    yield "```yaml"
+    yield from template(document, schema.APPROVE)
+    yield "```"
+    yield ""
+    yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it first:"
+    yield ""
+    yield "```sh"
+    yield "APPROVER=your-name"
+    # One look at the clock for both times: else a second may pass between them, and the life is a second too long.
+    yield "NOW=$(date +%s)"
+    yield f'sed -i -e "s/{FILL_REQUEST}/$(sha256sum request.md | cut -c1-64)/" \\'
+    yield f'  -e "s/{FILL_SIGNED}/$(date -u -d @$NOW +%Y-%m-%dT%H:%M:%SZ)/" \\'
+    yield f'  -e "s/{FILL_UNTIL}/$(date -u -d @$((NOW + {document.ttl_seconds})) +%Y-%m-%dT%H:%M:%SZ)/" \\'
+    yield f'  -e "s/{FILL_APPROVER}/$APPROVER/" {name}'
+    yield "```"
+    yield ""
+    yield f"3. Sign it with your key; this makes `{name}.asc`:"
+    yield ""
+    yield "```sh"
+    yield f"gpg --detach-sign --armor {name}"
+    yield "```"
+    yield ""
+    yield "4. Put both files into the knowledge base, beside this request (locally the state folder's `kb`):"
+    yield ""
+    yield f"   - `{document.approval_kb_id}`"
+    yield f"   - `{document.approval_kb_id}.asc`"
+    yield ""
+    yield from _hand_over(document)
+    if document.approvers_needed > 1:
+        yield "Each further approver does the same under a file name of their own, and names that in step 5."
+        yield ""
+
+
+def _hand_over(document: RequestDocument) -> Iterator[str]:
+    if document.mode != LIVE:
+        yield "The batch finds it there when it starts; nothing else needs to be sent."
+        yield ""
+        return
+    yield "5. Tell the run, with either command (`temporal` finds its server by `TEMPORAL_ADDRESS`, see `cutter up`):"
+    yield ""
+    yield "```sh"
+    yield f"temporal workflow signal --workflow-id {document.workflow_id} --name submit_approval \\"
+    yield f"  --input '\"{document.approval_kb_id}\"'"
+    resume = f"cutter orchestrate resume --run-id {document.request.run_id}"
+    yield f"{resume} --approval-kb-id {document.approval_kb_id}"
+    yield "```"
+    yield ""
+
+
+def _to_refuse(document: RequestDocument) -> Iterator[str]:
+    yield "## To refuse"
+    yield ""
+    yield "```sh"
+    yield f'cutter reject {document.request.run_id} --reason "say why"'
+    yield "```"
+    yield ""
+    yield "By hand: the same five steps with `decision: reject`. A refusal ends the run; a corrected version is a new"
+    yield "run. To halt it without deciding, which needs no signature:"
+    yield ""
+    yield "```sh"
+    yield f"temporal workflow signal --workflow-id {document.workflow_id} --name stop \\"
+    yield '  --input \'{"reason": "why"}\''
+    yield "```"
+    yield ""
+
+
+def template(document: RequestDocument, decision: str) -> Iterator[str]:
+    """Lines of a statement that answers this request, with FILL_IN words for what only a person knows."""
+    request = document.request
+    known: dict[str, object] = {name: getattr(request, name) for name in type(request).__slots__}
+    known |= {
+        "schema": schema.SCHEMA,
+        "decision": decision,
+        "allowance": "explicit",
+        "binding": document.binding,
+        "batch_id": document.batch_id,
+        "challenge": request.challenge,
+        "request_sha256": FILL_REQUEST,
+        "signed_utc": FILL_SIGNED,
+        "not_after": FILL_UNTIL,
+        "approver": FILL_APPROVER,
+    }
+    yield "---"
+    for name in schema.fields_of(decision, document.binding, request.gate) or ():
+        yield f"{name}: {known[name]}"
+    yield "---"

@@ -1,0 +1,228 @@
+"""Pure: the signed statement (spec 03 "The statement"): Markdown with a front matter of plain `field: value` lines.
+
+The front matter is read line by line and not by a YAML library: a line is a field and a plain scalar, or the statement
+is refused. So it has no anchors, aliases, tags, merge keys, second documents or implicit types, and every YAML reader
+sees the same values.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cutter import limits
+from cutter.approvals import schema
+from cutter.approvals.instants import parse_instant, render_instant
+from cutter.approvals.refusal import Refusal
+from cutter.errors import InvalidInput, ProgrammingError
+
+_FENCE = "---"
+_LINE = re.compile(r"([a-z][a-z0-9_]*): (.+)")
+_EMPTY_LINE = re.compile(r"([a-z][a-z0-9_]*):[ \t]*")
+_NULLS = frozenset({"null", "Null", "NULL", "~"})
+_YAML_START = re.compile(r"[&*!|>\[\]{}\"'#@%`,]|[-?:]( |$)|<<")
+_YAML_INSIDE = re.compile(r" #|: |:$|\t")
+_HIDDEN = frozenset(
+    "\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u061c\u00ad"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A parsed statement. Fields that its kind does not have are None; `text` is the free text below."""
+
+    deployment_id: str
+    gate: str
+    decision: str
+    binding: str
+    signed_utc: datetime
+    not_after: datetime
+    approver: str
+    document_id: str
+    run_id: str | None = None
+    batch_id: str | None = None
+    source_version_id: str | None = None
+    writer_digest: str | None = None
+    manifest_digest: str | None = None
+    region_sha: str | None = None
+    candidate_count: int | None = None
+    change_set_id: str | None = None
+    grants_sha256: str | None = None
+    review_decision_id: str | None = None
+    nonce: str | None = None
+    challenge: str | None = None
+    request_sha256: str | None = None
+    stopped_state: str | None = None
+    fingerprint: str | None = None
+    approval_sha256: str | None = None
+    reason: str | None = None
+    schema: str = schema.SCHEMA
+    allowance: str = "explicit"
+    text: str = ""
+
+
+def parse(body: bytes) -> Statement | Refusal:
+    """Read a statement strictly; anything but exactly the fields of its kind is a Refusal that names field and line."""
+    text = _decode(body)
+    if isinstance(text, Refusal):
+        return text
+    split = _front_matter(text)
+    if isinstance(split, Refusal):
+        return split
+    lines, below = split
+    fields = _fields(lines)
+    if isinstance(fields, Refusal):
+        return fields
+    return _check_closed(fields) or _build(fields, below)
+
+
+def render(statement: Statement) -> bytes:
+    """The bytes of a statement; parsing them gives an equal value.
+
+    Raises InvalidInput when a value cannot be written (a reason with `: ` in it), ProgrammingError when there is no
+    such kind of statement, or it has a field that its kind does not carry.
+    """
+    names = schema.fields_of(statement.decision, statement.binding, statement.gate)
+    if names is None:
+        raise ProgrammingError(f"no statement has decision {statement.decision} with binding {statement.binding}")
+    lines = [f"{name}: {value}" for name, value in statement_record(statement).items()]
+    body = "\n".join([_FENCE, *lines, _FENCE, statement.text]).encode()
+    again = parse(body)
+    if isinstance(again, Refusal):
+        raise InvalidInput(f"this cannot be signed: {again.reason}")
+    if again != statement:
+        raise ProgrammingError("this statement has a field that its kind does not carry")
+    return body
+
+
+def statement_record(statement: Statement) -> dict[str, str]:
+    """Field → its text, exactly the fields of the statement's kind, as they were signed."""
+    names = schema.fields_of(statement.decision, statement.binding, statement.gate) or ()
+    return {name: _written(getattr(statement, name)) for name in names}
+
+
+def _written(value: object) -> str:
+    return render_instant(value) if isinstance(value, datetime) else str(value)
+
+
+def _decode(body: bytes) -> str | Refusal:
+    if len(body) > limits.STATEMENT_BYTES_MAX:
+        return _no("statement_too_large", f"the statement has more than {limits.STATEMENT_BYTES_MAX} bytes")
+    if body.startswith(b"\xef\xbb\xbf"):
+        return _no("statement_byte_order_mark", "the statement begins with a byte order mark; save it as UTF-8 without")
+    if body.lstrip().startswith(b"-----BEGIN PGP"):
+        return _no(
+            "statement_inline_signature", "the statement is signed inline; use gpg --detach-sign --armor instead"
+        )
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        return _no("statement_not_utf8", f"byte {problem.start} is not UTF-8")
+    return _check_characters(text) or text
+
+
+def _check_characters(text: str) -> Refusal | None:
+    for number, line in enumerate(text.split("\n"), start=1):
+        for character in line:
+            if character == "\r":
+                return _no("statement_carriage_return", f"line {number} ends in CR LF; lines end in LF alone")
+            if character in _HIDDEN:
+                return _no("statement_hidden_character", f"line {number} has the hidden U+{ord(character):04X}")
+            if unicodedata.category(character) == "Cc" and character != "\t":
+                return _no("statement_control_character", f"line {number} has the control U+{ord(character):04X}")
+    if not unicodedata.is_normalized("NFC", text):
+        return _no("statement_not_nfc", "the statement is not in Unicode normal form C")
+    return None
+
+
+def _front_matter(text: str) -> tuple[list[str], str] | Refusal:
+    lines = text.split("\n")
+    if lines[0] != _FENCE:
+        return _no("statement_no_front_matter", "line 1 is not `---`")
+    try:
+        end = lines.index(_FENCE, 1)
+    except ValueError:
+        return _no("statement_front_matter_open", "the front matter has no closing `---` line")
+    return lines[1:end], "\n".join(lines[end + 1 :])
+
+
+def _fields(lines: list[str]) -> dict[str, str] | Refusal:
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, start=2):
+        pair = _field(line, number)
+        if isinstance(pair, Refusal):
+            return pair
+        name, value = pair
+        if name in found:
+            return _no("statement_field_repeated", f"line {number} repeats the field {name}")
+        refusal = _check_field(name, value, number)
+        if refusal:
+            return refusal
+        found[name] = value
+    return found
+
+
+def _field(line: str, number: int) -> tuple[str, str] | Refusal:
+    empty = _EMPTY_LINE.fullmatch(line)
+    if empty:
+        return _no("statement_field_null", f"line {number}: the field {empty.group(1)} has no value")
+    match = _LINE.fullmatch(line)
+    if match is None:
+        return _no("statement_line_malformed", f"line {number} is not `field: value`")
+    name, value = match.groups()
+    if value in _NULLS:
+        return _no("statement_field_null", f"line {number}: the field {name} is null")
+    if _YAML_START.match(value) or _YAML_INSIDE.search(value) or value != value.strip():
+        return _no(
+            "statement_not_plain", f"line {number}: the value of {name} is not plain text (no quotes, `: ` or ` #`)"
+        )
+    return name, value
+
+
+def _check_field(name: str, value: str, number: int) -> Refusal | None:
+    form = schema.FORMS.get(name)
+    if form is None:
+        return _no("statement_field_unknown", f"line {number}: there is no field {name}")
+    pattern, words = form
+    if name == "schema" and not pattern.fullmatch(value):
+        return _no("statement_schema_unknown", f"line {number}: the schema is {words}")
+    if not pattern.fullmatch(value):
+        return _no("statement_field_invalid", f"line {number}: {name} must be {words}")
+    if name in ("signed_utc", "not_after") and parse_instant(value) is None:
+        return _no("statement_field_invalid", f"line {number}: {name} is no time that exists")
+    return None
+
+
+def _check_closed(fields: Mapping[str, str]) -> Refusal | None:
+    for name in ("schema", "decision", "binding", "gate"):
+        if name not in fields:
+            return _no("statement_field_missing", f"the field {name} is missing")
+    decision, binding = fields["decision"], fields["binding"]
+    names = schema.fields_of(decision, binding, fields["gate"])
+    if names is None:
+        return _no("statement_kind_unknown", f"a statement to {decision} cannot have the binding {binding}")
+    for name in names:
+        if name not in fields:
+            return _no("statement_field_missing", f"the field {name} is missing")
+    for name in fields:
+        if name not in names:
+            where = f"{fields['gate']}, {decision}, binding {binding}"
+            return _no("statement_field_foreign", f"the field {name} does not belong to a statement for {where}")
+    return None
+
+
+def _build(fields: Mapping[str, str], below: str) -> Statement:
+    values: dict[str, Any] = dict(fields)
+    for name in ("signed_utc", "not_after"):
+        values[name] = parse_instant(fields[name])
+    if "candidate_count" in fields:
+        values["candidate_count"] = int(fields["candidate_count"])
+    return Statement(**values, text=below)
+
+
+def _no(code: str, reason: str) -> Refusal:
+    return Refusal(code=code, reason=reason)

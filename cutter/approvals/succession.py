@@ -1,0 +1,57 @@
+"""Pure: may this epoch follow that one? (spec 03 "Policy")
+
+Epoch 1 is the database owner's. Each next one names its predecessor's sha256, keeps the deployment, and carries
+detached signatures over its own bytes by as many distinct approvers of the predecessor as its `succession` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from cutter import limits
+from cutter.approvals.armor import read_form
+from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
+from cutter.approvals.policy import Approver, Policy
+from cutter.approvals.refusal import Refusal
+
+_STRONG = frozenset((8, 9, 10))
+
+
+def refuse_succession(
+    previous: Policy, following: Policy, signatures: Iterable[tuple[bytes, SignatureEvidence]], *, now: datetime
+) -> Refusal | None:
+    """None when `following` may be installed after `previous`; else why not.
+
+    `signatures` are the `.asc` files with gpg's evidence over the bytes of `following`, made with the previous
+    epoch's keyring.
+    """
+    if following.number != previous.number + 1 or following.previous_sha256 != previous.sha256:
+        return Refusal(code="epoch_order", reason=f"epoch {following.number} does not follow epoch {previous.number}")
+    if following.deployment_id != previous.deployment_id:
+        return Refusal(code="epoch_deployment", reason="the new epoch is of another deployment")
+    signers = {one.fingerprint: one.name for file, said in signatures if (one := _signer(previous, file, said, now))}
+    if len(signers) < previous.succession:
+        names = ", ".join(sorted(signers.values())) or "nobody"
+        reason = f"epoch {previous.number} asks for {previous.succession} of its approvers; it is signed by: {names}"
+        return Refusal(code="epoch_signatures", reason=reason)
+    return None
+
+
+def _signer(previous: Policy, file: bytes, said: SignatureEvidence, now: datetime) -> Approver | None:
+    form = read_form(file)
+    if isinstance(form, Refusal) or form.signature_class != "00" or form.digest_algorithm not in _STRONG:
+        return None
+    if said.unverifiable is not None or len(said.records) != 1:
+        return None
+    return _approver(previous, said.records[0], now)
+
+
+def _approver(previous: Policy, record: SignatureRecord, now: datetime) -> Approver | None:
+    created, strong = record.created, record.digest_algorithm in _STRONG and record.signature_class == "00"
+    if record.outcomes != (Outcome.GOOD,) or created is None or not strong:
+        return None
+    if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS) or (record.expires and record.expires <= now):
+        return None
+    approver = previous.approver_of(record.primary_fingerprint or "")
+    return approver if approver and approver.within(now) and approver.within(created) else None

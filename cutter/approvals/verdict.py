@@ -1,0 +1,93 @@
+"""Pure: the outcome of judging an approval, and of counting approvals against a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cutter.approvals.instants import render_instant
+from cutter.approvals.statement import Statement, statement_record
+from cutter.domain.digests import sha256_hex
+
+ACCEPTED = "accepted"
+SIGNATURE_WRONG = "signature_wrong"
+SIGNER_NOT_ALLOWED = "signer_not_allowed"
+COULD_NOT_VERIFY = "could_not_verify"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalDocument:
+    """The bytes that were read, once: a statement and the file of its detached signature."""
+
+    kb_id: str
+    body: bytes
+    signature: bytes
+
+    @property
+    def approval_sha256(self) -> str:
+        """Identity of the approval: of the signed body, since many one-bit changes of a signature still verify."""
+        return sha256_hex(self.body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Accepted or not, with one code a reason and the number of the step that said so (spec 03 "Verification").
+
+    `approval_sha256` is None when nothing could be read; signer, decision and times are None as far as the steps did
+    not come to them. An accepted verdict has them all.
+    """
+
+    accepted: bool
+    code: str
+    reason: str
+    step: int
+    kb_id: str
+    approval_sha256: str | None
+    policy_sha256: str
+    approver: str | None = None
+    fingerprint: str | None = None
+    decision: str | None = None
+    gate: str | None = None
+    not_after: datetime | None = None
+    signature_created: datetime | None = None
+    statement: Statement | None = None
+
+
+def verdict_record(verdict: Verdict) -> dict[str, Any]:
+    """The verdict as the database stores it (fn_verdict_record): flat JSON; the statement's free text is left out."""
+    said = verdict.statement
+    record: dict[str, Any] = {
+        name: getattr(verdict, name)
+        for name in (
+            "accepted", "code", "reason", "step", "kb_id", "approval_sha256", "policy_sha256", "approver",
+            "fingerprint", "decision", "gate",
+        )
+    }  # fmt: skip
+    for name in ("challenge", "writer_digest", "review_decision_id"):
+        record[name] = getattr(said, name) if said else None
+    record["not_after"] = render_instant(verdict.not_after) if verdict.not_after else None
+    record["statement"] = statement_record(said) if said else None
+    return record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met:
+    """Enough distinct approvers; `slots` are their verdicts in the order of their names."""
+
+    slots: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Not enough: `have` are the approvers who count so far, out of `needed`."""
+
+    needed: int
+    have: tuple[str, ...]
+    code: str = "threshold_missing"
+
+    @property
+    def reason(self) -> str:
+        """One sentence for people."""
+        names = ", ".join(self.have) or "nobody"
+        return f"{self.needed} distinct approvers are needed, {len(self.have)} approved: {names}"

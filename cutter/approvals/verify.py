@@ -1,0 +1,310 @@
+"""Pure: the judge of an approval, the nine steps of spec 03 "Verification, in this order", fail-closed.
+
+Reading the bytes (step 1) and asking gpg (the evidence of step 3) are done by `reader`; the threshold of step 7 counts
+verdicts (`threshold`); recording (step 9) is the caller's. Everything here is decided from values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from cutter import limits
+from cutter.approvals import schema, statement
+from cutter.approvals.armor import SignatureForm, read_form
+from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
+from cutter.approvals.expected import FREE_FIELDS, Expected
+from cutter.approvals.instants import render_instant
+from cutter.approvals.policy import Approver, Policy, Tier
+from cutter.approvals.refusal import Refusal
+from cutter.approvals.statement import Statement
+from cutter.approvals.verdict import (
+    ACCEPTED,
+    COULD_NOT_VERIFY,
+    SIGNATURE_WRONG,
+    SIGNER_NOT_ALLOWED,
+    ApprovalDocument,
+    Met,
+    Missing,
+    Verdict,
+)
+from cutter.errors import Unavailable
+from cutter.gates.catalogue import Sovereign
+
+_BINARY_DOCUMENT = "00"
+_DIGESTS = frozenset((8, 9, 10))
+"""SHA-256, SHA-384, SHA-512 (RFC 4880, section 9.4)."""
+
+_OUTCOMES = {
+    Outcome.SIGNATURE_EXPIRED: ("signature_expired", "the signature itself has expired"),
+    Outcome.KEY_EXPIRED: ("key_expired", "the key that signed has expired"),
+    Outcome.KEY_REVOKED: ("key_revoked", "the key that signed is revoked"),
+    Outcome.BAD: (SIGNATURE_WRONG, "the signature does not fit these bytes"),
+    Outcome.ERROR: (SIGNATURE_WRONG, "gpg cannot use this signature"),
+}
+
+
+@dataclass(slots=True)
+class _Case:
+    """One judgement under way; the steps fill in what they establish."""
+
+    document: ApprovalDocument
+    evidence: SignatureEvidence
+    expected: Expected
+    policy: Policy
+    record: SignatureRecord | None = None
+    approver: Approver | None = None
+    statement: Statement | None = None
+
+
+def verify(document: ApprovalDocument, evidence: SignatureEvidence, *, expected: Expected, policy: Policy) -> Verdict:
+    """Judge one approval; a refusal is a verdict.
+
+    Raises Unavailable (code `could_not_verify`) when gpg could not judge: nothing was decided, try again.
+    """
+    case = _Case(document=document, evidence=evidence, expected=expected, policy=policy)
+    for number, step in _STEPS:
+        refusal = step(case)
+        if refusal is not None:
+            return _verdict(case, accepted=False, code=refusal.code, reason=refusal.reason, step=number)
+    assert case.statement is not None
+    until = render_instant(case.statement.not_after)
+    reason = f"{case.statement.approver} signed {case.statement.decision}, valid until {until}"
+    return _verdict(case, accepted=True, code=ACCEPTED, reason=reason, step=9)
+
+
+def unread(kb_id: str, *, code: str, reason: str, policy: Policy) -> Verdict:
+    """The verdict when step 1 could not read a document."""
+    return Verdict(
+        accepted=False, code=code, reason=reason, step=1, kb_id=kb_id, approval_sha256=None, policy_sha256=policy.sha256
+    )
+
+
+def threshold(verdicts: Iterable[Verdict], policy: Policy, gate: str, tier: Tier | None = None) -> Met | Missing:
+    """Step 7: are there enough distinct approvers, each with a document of their own?
+
+    `tier` is the gate's own in the policy unless something asks for a higher one. Only accepted verdicts of the
+    decision `approve` for this gate and this very epoch count.
+    """
+    rule = policy.rule_of(gate)
+    if rule is None:
+        return Missing(needed=limits.APPROVALS_A_GATE_MAX, have=())
+    needed = max(rule.needed(rule.tier), rule.needed(tier or rule.tier))
+    by_key: dict[str, Verdict] = {}
+    documents: set[str] = set()
+    for verdict in sorted(verdicts, key=lambda one: (one.approver or "", one.approval_sha256 or "")):
+        if _counts(verdict, policy, gate) and verdict.approval_sha256 not in documents:
+            documents.add(str(verdict.approval_sha256))
+            by_key.setdefault(str(verdict.fingerprint), verdict)
+    slots = tuple(by_key.values())
+    if len(slots) < needed:
+        return Missing(needed=needed, have=tuple(str(one.approver) for one in slots))
+    return Met(slots=slots[:needed])
+
+
+def _counts(verdict: Verdict, policy: Policy, gate: str) -> bool:
+    of_this_gate = verdict.gate == gate and verdict.decision == schema.APPROVE
+    return verdict.accepted and of_this_gate and verdict.policy_sha256 == policy.sha256
+
+
+def _step_2_not_ours(case: _Case) -> Refusal | None:
+    if case.expected.written_by_us:
+        return _no("written_by_us", "a worker of ours wrote this document or these bytes; only people approve")
+    return None
+
+
+def _step_3_signature(case: _Case) -> Refusal | None:
+    form = read_form(case.document.signature)
+    # Before gpg's word: about a file that is no detached signature, or has a digest that it does not know, gpg says
+    # nothing, and what a sender can do must never look like an outage of ours.
+    refusal = form if isinstance(form, Refusal) else _refuse_form(form)
+    if refusal is not None:
+        return refusal
+    if case.evidence.unverifiable is not None:
+        reason = f"the signature could not be verified: {case.evidence.unverifiable}"
+        raise Unavailable(reason, what="gpg", code=COULD_NOT_VERIFY)
+    records = case.evidence.records
+    if len(records) != 1:
+        return _no("signature_count", f"gpg sees {len(records)} signatures; there must be exactly one")
+    case.record = record = records[0]
+    return (
+        _refuse_outcome(record) or _refuse_form(record) or _refuse_signer(case, record) or _refuse_dates(case, record)
+    )
+
+
+def _refuse_outcome(record: SignatureRecord) -> Refusal | None:
+    if record.key_missing:
+        return _no(SIGNER_NOT_ALLOWED, "the key that signed is no approver's key")
+    if len(record.outcomes) != 1:
+        return _no(SIGNATURE_WRONG, "gpg gives no single answer about the signature")
+    if record.outcomes[0] is not Outcome.GOOD:
+        return _no(*_OUTCOMES[record.outcomes[0]])
+    if record.primary_fingerprint is None or record.created is None:
+        return _no(SIGNATURE_WRONG, "gpg does not vouch for the signature with a full fingerprint")
+    return None
+
+
+def _refuse_form(said: SignatureForm | SignatureRecord) -> Refusal | None:
+    """Class and digest, once as the packet says of itself and once as gpg says of it."""
+    if said.signature_class != _BINARY_DOCUMENT:
+        return _no("signature_class", "the signature is not over a binary document; use gpg --detach-sign --armor")
+    if said.digest_algorithm not in _DIGESTS:
+        return _no("signature_digest", "the signature's digest is weaker than SHA-256; use --digest-algo SHA512")
+    return None
+
+
+def _refuse_signer(case: _Case, record: SignatureRecord) -> Refusal | None:
+    approver = case.policy.approver_of(record.primary_fingerprint or "")
+    if approver is None:
+        return _no(SIGNER_NOT_ALLOWED, f"the key {record.primary_fingerprint} is no approver's in this epoch")
+    if case.expected.gate not in approver.gates or case.policy.rule_of(case.expected.gate) is None:
+        return _no("signer_gate", f"{approver.name} may not sign for {case.expected.gate}")
+    case.approver = approver
+    return None
+
+
+def _refuse_dates(case: _Case, record: SignatureRecord) -> Refusal | None:
+    now, created, approver = case.expected.now, record.created, case.approver
+    assert created is not None
+    assert approver is not None
+    if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS):
+        return _no("signature_in_future", f"the signature is of {render_instant(created)}, which has not come yet")
+    if record.expires is not None and record.expires <= now:
+        return _no("signature_expired", f"the signature expired at {render_instant(record.expires)}")
+    if not (approver.within(now) and approver.within(created)):
+        return _no("signer_dates", f"{approver.name} may not sign at this time, says the policy")
+    return None
+
+
+def _step_4_statement(case: _Case) -> Refusal | None:
+    parsed = statement.parse(case.document.body)
+    if isinstance(parsed, Refusal):
+        return parsed
+    case.statement = parsed
+    return None
+
+
+def _step_5_binding(case: _Case) -> Refusal | None:
+    said, expected = _said(case), case.expected
+    if said.decision not in expected.decisions:
+        return _no("decision_not_allowed", f"the run does not wait for `{said.decision}`")
+    if said.binding not in expected.bindings:
+        return _no("binding_not_allowed", f"an approval of binding `{said.binding}` cannot be used here")
+    for field in _bound_fields(said):
+        wanted = expected.value_of(field, said.binding)
+        if wanted is None or getattr(said, field) != wanted:
+            own = "this run has no such" if wanted is None else f"the run's own is {wanted}"
+            return _no(f"{field}_mismatch", f"{field} is {getattr(said, field)}, but {own}")
+    # The challenge is over the whole tuple, so it is derived here and never read from a row.
+    if said.challenge is not None and (expected.request is None or said.challenge != expected.request.challenge):
+        return _no("challenge_mismatch", "the challenge is not the one of the run's own request")
+    return None
+
+
+def _bound_fields(said: Statement) -> Iterator[str]:
+    names = schema.fields_of(said.decision, said.binding, said.gate) or ()
+    # A pre-batched decision is made before the run; step 8 looks at its row.
+    unbound = {"challenge", "review_decision_id"} if said.binding == schema.TUPLE else {"challenge"}
+    return (name for name in names if name not in FREE_FIELDS and name not in unbound)
+
+
+def _step_6_times(case: _Case) -> Refusal | None:
+    said, expected = _said(case), case.expected
+    created = case.record.created if case.record else None
+    assert created is not None
+    if said.not_after <= expected.now:
+        return _no("approval_expired", f"the approval was valid until {render_instant(said.not_after)}")
+    earliest = created - timedelta(minutes=limits.SIGNED_BEFORE_SIGNATURE_MINUTES)
+    latest = created + timedelta(seconds=limits.SIGNED_AFTER_SIGNATURE_SECONDS)
+    if not earliest <= said.signed_utc <= latest:
+        return _no("signed_utc_mismatch", f"signed_utc does not fit the signature's own time {render_instant(created)}")
+    life = timedelta(seconds=expected.ttl_seconds(said.binding))
+    if said.not_after > min(said.signed_utc, created) + life:
+        return _no("ttl_exceeded", f"the approval would live longer than {life}")
+    if _is_answer(said, schema.RUN) and (expected.request_expires is None or expected.request_expires <= expected.now):
+        return _no("request_expired", "the request has expired; `cutter orchestrate resume` makes a fresh one")
+    if expected.revoked:
+        return _no("revoked", "this approval was revoked")
+    return None
+
+
+def _step_7_approver(case: _Case) -> Refusal | None:
+    said, approver = _said(case), case.approver
+    assert approver is not None
+    if said.approver != approver.name:
+        return _no("approver_mismatch", f"the statement says {said.approver}, but the key is {approver.name}'s")
+    if said.approver == case.expected.starter:
+        return _no("approver_is_starter", f"{said.approver} started this run; another person must decide")
+    return None
+
+
+def _step_8_review_decision(case: _Case) -> Refusal | None:
+    said, row, approver = _said(case), case.expected.review_decision, case.approver
+    assert approver is not None
+    if said.gate != Sovereign.LIFECYCLE or said.decision != schema.APPROVE:
+        return None
+    if row is None or row.review_decision_id != said.review_decision_id:
+        return _no("review_decision_missing", f"there is no review decision {said.review_decision_id} for this run")
+    if row.decision_type != "lifecycle_enactment":
+        return _no("review_decision_type", f"the review decision is a {row.decision_type}, not a lifecycle_enactment")
+    if row.used:
+        return _no("review_decision_used", "the review decision was used before; each enactment needs a fresh one")
+    if row.actor_group not in approver.groups:
+        return _no("review_decision_actor", f"{approver.name} is not in the group {row.actor_group} of the decision")
+    return None if _is_fresh(case) else _no("review_decision_stale", "the review decision is not a fresh one")
+
+
+def _is_fresh(case: _Case) -> bool:
+    row, record = case.expected.review_decision, case.record
+    assert row is not None
+    assert record is not None
+    assert record.created is not None
+    if _said(case).binding == schema.RUN:
+        return row.created_with_request
+    # A signature's time has whole seconds, the row's has not: one second is no difference.
+    age = record.created - row.created_at
+    return timedelta(seconds=-1) <= age <= timedelta(seconds=case.expected.ttl_tuple_seconds)
+
+
+_STEPS: tuple[tuple[int, Callable[[_Case], Refusal | None]], ...] = (
+    (2, _step_2_not_ours),
+    (3, _step_3_signature),
+    (4, _step_4_statement),
+    (5, _step_5_binding),
+    (6, _step_6_times),
+    (7, _step_7_approver),
+    (8, _step_8_review_decision),
+)
+
+
+def _is_answer(said: Statement, binding: str) -> bool:
+    return said.binding == binding and said.decision in (schema.APPROVE, schema.REJECT)
+
+
+def _said(case: _Case) -> Statement:
+    assert case.statement is not None
+    return case.statement
+
+
+def _verdict(case: _Case, *, accepted: bool, code: str, reason: str, step: int) -> Verdict:
+    verdict = Verdict(
+        accepted=accepted,
+        code=code,
+        reason=reason,
+        step=step,
+        kb_id=case.document.kb_id,
+        approval_sha256=case.document.approval_sha256,
+        policy_sha256=case.policy.sha256,
+        approver=case.approver.name if case.approver else None,
+        fingerprint=case.record.primary_fingerprint if case.record else None,
+        signature_created=case.record.created if case.record else None,
+    )
+    said = case.statement
+    if said is None:
+        return verdict
+    return replace(verdict, decision=said.decision, gate=said.gate, not_after=said.not_after, statement=said)
+
+
+def _no(code: str, reason: str) -> Refusal:
+    return Refusal(code=code, reason=reason)

@@ -1,0 +1,1 @@
+"""Pure: the pre-write backup (seed 000 §4, IG_backup; spec "Backup"): taken, encrypted, restored, compared."""

@@ -1,0 +1,86 @@
+"""IO: connections of a backup to PostgreSQL, and how their errors are told.
+
+A password reaches a child process by its environment and nowhere else; neither a connection string nor a server's
+message text (which may quote a row) gets into an error, only the SQLSTATE.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from cutter import limits
+from cutter.backup.pipeline import Deadline
+from cutter.errors import InvalidInput, Unavailable
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+AWAY = (psycopg.OperationalError, psycopg.InternalError, psycopg.InterfaceError)
+"""Lost, refused, timed out, cancelled, out of space or memory: the environment. Everything else is about the data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """How a PostgreSQL program connects: a connection string without a secret, and an environment with it."""
+
+    conninfo: str
+    environment: Mapping[str, str]
+
+
+def client(dsn: str) -> Client:
+    """For pg_dump. Raises InvalidInput for a malformed connection string, without repeating it."""
+    parts = _parts(dsn)
+    password = parts.pop("password", None)
+    if "sslpassword" in parts:
+        raise InvalidInput("a client key with a passphrase is not supported: it would stand on a command line")
+    environment = dict(os.environ) | {"LC_ALL": "C", "PGAPPNAME": "cutter backup"}
+    environment.pop("PGPASSWORD", None)
+    if password:
+        environment["PGPASSWORD"] = str(password)
+    return Client(conninfo=make_conninfo("", **parts), environment=environment)
+
+
+def connect(dsn: str, deadline: Deadline) -> Connection:
+    """A connection with bounded waits and autocommit off; raises Unavailable(what="backup") when it is not had."""
+    parts = _parts(dsn)
+    try:
+        return psycopg.connect(
+            **parts
+            | {
+                "connect_timeout": max(2, int(min(deadline.remaining(), 10))),
+                "tcp_user_timeout": 15_000,
+                "keepalives_idle": 10,
+                "keepalives_interval": 5,
+                "keepalives_count": 2,
+                "application_name": "cutter backup",
+                "autocommit": False,
+            }
+        )
+    except psycopg.OperationalError:
+        where = f"{parts.get('host', 'the local server')}, database {parts.get('dbname', '')}"
+        raise Unavailable(f"no connection to {where} as {parts.get('user', '')}", what="backup") from None
+
+
+def bound(connection: Connection, deadline: Deadline) -> None:
+    """Let the server end this transaction a little after the deadline, when we are stopped and cannot."""
+    milliseconds = deadline.milliseconds() + limits.BACKUP_GRACE_MILLISECONDS
+    for name in ("statement_timeout", "lock_timeout", "transaction_timeout", "idle_in_transaction_session_timeout"):
+        connection.execute(sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(name), sql.Literal(milliseconds)))
+
+
+def away(problem: psycopg.Error) -> Unavailable:
+    """The error of an environment that is away, with its SQLSTATE."""
+    return Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup")
+
+
+def _parts(dsn: str) -> dict[str, Any]:
+    try:
+        return dict(conninfo_to_dict(dsn))
+    except psycopg.ProgrammingError:
+        raise InvalidInput("not a PostgreSQL connection string") from None

@@ -1,0 +1,41 @@
+"""IO: versions of PostgreSQL's programs and server; pg_dump must be as new as the server it reads."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from cutter.backup.connection import Connection
+from cutter.backup.pipeline import answer
+from cutter.backup.record import BackupRefusal, RefusalCode
+from cutter.errors import Unavailable
+
+_VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
+
+
+def version(program: Path) -> tuple[int, str]:
+    """(major, whole version) such as (18, "18.4"); raises Unavailable(what="backup") when it does not tell."""
+    done = answer((str(program), "--version"), {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"})
+    found = _VERSION.search(done.stdout)
+    if done.returncode != 0 or found is None:
+        raise Unavailable(f"{program.name} does not tell its version (exit code {done.returncode})", what="backup")
+    return int(found[2]), found[1]
+
+
+def server_version(connection: Connection) -> tuple[int, str]:
+    """(major, whole version) of the server at the other end."""
+    number = connection.info.server_version
+    return number // 10_000, f"{number // 10_000}.{number % 10_000}"
+
+
+def too_old(dump: tuple[int, str], server: tuple[int, str]) -> BackupRefusal | None:
+    """The refusal when this pg_dump cannot read that server whole; None when it can."""
+    if dump[0] >= server[0]:
+        return None
+    return BackupRefusal(
+        code=RefusalCode.PG_DUMP_TOO_OLD,
+        message=f"pg_dump {dump[1]} cannot back up PostgreSQL {server[1]}: install a pg_dump of {server[0]} or newer",
+        expected=f"pg_dump {server[0]} or newer",
+        observed=f"pg_dump {dump[1]}, server {server[1]}",
+    )

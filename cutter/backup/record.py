@@ -1,0 +1,122 @@
+"""Pure: what a backup and its restore check say, and the closed list of reasons for refusing one.
+
+A refusal is a value: the gate fails with it. An environment that is away (disk full, killed gpg, lost connection) is
+`cutter.errors.Unavailable` with what="backup", which may be tried again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from cutter.backup.tables import BACKUP_TABLES
+from cutter.domain.digests import canonical_json, is_digest
+from cutter.errors import InvalidInput
+
+RECORD_VERSION = "backup/1"
+
+
+class RefusalCode(StrEnum):
+    """Why a backup is not one. All of them are `failed_backup`; none is worth a retry."""
+
+    FINGERPRINT_MISMATCH = "fingerprint_mismatch"
+    KEY_EXPIRED = "key_expired"
+    KEY_UNUSABLE = "key_unusable"
+    WRONG_RECIPIENT = "wrong_recipient"
+    WRONG_KEY = "wrong_key"
+    PG_DUMP_TOO_OLD = "pg_dump_too_old"
+    SOURCE_UNREADABLE = "source_unreadable"
+    ARTIFACT_MISSING = "artifact_missing"
+    ARTIFACT_DAMAGED = "artifact_damaged"
+    SCRATCH_UNFIT = "scratch_unfit"
+    RESTORE_FAILED = "restore_failed"
+    RESTORE_DIFFERS = "restore_differs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupRefusal:
+    """The gate's reason: a code for machines, a sentence that says what to do, and both sides where there are two."""
+
+    code: RefusalCode
+    message: str
+    expected: str = ""
+    observed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What the nine tables hold at one moment: a digest of every row, and rows by table."""
+
+    fingerprint: str
+    row_counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupRecord:
+    """An artifact that stands under its final name. `sha256` and `size_bytes` are of the ciphertext.
+
+    `taken_utc` is the database's clock at the snapshot, cut to the second, so that a backup never looks younger than
+    it is. `recipient` is the full fingerprint of the key it is encrypted for.
+    """
+
+    artifact_id: str
+    sha256: str
+    size_bytes: int
+    taken_utc: str
+    content_fingerprint: str
+    row_counts: Mapping[str, int]
+    pg_dump_version: str
+    server_version: str
+    recipient: str
+
+    def __post_init__(self) -> None:
+        if not (is_digest(self.sha256) and is_digest(self.content_fingerprint)):
+            raise InvalidInput("a backup record's digests are 64 lower-case hex characters")
+        if self.size_bytes <= 0 or set(self.row_counts) != set(BACKUP_TABLES):
+            raise InvalidInput("a backup record has a size and a row count of each of the nine tables")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreReport:
+    """A backup that was decrypted, restored and found equal to its snapshot; there is no report of a lesser one."""
+
+    artifact_id: str
+    sha256: str
+    size_bytes: int
+    content_fingerprint: str
+    row_counts: Mapping[str, int]
+    decryption_key: str
+    pg_restore_version: str
+
+
+def to_json(record: BackupRecord) -> str:
+    """The record as canonical JSON, as it stands beside the artifact."""
+    return canonical_json({"version": RECORD_VERSION} | {name: getattr(record, name) for name in _FIELDS})
+
+
+def from_json(text: str) -> BackupRecord:
+    """The record back; raises InvalidInput on anything but what `to_json` writes."""
+    try:
+        value: Any = json.loads(text)
+        if not isinstance(value, dict) or value.pop("version", None) != RECORD_VERSION or set(value) != set(_FIELDS):
+            raise InvalidInput(f"not a backup record of version {RECORD_VERSION}")
+        _check_types(value)
+        return BackupRecord(**value)
+    except (ValueError, RecursionError):
+        raise InvalidInput("a backup record is one JSON object") from None
+
+
+_TEXTS = ("artifact_id", "sha256", "taken_utc", "content_fingerprint", "pg_dump_version", "server_version", "recipient")
+_FIELDS = (*_TEXTS, "size_bytes", "row_counts")
+
+
+def _check_types(value: dict[str, Any]) -> None:
+    counts = value["row_counts"]
+    numbers = [value["size_bytes"], *(counts.values() if isinstance(counts, dict) else [None])]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise InvalidInput("a backup record's size and row counts are whole numbers")
+    if not all(isinstance(value[name], str) for name in _TEXTS):
+        raise InvalidInput("a backup record's names and digests are texts")

@@ -1,0 +1,267 @@
+"""IO: decrypt an artifact, restore it and compare: a backup that was not restored is not a backup (spec "Backup").
+
+Artifact → gpg --decrypt → pg_restore --section=data → our own connection, one transaction: lock, bare tables, load,
+fingerprint. A check rolls it back, so the scratch database is afterwards as it was before, also after a kill.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from cutter import limits
+from cutter.backup import connection as postgres
+from cutter.backup import programs, scratch
+from cutter.backup.artifacts import RECORD_SUFFIX, Store
+from cutter.backup.fingerprint import contents
+from cutter.backup.keyring import Gpg, pinned, status
+from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
+from cutter.backup.record import (
+    BackupRecord,
+    BackupRefusal,
+    Contents,
+    RefusalCode,
+    RestoreReport,
+    from_json,
+)
+from cutter.backup.script import ScriptRefused
+from cutter.errors import NotFound, Unavailable
+
+
+def restore_check(
+    *,
+    record: BackupRecord,
+    artifacts_url: str,
+    scratch_dsn: str,
+    pg_bin: Callable[[str], Path],
+    gpg_home: Path,
+    gpg_binary: str = "gpg",
+    schema_sql: str | None = None,
+    deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
+) -> RestoreReport | BackupRefusal:
+    """Prove that the artifact gives back exactly the snapshot that `record` was made of; nothing is left behind.
+
+    `scratch_dsn` names a database that its user owns; two checks there wait for each other. `gpg_home` holds the
+    private key. `schema_sql` is the product's own when None. Raises Unavailable(what="backup") for an environment that
+    is away and at the deadline.
+    """
+    work = _Work(
+        record, Store(artifacts_url), Gpg(binary=gpg_binary, home=gpg_home), pg_bin("pg_restore"),
+        schema_sql, Deadline(deadline_seconds),
+    )  # fmt: skip
+    return _restore(work, scratch_dsn, keep=False)
+
+
+def restore_into(
+    *,
+    record: BackupRecord,
+    artifacts_url: str,
+    dsn: str,
+    pg_bin: Callable[[str], Path],
+    gpg_home: Path,
+    gpg_binary: str = "gpg",
+    schema_sql: str | None = None,
+    deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
+) -> RestoreReport | BackupRefusal:
+    """The same into an empty database, and it stays there; a refusal leaves the database empty."""
+    work = _Work(
+        record, Store(artifacts_url), Gpg(binary=gpg_binary, home=gpg_home), pg_bin("pg_restore"),
+        schema_sql, Deadline(deadline_seconds),
+    )  # fmt: skip
+    return _restore(work, dsn, keep=True)
+
+
+def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
+    """The record beside an artifact. It is as trustworthy as the store: compare its sha256 with the run's receipt."""
+    return from_json(Store(artifacts_url).get(artifact_id + RECORD_SUFFIX).decode("utf-8", "replace"))
+
+
+def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
+    """(sha256, bytes) of an artifact as it stands now, for the check before a write; raises NotFound, Unavailable."""
+    read = _Reader(Store(artifacts_url).chunks(artifact_id))
+    for _ in read:
+        pass
+    return read.sha256, read.size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    record: BackupRecord
+    store: Store
+    gpg: Gpg
+    pg_restore: Path
+    schema_sql: str | None
+    deadline: Deadline
+
+
+class _Reader:
+    """Chunks of an artifact, digested as they pass."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._digest = hashlib.sha256()
+        self.size_bytes = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            self._digest.update(chunk)
+            self.size_bytes += len(chunk)
+            yield chunk
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+
+def _restore(work: _Work, dsn: str, *, keep: bool) -> RestoreReport | BackupRefusal:
+    work.gpg.start_agent()
+    try:
+        with closing(postgres.connect(dsn, work.deadline)) as connection:
+            outcome = _in_transaction(connection, work, keep=keep)
+            if keep and isinstance(outcome, RestoreReport):
+                connection.commit()
+            return outcome
+    except postgres.AWAY as problem:
+        raise postgres.away(problem) from None
+    except NotFound:
+        return BackupRefusal(
+            code=RefusalCode.ARTIFACT_MISSING,
+            message="the artifact is not in the store any more: take a new backup",
+            expected=work.record.artifact_id,
+        )
+
+
+def _in_transaction(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
+    postgres.bound(connection, work.deadline)
+    scratch.lock(connection, work.deadline)
+    try:
+        unfit = scratch.require_empty(connection) if keep else scratch.empty(connection)
+        unfit = unfit or scratch.make_tables(connection, work.schema_sql or scratch.schema_sql())
+    except (ValueError, psycopg.ProgrammingError) as problem:
+        state = problem.sqlstate if isinstance(problem, psycopg.Error) else "unclosed statement"
+        return BackupRefusal(
+            code=RefusalCode.SCRATCH_UNFIT,
+            message=f"the nine tables cannot be made in the scratch database ({state}): check its owner and schema.sql",
+        )
+    return unfit or _load_and_compare(connection, work, keep=keep)
+
+
+def _load_and_compare(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
+    artifact = _Reader(work.store.chunks(work.record.artifact_id))
+    with Pipeline(_stages(work), deadline=work.deadline, fed=True) as pipeline:
+        chunks = pipeline.chunks(artifact)
+        failure = _load(connection, chunks)
+        for _ in chunks:  # to the end even then: the digest and the exit codes say what went wrong first
+            pass
+        exits = pipeline.exits()
+    key = _decryption_key(exits["gpg"])
+    if refusal := (
+        _damaged(artifact, work.record) or _undecrypted(exits["gpg"], key, work.record) or _unrestored(exits, failure)
+    ):
+        return refusal
+    if keep:
+        scratch.continue_identities(connection)
+    return _compared(contents(connection), key, work)
+
+
+def _stages(work: _Work) -> tuple[Stage, ...]:
+    environment = work.gpg.environment()
+    render = (str(work.pg_restore), "--section=data", "--no-owner", "--no-privileges", "--file=-")
+    return (
+        Stage(name="gpg", command=work.gpg.decrypt(), environment=environment),
+        Stage(name="pg_restore", command=render, environment=environment),
+    )
+
+
+def _load(connection: postgres.Connection, chunks: Iterator[bytes]) -> str:
+    """What stopped the load, empty if nothing did. A lost connection is raised."""
+    try:
+        scratch.load(connection, chunks)
+    except ScriptRefused as problem:
+        return str(problem)
+    except postgres.AWAY:
+        raise
+    except psycopg.Error as problem:
+        return f"SQLSTATE {problem.sqlstate}"
+    return ""
+
+
+def _damaged(artifact: _Reader, record: BackupRecord) -> BackupRefusal | None:
+    if (artifact.sha256, artifact.size_bytes) == (record.sha256, record.size_bytes):
+        return None
+    return BackupRefusal(
+        code=RefusalCode.ARTIFACT_DAMAGED,
+        message="the artifact is not the one that was recorded: take a new backup and look at the store",
+        expected=f"sha256 {record.sha256}, {record.size_bytes} bytes",
+        observed=f"sha256 {artifact.sha256}, {artifact.size_bytes} bytes",
+    )
+
+
+def _decryption_key(gpg: Exit) -> str:
+    """Primary fingerprint of the key that opened the message, only if gpg says that it is whole."""
+    words = status(gpg.stderr)
+    said = {line[0] for line in words if line}
+    keys = [line for line in words if line[:1] == ("DECRYPTION_KEY",) and len(line) >= 3]
+    whole = gpg.code == 0 and {"DECRYPTION_OKAY", "GOODMDC"} <= said
+    return keys[0][2] if whole and len(keys) == 1 else ""
+
+
+def _undecrypted(gpg: Exit, key: str, record: BackupRecord) -> BackupRefusal | None:
+    if gpg.killed:
+        raise Unavailable(f"gpg was killed by signal {-gpg.code} while decrypting", what="backup")
+    if any(line[:1] == ("NO_SECKEY",) for line in status(gpg.stderr)):
+        return BackupRefusal(
+            code=RefusalCode.WRONG_KEY,
+            message="the private key of this backup is not in the home: restore where the key is",
+            expected=record.recipient,
+        )
+    if not key:
+        return BackupRefusal(
+            code=RefusalCode.ARTIFACT_DAMAGED,
+            message=f"gpg does not find the artifact whole (exit code {gpg.code}): take a new backup",
+        )
+    if key != pinned(record.recipient):
+        return BackupRefusal(
+            code=RefusalCode.WRONG_RECIPIENT,
+            message="another key than the pinned one opened the artifact",
+            expected=record.recipient,
+            observed=key,
+        )
+    return None
+
+
+def _unrestored(exits: dict[str, Exit], failure: str) -> BackupRefusal | None:
+    restore = exits["pg_restore"]
+    if restore.killed:
+        raise Unavailable(f"pg_restore was killed by signal {-restore.code}", what="backup")
+    why = f"pg_restore failed with exit code {restore.code}" if restore.code != 0 else failure
+    if not why:
+        return None
+    return BackupRefusal(
+        code=RefusalCode.RESTORE_FAILED, message=f"the backup does not restore: {why}; take a new one", observed=why
+    )
+
+
+def _compared(restored: Contents, key: str, work: _Work) -> RestoreReport | BackupRefusal:
+    record = work.record
+    if (restored.fingerprint, dict(restored.row_counts)) != (record.content_fingerprint, dict(record.row_counts)):
+        return BackupRefusal(
+            code=RefusalCode.RESTORE_DIFFERS,
+            message="what the backup restores is not what its snapshot held: take a new backup",
+            expected=f"{record.content_fingerprint}, {sum(record.row_counts.values())} rows",
+            observed=f"{restored.fingerprint}, {sum(restored.row_counts.values())} rows",
+        )
+    return RestoreReport(
+        artifact_id=record.artifact_id,
+        sha256=record.sha256,
+        size_bytes=record.size_bytes,
+        content_fingerprint=restored.fingerprint,
+        row_counts=restored.row_counts,
+        decryption_key=key,
+        pg_restore_version=programs.version(work.pg_restore)[1],
+    )

@@ -1,0 +1,137 @@
+"""IO: the nine tables, bare and empty, in a database that proves a restore; everything in the caller's transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from typing import LiteralString
+
+from psycopg import sql
+
+from cutter import limits
+from cutter.backup.bare_schema import bare_statements
+from cutter.backup.connection import Connection
+from cutter.backup.pipeline import Deadline
+from cutter.backup.queries import queries
+from cutter.backup.record import BackupRefusal, RefusalCode
+from cutter.backup.script import Load, Rows, events
+from cutter.backup.tables import BACKUP_TABLES
+from cutter.storage.migrate import migrations
+
+LOCK = 0x6B75_7073
+"""Advisory lock of a scratch database: two checks at once wait for each other and never mix."""
+
+
+def schema_sql() -> str:
+    """The product's schema: schema.sql, which is proven equal to the sum of the migrations."""
+    file = resources.files("cutter.storage") / "sql" / "schema.sql"
+    if file.is_file():
+        return file.read_text(encoding="utf-8")
+    return "\n".join(migration.body for migration in migrations())
+
+
+def lock(connection: Connection, deadline: Deadline) -> None:
+    """Wait for this database until the deadline, then Unavailable(what="backup")."""
+    blocks = queries("scratch.sql")
+    while not _one(connection, blocks["try_lock"], {"key": LOCK}):
+        connection.execute(blocks["end_overdue"], {"key": LOCK})
+        time.sleep(min(limits.BACKUP_POLL_SECONDS, deadline.remaining()))
+    connection.execute(blocks["announce"], {"seconds": deadline.remaining()})
+
+
+def empty(connection: Connection) -> BackupRefusal | None:
+    """Drop whatever stands here, if the database is ours; a check rolls it back, so even that is not lost."""
+    if _one(connection, queries("scratch.sql")["owned"]) is not True:
+        return _unfit("it belongs to another role: a restore check only works in a database that cutter_backup owns")
+    for (schema,) in connection.execute(queries("scratch.sql")["schemas"]).fetchall():
+        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
+    connection.execute("CREATE SCHEMA public")
+    return None
+
+
+def require_empty(connection: Connection) -> BackupRefusal | None:
+    """For a restore that stays: nothing is dropped, so nothing may be there."""
+    found = connection.execute(queries("scratch.sql")["tables"]).fetchall()
+    return _unfit(f"it holds {found[0][0]}: name an empty database") if found else None
+
+
+def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
+    """The nine tables with their columns and checks, without foreign keys, triggers and every other table."""
+    connection.execute("SET LOCAL search_path = public")
+    for statement in bare_statements(schema):
+        # Our own schema.sql; nothing of an artifact gets here.
+        connection.execute(statement)
+    made = {name for (name,) in connection.execute(queries("scratch.sql")["tables"]).fetchall()}
+    if missing := sorted(set(BACKUP_TABLES) - made):
+        return _unfit(f"schema.sql does not make {missing[0]}")
+    for table in sorted(made - set(BACKUP_TABLES)):
+        connection.execute(sql.SQL("DROP TABLE {} CASCADE").format(_name(table)))
+    for table, key in connection.execute(queries("scratch.sql")["foreign_keys"]).fetchall():
+        connection.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(_name(table), sql.Identifier(key)))
+    return None
+
+
+def load(connection: Connection, chunks: Iterable[bytes]) -> None:
+    """Rows from pg_restore's script. Raises ScriptRefused, or psycopg's errors."""
+    script = events(chunks)
+    event = next(script, None)
+    while event is not None:
+        if not isinstance(event, Load):
+            event = next(script, None)
+            continue
+        with connection.cursor().copy(_copy(event)) as copy, _silent_end(connection):
+            while isinstance(event := next(script, None), Rows):
+                copy.write(event.data)
+
+
+@contextmanager
+def _silent_end(connection: Connection) -> Iterator[None]:
+    """Close the connection when a load breaks off.
+
+    Otherwise psycopg would end the COPY, and log the server's answer to it, which quotes a row of the law.
+    """
+    whole = False
+    try:
+        yield
+        whole = True
+    finally:
+        if not whole:
+            connection.close()
+
+
+def continue_identities(connection: Connection) -> None:
+    """Let the identity columns of a restore that stays go on behind the highest value."""
+    blocks = queries("scratch.sql")
+    for table in BACKUP_TABLES:
+        for (column,) in connection.execute(blocks["identity_columns"], {"table": table}).fetchall():
+            connection.execute(
+                sql.SQL(blocks["continue_identity"]).format(
+                    name=sql.Literal(table),
+                    column=sql.Literal(column),
+                    identifier=sql.Identifier(column),
+                    table=_name(table),
+                )
+            )
+
+
+def _one(connection: Connection, query: LiteralString, values: dict[str, object] | None = None) -> object:
+    row = connection.execute(query, values).fetchone()
+    return row[0] if row else None
+
+
+def _copy(event: Load) -> sql.Composed:
+    return sql.SQL(queries("scratch.sql")["load"]).format(
+        table=_name(event.table), columns=sql.SQL(", ").join(map(sql.Identifier, event.columns))
+    )
+
+
+def _name(table: str) -> sql.Identifier:
+    return sql.Identifier(*table.split(".", 1))
+
+
+def _unfit(why: str) -> BackupRefusal:
+    return BackupRefusal(
+        code=RefusalCode.SCRATCH_UNFIT, message=f"the database is not fit for this restore: {why}", observed=why
+    )

@@ -1,0 +1,51 @@
+-- name: announce
+-- When this transaction's own deadline is, for those who wait for it.
+SELECT set_config('application_name',
+                  'cutter backup until ' || ceil(extract(epoch FROM clock_timestamp()) + %(seconds)s::numeric), true)
+
+-- name: try_lock
+-- Ends with the transaction, so a killed check leaves none.
+SELECT pg_try_advisory_xact_lock(%(key)s)
+
+-- name: end_overdue
+-- No timeout of the server ends a COPY that waits for a client which is stopped (measured: neither transaction_timeout
+-- nor statement_timeout is looked at before the next byte), so who waits ends a holder that is past its own deadline.
+SELECT pg_terminate_backend(l.pid)
+  FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+ WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND a.datname = current_database()
+   AND (l.classid::bigint << 32 | l.objid::bigint) = %(key)s
+   AND substring(a.application_name FROM '^cutter backup until (\d+)$')::bigint
+       < extract(epoch FROM clock_timestamp())
+
+-- name: owned
+SELECT pg_get_userbyid(datdba) = current_user FROM pg_catalog.pg_database WHERE datname = current_database()
+
+-- name: schemas
+SELECT nspname
+  FROM pg_catalog.pg_namespace
+ WHERE nspname <> 'information_schema' AND nspname NOT LIKE 'pg\_%'
+
+-- name: tables
+SELECT n.nspname || '.' || c.relname
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind IN ('r', 'p', 'f', 'm', 'v') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%'
+ ORDER BY 1
+
+-- name: foreign_keys
+SELECT n.nspname || '.' || c.relname, k.conname
+  FROM pg_catalog.pg_constraint k
+  JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE k.contype = 'f'
+
+-- name: load
+COPY {table} ({columns}) FROM STDIN
+
+-- name: continue_identity
+SELECT pg_catalog.setval(pg_get_serial_sequence({name}, {column})::regclass, coalesce(max({identifier}), 0) + 1, false)
+  FROM {table}
+
+-- name: identity_columns
+SELECT a.attname
+  FROM pg_catalog.pg_attribute a
+ WHERE a.attrelid = to_regclass(%(table)s) AND a.attidentity <> ''

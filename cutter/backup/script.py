@@ -1,0 +1,117 @@
+"""Pure: the data script that `pg_restore --section=data` writes, read into loads of the nine tables.
+
+pg_restore renders the archive as text and we load it on our own connection, instead of letting pg_restore connect.
+That keeps lock, load, comparison and rollback in one transaction (a killed worker leaves nothing, no orphan goes on
+writing), gives us SQLSTATEs instead of message text, and means that nothing in an archive is ever executed: an artifact
+is encrypted but not signed, so whoever has the public key can make one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cutter import limits
+from cutter.backup.tables import BACKUP_TABLES
+
+
+class ScriptRefused(ValueError):
+    """The archive holds something else than rows of the nine tables, or ends too early."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Rows for one table follow. Names are unquoted."""
+
+    table: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Whole lines of PostgreSQL's COPY text format."""
+
+    data: bytes
+
+
+Event = Load | Rows
+
+_IDENTIFIER = r'(?:[a-z_][a-z0-9_]*|"[a-z_][a-z0-9_]*")'
+_LOAD = re.compile(rf"COPY ({_IDENTIFIER}\.{_IDENTIFIER}) \(({_IDENTIFIER}(?:, {_IDENTIFIER})*)\) FROM stdin;")
+_NOISE = re.compile(
+    r"|--.*"
+    r"|SET [a-z_]+ = [^;]*;"
+    r"|SELECT pg_catalog\.set_config\('search_path', '', false\);"
+    # The caller lets identity columns go on behind the highest value instead.
+    r"|SELECT pg_catalog\.setval\([^;]*\);"
+    r"|\\(?:un)?restrict \w+"
+)
+_END = b"\\."
+
+
+def events(chunks: Iterable[bytes]) -> Iterator[Event]:
+    """The script's loads, in order; each table at most once. Raises ScriptRefused on any line it does not know."""
+    open_load, seen = False, set[str]()
+    for lines in _whole_lines(chunks):
+        rows: list[bytes] = []
+        for line in lines:
+            if open_load and line != _END:
+                rows.append(line)
+                continue
+            if rows:
+                yield Rows(data=_joined(rows))
+                rows = []
+            if open_load:
+                open_load = False
+                continue
+            event = _event(line)
+            if isinstance(event, Load):
+                if event.table in seen:
+                    raise ScriptRefused(f"{event.table} stands twice in the archive")
+                seen.add(event.table)
+                open_load = True
+            if event is not None:
+                yield event
+        if rows:
+            yield Rows(data=_joined(rows))
+    if open_load:
+        raise ScriptRefused("the archive ends within a table")
+    if missing := sorted(set(BACKUP_TABLES) - seen):
+        raise ScriptRefused(f"the archive holds no data entry for {missing[0]}")
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        text = line.decode("ascii")
+    except UnicodeDecodeError:
+        raise ScriptRefused("a line outside the data is not ASCII") from None
+    if _NOISE.fullmatch(text):
+        return None
+    if load := _LOAD.fullmatch(text):
+        table = load[1].replace('"', "")
+        if table not in BACKUP_TABLES:
+            raise ScriptRefused(f"the archive loads {table}, which is none of the nine tables")
+        return Load(table=table, columns=tuple(load[2].replace('"', "").split(", ")))
+    raise ScriptRefused("the archive holds a statement that is no load of the nine tables")
+
+
+def _joined(rows: list[bytes]) -> bytes:
+    return b"\n".join(rows) + b"\n"
+
+
+def _whole_lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """The lines that each chunk completes; linear also when one line spans many chunks."""
+    pieces: list[bytes] = []
+    held = 0
+    for chunk in chunks:
+        first, *rest = chunk.split(b"\n")
+        pieces.append(first)
+        held += len(first)
+        if held > limits.BACKUP_LINE_BYTES_MAX:
+            raise ScriptRefused(f"a row is longer than {limits.BACKUP_LINE_BYTES_MAX} bytes")
+        if rest:
+            yield [b"".join(pieces), *rest[:-1]]
+            pieces, held = [rest[-1]], len(rest[-1])
+    if held:
+        raise ScriptRefused("the archive ends within a line")

@@ -1,0 +1,213 @@
+"""IO: take the pre-write backup: snapshot → fingerprint → pg_dump | gpg → artifact (seed 000 §4, IG_backup)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from cutter import limits
+from cutter.backup import connection as postgres
+from cutter.backup import packets, programs
+from cutter.backup.artifacts import RECORD_SUFFIX, Draft, Store
+from cutter.backup.fingerprint import TableMissing, contents
+from cutter.backup.keyring import Gpg, Recipient, find_recipient, pinned, status
+from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
+from cutter.backup.queries import queries
+from cutter.backup.record import BackupRecord, BackupRefusal, Contents, RefusalCode, to_json
+from cutter.backup.tables import BACKUP_TABLES
+from cutter.errors import CutterError, Unavailable
+
+
+def take(
+    *,
+    dsn: str,
+    pg_bin: Callable[[str], Path],
+    gpg_home: Path,
+    gpg_binary: str = "gpg",
+    recipient_fingerprint: str,
+    artifacts_url: str,
+    artifact_id: str,
+    deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
+) -> BackupRecord | BackupRefusal:
+    """Back up the nine tables as one moment, encrypted for the pinned key; the record stands beside the artifact.
+
+    `dsn` is cutter_backup's; `artifact_id` is a name that no attempt has used before. A refusal means that no retry
+    helps. Raises Unavailable(what="backup") when one may (disk full, killed gpg, lost connection, deadline), Conflict
+    when the artifact exists, InvalidInput for bad arguments. In every case but success nothing is left under the
+    artifact's name. Seed 000 §4.
+    """
+    deadline = Deadline(deadline_seconds)
+    gpg, target = Gpg(binary=gpg_binary, home=gpg_home), _Target(Store(artifacts_url), artifact_id)
+    recipient = find_recipient(gpg, pinned(recipient_fingerprint))
+    if isinstance(recipient, BackupRefusal):
+        return recipient
+    dump = _Dump(pg_bin("pg_dump"), *programs.version(pg_bin("pg_dump")), postgres.client(dsn))
+    try:
+        with closing(postgres.connect(dsn, deadline)) as connection:
+            if refusal := programs.too_old((dump.major, dump.version), programs.server_version(connection)):
+                return refusal
+            moment = _open_snapshot(connection, deadline)
+            return _write(moment, dump, gpg, recipient, target, deadline)
+    except postgres.AWAY as problem:
+        raise postgres.away(problem) from None
+    except (TableMissing, psycopg.Error) as problem:
+        return _unreadable(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    store: Store
+    artifact_id: str
+
+    def __post_init__(self) -> None:
+        self.store.path(self.artifact_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Dump:
+    program: Path
+    major: int
+    version: str
+    client: postgres.Client
+
+    def stage(self, moment: _Moment, deadline: Deadline) -> Stage:
+        """`--strict-names`: without it a table that is missing is left out in silence, if another one matches.
+
+        Positions of identity sequences are left out: no snapshot holds them, and reading them needs a grant more. A
+        restore lets them go on behind the highest value.
+        """
+        fixed = ("--no-password", "--format=custom", "--strict-names", f"--snapshot={moment.snapshot}")
+        command = (
+            *(str(self.program), f"--dbname={self.client.conninfo}", *fixed),
+            f"--lock-wait-timeout={deadline.milliseconds()}ms",
+            *(f"--table={table}" for table in BACKUP_TABLES),
+            *(f"--exclude-table-data={sequence}" for sequence in moment.sequences),
+        )
+        return Stage(name="pg_dump", command=command, environment=self.client.environment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moment:
+    """An exported snapshot, valid while its transaction is open."""
+
+    snapshot: str
+    taken_utc: str
+    server_version: str
+    sequences: tuple[str, ...]
+    contents: Contents
+
+
+def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Moment:
+    """Fingerprint and dump look through the same snapshot, whatever commits meanwhile."""
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    connection.read_only = True
+    postgres.bound(connection, deadline)
+    row = connection.execute(queries("take.sql")["export_snapshot"]).fetchone()
+    surveyed = contents(connection)
+    sequences = connection.execute(queries("take.sql")["owned_sequences"], {"tables": list(BACKUP_TABLES)}).fetchall()
+    assert row is not None  # a SELECT of two functions has one row
+    return _Moment(
+        snapshot=row[0],
+        taken_utc=row[1],
+        server_version=programs.server_version(connection)[1],
+        sequences=tuple(name for (name,) in sequences),
+        contents=surveyed,
+    )
+
+
+def _write(
+    moment: _Moment, dump: _Dump, gpg: Gpg, recipient: Recipient, target: _Target, deadline: Deadline
+) -> BackupRecord | BackupRefusal:
+    encrypt = Stage(name="gpg", command=gpg.encrypt(recipient.fingerprint), environment=gpg.environment())
+    with Draft(target.store, target.artifact_id) as draft:
+        with Pipeline((dump.stage(moment, deadline), encrypt), deadline=deadline) as pipeline:
+            sealed = _seal(pipeline.chunks(), draft, recipient)
+            exits = pipeline.exits()
+        if refusal := _judge(exits, recipient, sealed=sealed):
+            return refusal
+        record = BackupRecord(
+            artifact_id=target.artifact_id,
+            sha256=draft.sha256,
+            size_bytes=draft.size_bytes,
+            taken_utc=moment.taken_utc,
+            content_fingerprint=moment.contents.fingerprint,
+            row_counts=moment.contents.row_counts,
+            pg_dump_version=dump.version,
+            server_version=moment.server_version,
+            recipient=recipient.fingerprint,
+        )
+        _publish(target.store, draft, record)
+        return record
+
+
+def _seal(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
+    """Write the ciphertext; False, and nothing is written, unless its head names exactly the pinned key.
+
+    So not even a gpg that passes its input through puts plaintext on the disk. Always reads to the end, so that the
+    exit codes can be asked for.
+    """
+    source, head = iter(chunks), b""
+    for chunk in source:
+        head += chunk
+        if len(head) >= packets.HEAD_BYTES:
+            break
+    named = packets.recipients(head[: packets.HEAD_BYTES])
+    sealed = named is not None and len(named) == 1 and named[0] in recipient.encryption_key_ids
+    if sealed:
+        draft.write(head)
+    for chunk in source:
+        if sealed:
+            draft.write(chunk)
+    return sealed
+
+
+def _judge(exits: dict[str, Exit], recipient: Recipient, *, sealed: bool) -> BackupRefusal | None:
+    """Both exit codes; gpg first, since pg_dump fails too when gpg stops listening."""
+    gpg, dump = exits["gpg"], exits["pg_dump"]
+    if any(words[0] == "INV_RECP" for words in status(gpg.stderr)):
+        return BackupRefusal(
+            code=RefusalCode.KEY_UNUSABLE,
+            message="gpg refuses to encrypt for the pinned backup key: extend it, or pin another",
+            expected=recipient.fingerprint,
+        )
+    for name, end in (("gpg", gpg), ("pg_dump", dump)):
+        if end.code != 0:
+            how = f"was killed by signal {-end.code}" if end.killed else f"failed with exit code {end.code}"
+            why = _first_line(dump.stderr) if name == "pg_dump" else ""
+            raise Unavailable(f"{name} {how}; no backup was kept{why}", what="backup")
+    if sealed:
+        return None
+    return BackupRefusal(
+        code=RefusalCode.WRONG_RECIPIENT,
+        message="what gpg wrote is not encrypted for exactly the pinned backup key: check the gpg program",
+        expected=recipient.fingerprint,
+    )
+
+
+def _first_line(stderr: str) -> str:
+    """pg_dump's reason, for the operator. It names tables and hosts; rows and passwords never stand in it."""
+    line = "".join(c for c in stderr.strip().split("\n")[0] if c.isprintable())
+    return f" ({line[: limits.BACKUP_REASON_CHARACTERS_MAX]})" if line else ""
+
+
+def _publish(store: Store, draft: Draft, record: BackupRecord) -> None:
+    """Artifact first, record second: a record never stands without what it describes."""
+    draft.publish()
+    try:
+        store.put(record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
+    except CutterError:
+        store.remove(record.artifact_id)
+        raise
+
+
+def _unreadable(problem: TableMissing | psycopg.Error) -> BackupRefusal:
+    what = f"{problem} is missing" if isinstance(problem, TableMissing) else f"SQLSTATE {problem.sqlstate}"
+    return BackupRefusal(
+        code=RefusalCode.SOURCE_UNREADABLE,
+        message=f"the nine tables cannot be read ({what}): apply the migrations and grant cutter_backup SELECT on them",
+        observed=what,
+    )

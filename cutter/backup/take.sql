@@ -1,0 +1,11 @@
+-- name: export_snapshot
+-- The transaction's start, cut to the second: the age that is measured from it is never too small.
+SELECT pg_export_snapshot(), to_char(transaction_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+
+-- name: owned_sequences
+-- As pg_dump's patterns: quoted names, since an unquoted one would be folded and its wildcards expanded.
+SELECT DISTINCT format('"%%s"."%%s"', n.nspname, s.relname)
+  FROM pg_catalog.pg_depend d
+  JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+  JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
+ WHERE d.deptype IN ('a', 'i') AND d.refobjid = ANY (%(tables)s::text[]::regclass[]::oid[])

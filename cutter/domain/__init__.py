@@ -1,0 +1,1 @@
+"""Pure: the values everything else is made of (ids, digests, states)."""

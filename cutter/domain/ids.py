@@ -1,0 +1,83 @@
+"""Pure: the ids of the product, parsed once at the edge (seed 000 §5, spec "Identity").
+
+Ids that a person types or a message carries are checked here and nowhere else; an illegal one raises `InvalidId` with
+the rule and an example.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import datetime
+from typing import NewType
+
+from cutter.errors import InvalidInput
+
+DocumentId = NewType("DocumentId", str)
+RunId = NewType("RunId", str)
+KbId = NewType("KbId", str)
+
+_DOCUMENT_ID = re.compile(r"[A-Z0-9-]{3,64}")
+_DOCPREFIX = re.compile(r"[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]")
+_RUN_ID = re.compile(r"ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_KB_ID = re.compile(r"[A-Za-z0-9._/-]{1,512}\.md")
+_RESERVED_PREFIX = re.compile(r"DIEU.*")
+
+RUN_NAMESPACE = uuid.UUID("6f0d3c1e-5a55-5b0c-9d4e-6d1f3c2b7a10")
+"""Namespace of the ids that are derived from a run, so that a retry mints the same ones."""
+
+
+class InvalidId(InvalidInput):
+    """Whoever typed or sent the id must correct it."""
+
+
+def document_id(text: str) -> DocumentId:
+    """A document's business key: ASCII `[A-Z0-9-]`, 3 to 64 characters, such as ICX-LAW-2026-001."""
+    if not _DOCUMENT_ID.fullmatch(text):
+        raise InvalidId(f"document id {text!r}: 3 to 64 of A-Z, 0-9 and '-', for example ICX-LAW-2026-001")
+    return DocumentId(text)
+
+
+def docprefix(text: str) -> str:
+    """First segment of every address of a document: `[A-Z0-9-]`, 3 to 32, no '-' at either end, not reserved."""
+    if not _DOCPREFIX.fullmatch(text) or _RESERVED_PREFIX.fullmatch(text):
+        raise InvalidId(
+            f"docprefix {text!r}: 3 to 32 of A-Z, 0-9 and '-', not at either end, not DIEU…; for example ICX-LAW-1"
+        )
+    return text
+
+
+def run_id(text: str) -> RunId:
+    """`ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`, the key of everything a run leaves behind."""
+    if not is_run_id(text):
+        raise InvalidId(f"run id {text!r}: looks like ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b")
+    return RunId(text)
+
+
+def is_run_id(text: str) -> bool:
+    """True when the text has a run id's form, with a time that exists."""
+    if _RUN_ID.fullmatch(text) is None:
+        return False
+    try:
+        datetime.strptime(text.split("-")[1], "%Y%m%dT%H%M%SZ")
+    except ValueError:
+        return False
+    return True
+
+
+def kb_id(text: str) -> KbId:
+    """A path under the knowledge base's root: `[A-Za-z0-9._/-]`, ends in .md, no `..`, not absolute."""
+    parts = text.split("/")
+    if not _KB_ID.fullmatch(text) or any(part in ("", ".", "..") for part in parts):
+        raise InvalidId(f"KB id {text!r}: a relative path of A-Z a-z 0-9 . _ - and '/', without '..', ending in .md")
+    return KbId(text)
+
+
+def derived(run: str, role: str) -> uuid.UUID:
+    """uuid5 of (run, role): deterministic, so that a retry mints the same id (spec "Identity")."""
+    return uuid.uuid5(RUN_NAMESPACE, f"{run}\n{role}")
+
+
+def slug(prefix: str) -> str:
+    """docprefix in lower case, as it stands in keys and KB folders."""
+    return prefix.lower()

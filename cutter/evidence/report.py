@@ -1,0 +1,71 @@
+"""Pure: a run's report: one HTML page that stands alone, without script and without any request to elsewhere.
+
+Everything in it comes from the run's view and is escaped by the template engine; law text is not part of a view.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
+
+from cutter.evidence.run_view import seconds_between, short_time
+
+TEMPLATE = "report.html.j2"
+
+Json = dict[str, Any]
+
+
+def render(view: Json) -> bytes:
+    """The page of a run's view (`cutter.evidence.run_view.run_view`), as UTF-8; the same view gives the same bytes."""
+    page = _template().render(run=view, tone=tone(view), steps=steps(view), slowest=_slowest(view))
+    return page.encode()
+
+
+def tone(view: Json) -> str:
+    """How the run stands, for the colour of its state: good, bad, held or open."""
+    state = str(view["state"])
+    if state == "closeout_reported" or view["outcome"] in ("rehearsed", "skipped"):
+        return "good"
+    if state.startswith("failed_"):
+        return "bad"
+    return "held" if state.startswith(("stopped_", "voided_")) else "open"
+
+
+def steps(view: Json) -> list[Json]:
+    """The timeline: every move with how long the state before it lasted."""
+    found: list[Json] = [
+        {"at": view["created_utc"], "to": "pending", "trigger": "registered", "reason": None, "lasted": None}
+    ]
+    for move in view["timeline"]:
+        found[-1]["lasted"] = seconds_between(found[-1]["at"], move["at"])
+        found.append({key: move[key] for key in ("at", "to", "trigger", "reason")} | {"lasted": None})
+    return found
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as people read them: 0.53 s, 4 min 10 s, 2 h 5 min; empty for None."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _slowest(view: Json) -> float:
+    return max((gate["seconds"] or 0.0 for gate in view["gates"]), default=0.0) or 1.0
+
+
+@cache
+def _template() -> Template:
+    source = (resources.files("cutter.evidence") / TEMPLATE).read_text(encoding="utf-8")
+    environment = Environment(
+        loader=DictLoader({TEMPLATE: source}), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    environment.filters["moment"] = short_time
+    environment.filters["duration"] = duration
+    return environment.get_template(TEMPLATE)

@@ -1,0 +1,83 @@
+"""Pure: IG_backup: a backup that was restored (seed 000 §4; spec 04 "Backup")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cutter.domain.digests import is_digest
+from cutter.gates.report import GateReport, equal, holds
+
+GATE = "IG_backup"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """The JSON record that stands beside the artifact, as it was read back."""
+
+    sha256: str
+    size_bytes: int
+    taken_utc: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the backup and its restore check left: digests, size, time, fingerprints.
+
+    `stored_sha256` is of the artifact as the target gives it back now, `recorded_sha256` what the database recorded for
+    it, `beside` the record read back (None when there is none).
+    """
+
+    artifact_id: str
+    stored_sha256: str
+    backup_sha256: str
+    recorded_sha256: str
+    size_bytes: int
+    taken_utc: str
+    beside: Beside | None
+    recipient: str
+    pinned_recipient: str
+    snapshot_fingerprint: str
+    restored_fingerprint: str
+
+
+def evaluate(evidence: Evidence) -> GateReport:
+    """Refuses unless all of these hold (seed 000 §4, in its words where it has them):
+
+    - backup_target_reachable: the target gives back the bytes that were written
+    - gpg_fingerprint_pinned: the GPG public key's fingerprint matches the deployment-pinned one
+    - backup_sha256_recorded: the sha256 of the .gpg is recorded
+    - sidecar_json_written: the record beside it has the sha256, the size and the timestamp
+    - restore_equals_snapshot: it was decrypted, restored and found equal (ours)
+    """
+    taken = Beside(sha256=evidence.backup_sha256, size_bytes=evidence.size_bytes, taken_utc=evidence.taken_utc)
+    recorded = evidence.recorded_sha256
+    return GateReport(
+        gate=GATE,
+        invariants=(
+            equal("backup_target_reachable", evidence.stored_sha256, evidence.backup_sha256),
+            equal("gpg_fingerprint_pinned", evidence.recipient, evidence.pinned_recipient or None),
+            holds(
+                "backup_sha256_recorded",
+                is_digest(recorded) and recorded == evidence.backup_sha256,
+                recorded or "nothing",
+                evidence.backup_sha256,
+            ),
+            holds(
+                "sidecar_json_written",
+                evidence.beside == taken and taken.size_bytes > 0 and bool(taken.taken_utc),
+                _said(evidence.beside),
+                _said(taken),
+            ),
+            equal("restore_equals_snapshot", evidence.restored_fingerprint, evidence.snapshot_fingerprint or None),
+        ),
+        pins={
+            "backup_artifact": evidence.artifact_id,
+            "backup_sha256": evidence.backup_sha256,
+            "backup_size_bytes": evidence.size_bytes,
+            "backup_taken_utc": evidence.taken_utc,
+        },
+    )
+
+
+def _said(record: Beside | None) -> str:
+    return f"{record.sha256}, {record.size_bytes} bytes, {record.taken_utc}" if record else "no record"

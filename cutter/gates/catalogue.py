@@ -1,0 +1,125 @@
+"""Pure: the one table of states and gates (seed 000 §1, §2, §6; spec "States and gates").
+
+The workflow, the worker's registration, the database's own copy, the docs page and the tests all read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """The fourteen states, verbatim. The families failed_, stopped_ and voided_ carry their reason behind them."""
+
+    PENDING = "pending"
+    SOURCE_PINNED = "source_pinned"
+    MARKED = "marked"
+    CUTPLAN_OK = "cutplan_ok"
+    PRE_WRITE_BACKUP_TAKEN = "pre_write_backup_taken"
+    GRANTS_PROBED = "grants_probed"
+    AWAITING_CUT_AUTHORIZATION = "awaiting_cut_authorization"
+    CUT_LEG_A_COMMITTED = "cut_leg_a_committed"
+    STRUCTURAL_VERIFIED = "structural_verified"
+    LEG_B_RECORDED = "leg_b_recorded"
+    WRITE_VERIFIED = "write_verified"
+    AWAITING_LIFECYCLE_AUTHORIZATION = "awaiting_lifecycle_authorization"
+    LIFECYCLE_ENACTED = "lifecycle_enacted"
+    CLOSEOUT_REPORTED = "closeout_reported"
+
+
+class Role(StrEnum):
+    """Database roles that gates connect as (spec 04 "Roles")."""
+
+    READ = "cutter_read"
+    BACKUP = "cutter_backup"
+    EXEC = "cutter_exec"
+    VERIFY = "cutter_verify"
+
+
+class WorkerRole(StrEnum):
+    """The three worker processes; each holds only its own passwords and signing key."""
+
+    CUTTER = "cutter"
+    EXEC = "exec"
+    VERIFY = "verify"
+
+
+class Effect(StrEnum):
+    """What a gate may change of the surveyed state between its two surveys."""
+
+    NONE = "none"
+    UNITS_CREATED = "units_created"
+    DECISION_RECORDED = "decision_recorded"
+    UNITS_ENACTED = "units_enacted"
+
+
+class Sovereign(StrEnum):
+    """The two sovereign gates that wait for people."""
+
+    CUT = "SG_cut_authz"
+    LIFECYCLE = "SG_lifecycle_authz"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One internal gate. `cap_minutes` is the soft cap; `number` is its place in the order."""
+
+    number: int
+    name: str
+    from_state: State
+    to_state: State
+    role: Role
+    worker: WorkerRole
+    cap_minutes: int
+    effect: Effect
+    report: str
+    sovereign: Sovereign | None = None
+
+    @property
+    def phase(self) -> str:
+        """The gate's name without IG_ and _execute: the seed's phase name (000 §6)."""
+        return self.name.removeprefix("IG_").removesuffix("_execute")
+
+
+_S, _R, _W, _E = State, Role, WorkerRole, Effect
+
+# fmt: off
+GATES: tuple[Gate, ...] = tuple(
+    Gate(number=number, name=name, from_state=before, to_state=after, role=role, worker=worker, cap_minutes=cap,
+         effect=effect, report=report, sovereign=sovereign)
+    for number, name, before, after, role, worker, cap, effect, report, sovereign in (
+        (1, "IG_source_pin", _S.PENDING, _S.SOURCE_PINNED, _R.READ, _W.CUTTER, 2, _E.NONE, "01-source-pin", None),
+        (2, "IG_mark", _S.SOURCE_PINNED, _S.MARKED, _R.READ, _W.CUTTER, 5, _E.NONE, "02-mark", None),
+        (3, "IG_cutplan", _S.MARKED, _S.CUTPLAN_OK, _R.READ, _W.CUTTER, 10, _E.NONE, "03-cutplan", None),
+        (4, "IG_backup", _S.CUTPLAN_OK, _S.PRE_WRITE_BACKUP_TAKEN, _R.BACKUP, _W.CUTTER, 5, _E.NONE,
+         "04-pre-write-backup", None),
+        (5, "IG_grant_probe", _S.PRE_WRITE_BACKUP_TAKEN, _S.GRANTS_PROBED, _R.READ, _W.CUTTER, 1, _E.NONE,
+         "05-grant-probe", None),
+        (6, "IG_cut_leg_a_execute", _S.AWAITING_CUT_AUTHORIZATION, _S.CUT_LEG_A_COMMITTED, _R.EXEC, _W.EXEC, 10,
+         _E.UNITS_CREATED, "06-cut-leg-a", Sovereign.CUT),
+        (7, "IG_structural_verify", _S.CUT_LEG_A_COMMITTED, _S.STRUCTURAL_VERIFIED, _R.READ, _W.CUTTER, 2, _E.NONE,
+         "07-structural-verify", None),
+        (8, "IG_leg_b_record", _S.STRUCTURAL_VERIFIED, _S.LEG_B_RECORDED, _R.EXEC, _W.EXEC, 5,
+         _E.DECISION_RECORDED, "08-leg-b-record", None),
+        (9, "IG_write_verify", _S.LEG_B_RECORDED, _S.WRITE_VERIFIED, _R.VERIFY, _W.VERIFY, 5, _E.NONE,
+         "09-write-verify", None),
+        (10, "IG_lifecycle_enact_execute", _S.AWAITING_LIFECYCLE_AUTHORIZATION, _S.LIFECYCLE_ENACTED, _R.EXEC,
+         _W.EXEC, 15, _E.UNITS_ENACTED, "10-lifecycle-enact", Sovereign.LIFECYCLE),
+        (11, "IG_closeout", _S.LIFECYCLE_ENACTED, _S.CLOSEOUT_REPORTED, _R.READ, _W.CUTTER, 5, _E.NONE,
+         "11-final-orchestrator-report", None),
+    )
+)
+# fmt: on
+
+BY_NAME: dict[str, Gate] = {gate.name: gate for gate in GATES}
+
+
+def gate(name: str) -> Gate:
+    """The gate of that name; KeyError is a programmer's error."""
+    return BY_NAME[name]
+
+
+def before(gate: Gate) -> Gate | None:
+    """The gate whose sealed receipt this one needs; None for the first."""
+    return GATES[gate.number - 2] if gate.number > 1 else None

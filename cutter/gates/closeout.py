@@ -1,0 +1,132 @@
+"""Pure: IG_closeout: everything that the run should have left is there (seed 000 §4)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from cutter.gates.catalogue import GATES, Sovereign, State
+from cutter.gates.report import GateReport, equal, holds
+
+GATE = "IG_closeout"
+
+EXPECTED = frozenset(
+    {("gate_report", gate.name) for gate in GATES[:-1]} | {("request", sovereign.value) for sovereign in Sovereign}
+)
+"""(kind, subject) of the documents of a whole run; the closeout's own report is put after its COMMIT."""
+
+RECEIPTS = len(GATES) - 1
+INDEX_FOLDER = "knowledge/dev/runs-index"
+SUCCESS = "success"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KbDocument:
+    """A document of the run: its recorded sha256 (None when it was never put) and what stands in the KB now."""
+
+    kb_id: str
+    kind: str
+    subject: str
+    recorded_sha256: str | None
+    found_sha256: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The run's documents, its units, its receipts and approvals (sovereign gates whose approval was consumed)."""
+
+    documents: tuple[KbDocument, ...]
+    units_enacted: int
+    units_planned: int
+    receipts_sealed: int
+    approvals_consumed: frozenset[str]
+    audit_head: str
+    chain_intact: bool
+
+
+def evaluate(evidence: Evidence) -> GateReport:
+    """Refuses unless all of these hold (seed 000 §4, in its words where it has them):
+
+    - kb_documents_uploaded: all KB docs for this run uploaded, with the sha256 recorded when they were written
+    - units_enacted, receipts_sealed, approvals_consumed, audit_chain_intact: nothing is missing behind them (ours)
+
+    What can only be true after COMMIT stands in `finished`.
+    """
+    wrong = [
+        doc.kb_id
+        for doc in evidence.documents
+        if doc.recorded_sha256 is None or doc.found_sha256 != doc.recorded_sha256
+    ]
+    missing = EXPECTED - {(doc.kind, doc.subject) for doc in evidence.documents}
+    return GateReport(
+        gate=GATE,
+        invariants=(
+            holds(
+                "kb_documents_uploaded",
+                not wrong and not missing,
+                ", ".join([*wrong[:3], *sorted(f"no {kind} of {subject}" for kind, subject in missing)])
+                or f"{len(evidence.documents)} documents",
+                f"{len(EXPECTED)} documents and what else was written, with the recorded sha256",
+            ),
+            equal("units_enacted", evidence.units_enacted, evidence.units_planned),
+            equal("receipts_sealed", evidence.receipts_sealed, RECEIPTS),
+            equal("approvals_consumed", sorted(evidence.approvals_consumed), sorted(one.value for one in Sovereign)),
+            holds("audit_chain_intact", evidence.chain_intact, evidence.audit_head, "an unbroken chain"),
+        ),
+        pins={"audit_head": evidence.audit_head, "documents": len(evidence.documents)},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """What was read back after COMMIT: state.json, the runs index, and the documents that still wait."""
+
+    run_id: str
+    sidecar_run_id: str | None
+    sidecar_status: str | None
+    index_line: bytes
+    index_line_found: bytes | None
+    documents_waiting: int
+
+
+def finished(evidence: Finish) -> GateReport:
+    """After COMMIT (seed 000 §4): the law is enacted by then, so what does not hold yet is tried again, never failed.
+
+    - kb_documents_complete: all KB docs for this run uploaded, the closeout's own report too
+    - sidecar_finalized: sidecar finalized (status: success)
+    - run_id_in_runs_index: run_id appended to the global runs index (one line a run, KB-tracked)
+    """
+    return GateReport(
+        gate=GATE,
+        invariants=(
+            equal("kb_documents_complete", evidence.documents_waiting, 0),
+            equal(
+                "sidecar_finalized",
+                (evidence.sidecar_run_id, evidence.sidecar_status),
+                (evidence.run_id, SUCCESS),
+            ),
+            holds(
+                "run_id_in_runs_index",
+                bool(evidence.index_line) and evidence.index_line_found == evidence.index_line,
+                "another line" if evidence.index_line_found else "no line",
+                "its line",
+            ),
+        ),
+    )
+
+
+def index_id(run_id: str) -> str:
+    """KB id of a run's line in the runs index: an object of its own, since a write-once store cannot append."""
+    return f"{INDEX_FOLDER}/{run_id}.md"
+
+
+def index_line(*, run_id: str, document_id: str, audit_head: str, sealed_utc: str) -> bytes:
+    """The run's line: run_id, document_id, state, head hash, date of the closeout (facts-domain "runs-index line")."""
+    line = {
+        "run_id": run_id,
+        "document_id": document_id,
+        "state": State.CLOSEOUT_REPORTED.value,
+        "head": audit_head,
+        "date": sealed_utc[:10],
+    }
+    return (json.dumps(line, sort_keys=True) + "\n").encode()

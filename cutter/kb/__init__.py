@@ -1,0 +1,1 @@
+"""IO: the knowledge base: a write-once store of documents, and the names of what a run puts there."""

@@ -1,0 +1,68 @@
+"""Pure: names of what a run puts into the knowledge base (facts-domain, "Reports and codes").
+
+A run's folder is `knowledge/dev/laws/<slug>/v<16 hex>-automation-cut-<YYYYMMDD>-<HHMM>-<12 hex>/`. Minute and the last
+block come from the run id, so that two runs of one document on one day, or in one minute, never share a folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from cutter.domain import ids
+from cutter.domain.digests import is_digest
+from cutter.errors import ProgrammingError
+from cutter.gates.catalogue import Gate, Sovereign
+
+ROOT = "knowledge/dev/laws"
+_SOVEREIGN_STEMS = {Sovereign.CUT: "SG1-cut-authz", Sovereign.LIFECYCLE: "SG2-lifecycle-authz"}
+
+
+def run_folder(docprefix: str, version_digest: str, day: date, run_id: str) -> str:
+    """Folder of one run, no slash at its end. `version_digest` is the snapshot's sha256, `day` the run's UTC day."""
+    if not is_digest(version_digest):
+        raise ProgrammingError(f"a version digest is 64 hex characters, not {version_digest!r}")
+    run = ids.run_id(run_id)
+    minute, last_block = run.split("-")[1][9:13], run[-12:]
+    version = f"v{version_digest[:16]}-automation-cut-{day:%Y%m%d}-{minute}-{last_block}"
+    return f"{ROOT}/{ids.slug(ids.docprefix(docprefix))}/{version}"
+
+
+def phase_report(folder: str, gate: Gate, day: date) -> str:
+    """KB id of a gate's report, such as `…/01-source-pin-2026-11-21.md`."""
+    return _document(folder, gate.report, day)
+
+
+def request(folder: str, gate: str, day: date, *, number: int = 1) -> str:
+    """KB id of the n-th request of a sovereign gate; an expired one is followed by a fresh one under its own name."""
+    return _document(folder, f"{_SOVEREIGN_STEMS[Sovereign(gate)]}-request", day, number=number)
+
+
+def approval(folder: str, gate: str, day: date, *, approver: str, number: int = 1) -> str:
+    """KB id that a person's tools give an approval; we never write it (facts-domain)."""
+    return _document(folder, f"{_SOVEREIGN_STEMS[Sovereign(gate)]}-approval-{approver}", day, number=number)
+
+
+def snapshot_copy(folder: str, version_digest: str) -> str:
+    """KB id of the copy of the pinned snapshot that a request refers to."""
+    return f"{folder}/source-snapshot-{version_digest[:16]}.md"
+
+
+def stop_report(folder: str, day: date, *, number: int) -> str:
+    """KB id of the n-th stop-route report of a run (SG_3)."""
+    return _document(folder, "SG3-stop-route-report", day, number=number)
+
+
+def run_documents(folder: str, gates: Sequence[Gate], day: date) -> tuple[str, ...]:
+    """KB ids of a whole run's reports and first requests, in the order in which they come to be."""
+    names: list[str] = []
+    for gate in gates:
+        if gate.sovereign is not None:
+            names.append(request(folder, gate.sovereign, day))
+        names.append(phase_report(folder, gate, day))
+    return tuple(names)
+
+
+def _document(folder: str, stem: str, day: date, *, number: int = 1) -> str:
+    suffix = "" if number == 1 else f"-r{number}"
+    return ids.kb_id(f"{folder}/{stem}-{day.isoformat()}{suffix}.md")

@@ -1,0 +1,38 @@
+"""Pure: which names a store accepts. A store is built with one of these rules and refuses every other name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from cutter.domain.ids import InvalidId, kb_id
+
+IdRule = Callable[[str], str]
+"""Takes a name, returns it, or raises InvalidId with the rule and an example."""
+
+_ARTIFACT_ID = re.compile(r"[A-Za-z0-9._/-]{1,512}")
+SIGNATURE_SUFFIX = ".asc"
+
+
+def document_id_rule(text: str) -> str:
+    """A knowledge-base document, or the detached signature beside it: a KB id, or a KB id and `.asc`."""
+    return kb_id(text.removesuffix(SIGNATURE_SUFFIX)) and _no_dot_parts(text)
+
+
+def artifact_id_rule(text: str) -> str:
+    """Any artifact (backups, bundles, reports, plans): a relative path of `[A-Za-z0-9._/-]`."""
+    if not _ARTIFACT_ID.fullmatch(text):
+        raise InvalidId(f"artifact id {text!r}: 1 to 512 of A-Z a-z 0-9 . _ - and '/', for example runs/r1/bundle.tar")
+    return _no_dot_parts(text)
+
+
+def signature_of(document: str) -> str:
+    """Id of the detached signature that stands beside a document."""
+    return document + SIGNATURE_SUFFIX
+
+
+def _no_dot_parts(text: str) -> str:
+    # A leading dot is the store's own: an object under construction has such a name until it is whole.
+    if any(part == "" or part.startswith(".") for part in text.split("/")):
+        raise InvalidId(f"id {text!r}: no empty part, and no part that begins with a dot")
+    return text

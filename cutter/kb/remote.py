@@ -1,0 +1,62 @@
+"""IO: the write-once objects behind any other fsspec URL (`s3://…`, `memory://…`).
+
+A put asks the file system for its create-only mode, which an object store answers atomically (a conditional put), so
+that an object is whole or absent and is never replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cutter.errors import InvalidInput
+
+
+class RemoteFolder:
+    """Objects under one path of an fsspec file system. Raises OSError as it comes; `Store` gives it its meaning."""
+
+    def __init__(self, filesystem: Any, root: str) -> None:
+        self._filesystem = filesystem
+        self._root = root.rstrip("/")
+
+    def create(self, name: str, data: bytes) -> None:
+        """Write a whole object under a free name; FileExistsError when the name is taken."""
+        path = self._path(name)
+        # File systems whose create-only mode is a look-up before the write are asked first, so that all behave alike.
+        if self._filesystem.exists(path):
+            raise FileExistsError(path)
+        try:
+            self._put(path, data)
+        except OSError:
+            # Someone else was quicker, or our own put came through and its answer was lost: whoever asked compares.
+            if self._filesystem.exists(path):
+                raise FileExistsError(path) from None
+            raise
+
+    def _put(self, path: str, data: bytes) -> None:
+        try:
+            self._filesystem.pipe_file(path, data, mode="create")
+        except FileNotFoundError:
+            # Object stores have no folders; where there are some, the first object of a folder makes it.
+            self._filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
+            self._filesystem.pipe_file(path, data, mode="create")
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The object's bytes, at most `limit` and one more, so that the caller sees that it is too large."""
+        path = self._path(name)
+        if self._filesystem.info(path)["type"] != "file":
+            raise InvalidInput(f"{name} is not an object", code="kb_not_regular")
+        data = self._filesystem.cat_file(path, start=0, end=limit + 1)
+        return bytes(data)
+
+    def names(self, prefix: str) -> Iterator[str]:
+        """Names of objects that begin with `prefix`."""
+        folder = self._path(prefix.rpartition("/")[0]).rstrip("/")
+        self._filesystem.invalidate_cache()
+        for path in self._filesystem.find(folder):
+            name = str(path).removeprefix(self._root).lstrip("/")
+            if name.startswith(prefix):
+                yield name
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"

@@ -1,0 +1,215 @@
+"""Pure: every named maximum with its unit and its reason; settings may lower most of them, never raise them."""
+
+from __future__ import annotations
+
+MIB = 1024 * 1024
+
+SOURCE_BYTES_MAX = 16 * MIB
+"""A law's snapshot. The largest real law seen is 0.4 MB; a larger file is a mistake."""
+
+CANDIDATES_DEFAULT = 1_000
+"""Units a document, unless set (seed 000 §4)."""
+
+CANDIDATES_MAX = 10_000
+"""One advisory lock a unit: 10,000 in a transaction pass on stock settings, 20,000 do not (measured)."""
+
+TITLE_CHARACTERS_MAX = 300
+"""A title is cut at a word to this length; the whole heading stays in the body."""
+
+STATEMENT_BYTES_MAX = 64 * 1024
+"""A signed statement; read once, verified on these bytes."""
+
+SIGNATURE_BYTES_MAX = 16 * 1024
+"""A detached OpenPGP signature; a real one has under 1 KiB."""
+
+KB_OBJECT_BYTES_MAX = 16 * MIB
+"""A knowledge-base object, the copy of a snapshot included."""
+
+APPROVALS_A_GATE_MAX = 8
+"""Distinct approvers that a tier may ask for."""
+
+REFUSALS_A_GATE = 20
+"""Refused messages at one sovereign gate before the run stops as stopped_signal_flood."""
+
+INBOX_MESSAGES_MAX = 200
+"""Messages a run keeps before it has read them; more are counted and dropped, since history has them."""
+
+RETRIES_A_GATE = 4
+"""Dependency failures of one gate that are retried, each a visible row (spec "Caps, retries, resume")."""
+
+FAILURE_BUDGET_A_RUN = 6
+"""Dependency failures of a whole run before it stops as stopped_unavailable_<what>."""
+
+LOST_WORKERS_A_GATE = 20
+"""Attempts of one gate that died with their worker; more means the gate itself kills workers."""
+
+BACKUPS_A_GATE = 3
+"""Backups that grew stale before leg A could start, before the run stops: one takes longer than it may be old."""
+
+SENT_BACK_A_RUN = 20
+"""Times that a run finds a gate unsealed which it had been told was passed, before it stops for people to look."""
+
+RETRY_DELAYS_SECONDS = (5, 30, 120, 600)
+"""Backoff between retries, jittered, cut to what the caps leave (seed 003 §6.2)."""
+
+RETRY_JITTER_PERCENT = 20
+"""Spread of a delay, so that many runs do not come back at once."""
+
+HARD_CAP_MINUTES = 60
+"""Active time of a run; waiting for people does not count (seed 000 §6)."""
+
+HEARTBEAT_TIMEOUT_SECONDS = 15
+"""A dead worker is noticed after this."""
+
+WORKER_WAIT_MINUTES = 10
+"""Schedule-to-start: no worker of a role within it stops the run as stopped_unavailable_worker_<role>."""
+
+TTL_SG1_HOURS = 24
+TTL_SG2_HOURS = 12
+"""Life of a request and of an approval (spec "The statement")."""
+
+SIGNED_BEFORE_SIGNATURE_MINUTES = 30
+SIGNED_AFTER_SIGNATURE_SECONDS = 60
+"""How far a statement's signed_utc may lie before and after the signature's own time."""
+
+BACKUP_MAX_AGE_MINUTES = 60
+"""Older than this when leg A starts, a backup is stale and a new one is taken."""
+
+LANE_WAIT_SECONDS = 5
+"""Durable timer between two tries for the write lane."""
+
+LANE_WAIT_TRIES = 720
+"""Tries for the write lane (an hour) before stopped_unavailable_write_lane."""
+
+LOCK_TIMEOUT_SECONDS = 20
+"""A gate's wait for a row or advisory lock; longer than the idle timeout of a stopped predecessor."""
+
+IDLE_IN_TRANSACTION_SECONDS = 10
+"""A stopped worker's transaction ends after this, before its successor's lock_timeout."""
+
+CAP_MARGIN_SECONDS = 5
+"""transaction_timeout lies this far below the gate's cap, so that nothing goes on writing after it."""
+
+STATE_LOCK_SECONDS = 5
+"""Wait for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
+
+FINDINGS_SHOWN_MAX = 50
+"""Findings that a request document lists; the rest are counted."""
+
+REASON_CHARACTERS_MAX = 500
+"""A person's reason for a stop, cancel, void or refusal."""
+
+DIFF_LINES_MAX = 40
+"""Lines of a drift's readable diff that are stored and shown."""
+
+POLL_SECONDS = 0.05
+"""Between two looks at a process or a file that is awaited: short against every start time, long against its cost."""
+
+POSTGRES_START_SECONDS = 120
+"""A cluster's start, crash recovery included."""
+
+POSTGRES_STOP_SECONDS = 30
+"""A fast shutdown with its checkpoint; then an immediate one, which the next start recovers from."""
+
+STATE_FOLDER_LOCK_SECONDS = 180
+"""Wait for another command that makes or starts the same cluster; longer than that cluster's own start."""
+
+ORPHAN_SECONDS = 1
+"""Backends of a killed PostgreSQL notice its death by themselves; after this they are ended."""
+
+BACKUP_DEADLINE_SECONDS = 240.0
+"""Default bound of one backup or one restore check; below the gate's cap of five minutes."""
+
+BACKUP_LINE_BYTES_MAX = 64 * MIB
+"""One restored row as COPY text: a body of SOURCE_BYTES_MAX whose every byte is escaped, and room."""
+
+BACKUP_CHUNK_BYTES = 128 * 1024
+"""Bytes moved at once between the processes of a backup; above the 64 KiB that a pipe holds."""
+
+BACKUP_RECORD_BYTES_MAX = 64 * 1024
+"""The record beside an artifact; a real one has about 1 KiB."""
+
+BACKUP_STDERR_BYTES_MAX = 16 * 1024
+"""Bytes kept of what one process of a backup writes to its error stream; the rest is read and dropped."""
+
+BACKUP_POLL_SECONDS = 0.5
+"""Longest time that a backup waits in one system call, so that a cancellation is noticed."""
+
+GPG_ANSWER_SECONDS = 20.0
+"""A question to gpg that needs no data (list keys, start the agent) or a program's version."""
+
+PROGRAM_VERSION_SECONDS = 30
+"""A program that is asked for its version; a 250 MB one, cold from a slow disk, needs a few."""
+
+TEMPORAL_BUILD_SECONDS = 1_800
+"""Building Temporal from source: 150 s on 2 cores, longer where the module proxy is slow."""
+
+DOWNLOAD_STALL_SECONDS = 15
+"""A download that brought no byte for so long is given up and the next way is tried."""
+
+TEMPORAL_START_SECONDS = 90
+"""Until a local Temporal server answers; 2 to 4 s are usual."""
+
+TEMPORAL_STOP_SECONDS = 15
+"""A local server's end; what it had acknowledged is on disk, so killing it after this loses nothing."""
+
+WORKER_START_SECONDS = 60
+"""Until a worker has written its ready file."""
+
+WORKER_STOP_SECONDS = 30
+"""A worker's orderly end before it is killed; a gate that was running is taken up again by the next worker."""
+
+DISK_FREE_MIN_BYTES = 1_024 * MIB
+"""Below this free space nothing is started: a database that meets a full disk stops in the middle of things."""
+
+SEGMENT_CHARACTERS_MAX = 48
+"""One segment of an address made from a title; longer titles are cut and get a piece of their digest."""
+
+HEADING_CHARACTERS_READ = 2_048
+"""How much of a heading's line is read for its title and number; the whole line stays in the body."""
+
+PROFILE_BYTES_MAX = 64 * 1024
+"""A marking profile; the largest shipped one has 5 KiB."""
+
+PROFILE_LEVELS_MAX = 32
+"""Levels of a marking profile; real laws use at most ten."""
+
+FRONT_MATTER_LINES_MAX = 400
+"""A YAML block before the text; the longest seen has 30 lines, without an end it is text."""
+
+POLICY_BYTES_MAX = 256 * 1024
+"""An epoch of approvers.yaml; hundreds of approvers have under 100 KiB."""
+
+PUBLIC_KEY_BYTES_MAX = 256 * 1024
+"""An approver's exported public key; one with many signatures has under 100 KiB."""
+
+GPG_SECONDS = 30
+"""One call of gpg about a signature, which takes milliseconds; a person's passphrase dialog is not bounded by this."""
+
+CLOCK_SKEW_SECONDS = 60
+"""How far a signature's own time may lie ahead of the database's clock."""
+
+CHANGES_SHOWN_MAX = 500
+"""Units of each kind (added, changed, removed) that a request document lists; the rest are counted."""
+
+CONNECT_SECONDS = 3
+"""A look whether an address accepts connections."""
+
+BACKUP_REASON_CHARACTERS_MAX = 200
+"""Of pg_dump's first error line that an error shows."""
+
+KILL_SECONDS = 5
+"""A killed process is gone well within this, unless the kernel holds it."""
+
+PORT_TRIES = 3
+"""Starts on a port that was free a moment ago, before another program's hold on every one of them is an error."""
+
+BACKUP_GRACE_MILLISECONDS = 2_000
+"""The server ends a backup's transaction this much after the backup's own deadline, so that its own message comes."""
+
+PORT_LOWEST = 20_000
+PORT_SPAN = 10_000
+"""Where free ports are looked for: above well-known servers, below what systems hand out (32,768 or 49,152 and up)."""
+
+PORT_LOOKS = 200
+"""Ports looked at before giving up."""

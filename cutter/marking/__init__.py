@@ -1,0 +1,55 @@
+"""Pure: marking splits a pinned law into units by a profile and proves that no byte was lost (spec 01 "mark").
+
+The shipped profiles are data of the package, as constant as its code; a profile of one's own is read with
+`parse_profile`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+from cutter.errors import InvalidInput
+from cutter.marking.options import Options
+from cutter.marking.plan import CutPlan, PlanRow, build_plan, rebuild_digest_reversed
+from cutter.marking.profile import Profile
+from cutter.marking.profile_yaml import parse_profile
+from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal, NonContent
+from cutter.marking.splitter import mark
+
+PROFILES = ("eu-regulation", "generic-markdown", "incomex-constitution", "us-code-style", "vietnamese-law")
+"""Names of the shipped profiles."""
+
+
+@cache
+def load_profile(name: str) -> Profile:
+    """A shipped profile by its name; raises InvalidInput that lists the known ones."""
+    if name not in PROFILES:
+        raise InvalidInput(f"profile {name!r} is unknown; shipped are {', '.join(PROFILES)}")
+    return parse_profile(profile_bytes(name))
+
+
+def profile_bytes(name: str) -> bytes:
+    """The YAML of a shipped profile, as it is stored beside a registered source."""
+    return (resources.files(__name__) / "profiles" / f"{name}.yaml").read_bytes()
+
+
+__all__ = [
+    "PROFILES",
+    "Candidate",
+    "CutPlan",
+    "Exclusion",
+    "Finding",
+    "MarkRefusal",
+    "Marking",
+    "NonContent",
+    "Options",
+    "PlanRow",
+    "Profile",
+    "build_plan",
+    "load_profile",
+    "mark",
+    "parse_profile",
+    "profile_bytes",
+    "rebuild_digest_reversed",
+]

@@ -1,0 +1,210 @@
+"""Pure: everything about a text that refuses the cut, and everything that is only shown to the reader.
+
+A refusal names its line and the remedy; of several the first in the document is reported, with the number of its kind.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
+from cutter.marking.hierarchy import Node
+from cutter.marking.lines import Lines
+from cutter.marking.options import Options
+from cutter.marking.profile import Profile
+from cutter.marking.recognise import Heading
+from cutter.marking.result import Finding, MarkRefusal, refusal
+from cutter.marking.spans import Pieces
+from cutter.marking.titles import BIDI, ZERO_WIDTH, cut_title
+
+_ODD_KINDS = {
+    "bidi": re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"),
+    "zero_width": re.compile("[\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufeff]"),
+    "line_separator": re.compile("[\r\x0b\x0c\x85\u2028\u2029]"),
+    "control": re.compile("[\x01-\x08\x0e-\x1f\x7f]"),
+}
+_ODD = re.compile("[" + "".join(kind.pattern[1:-1] for kind in _ODD_KINDS.values()) + "]")
+"""One class for all of them: the whole text is searched once."""
+
+ODD_NAMES = {
+    "bidi": "characters that change the order of the text as shown",
+    "zero_width": "invisible characters",
+    "line_separator": "line breaks other than LF (kept as characters)",
+    "control": "control characters",
+}
+
+
+def unreadable(data: bytes) -> MarkRefusal | None:
+    """Bytes that are no text of ours: too many, not UTF-8, not NFC, or with U+0000."""
+    if len(data) > SOURCE_BYTES_MAX:
+        return refusal("too_large", None, f"{len(data)} bytes, at most {SOURCE_BYTES_MAX}; split the document")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return refusal("not_utf8", line, f"byte {error.start} is not UTF-8; convert the source and register it again")
+    if "\x00" in text:
+        line = text.count("\n", 0, text.index("\x00")) + 1
+        return refusal("nul_character", line, "holds U+0000, which no database text can; remove it from the source")
+    if not unicodedata.is_normalized("NFC", text):
+        return _not_nfc(text)
+    return None
+
+
+def _not_nfc(text: str) -> MarkRefusal:
+    bad = [number for number, line in enumerate(text.split("\n"), 1) if not unicodedata.is_normalized("NFC", line)]
+    return refusal(
+        "not_nfc",
+        bad[0] if bad else None,
+        f"not in Unicode's composed form NFC ({len(bad)} lines); register a normalised snapshot with "
+        "`cutter source add --normalise nfc`",
+        lines=len(bad),
+    )
+
+
+def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
+    """A heading that may not read as it is stored."""
+    for heading in headings:
+        whole = lines.lines[heading.index].decode("utf-8")
+        sign = BIDI.search(whole) or BIDI.search(heading.title)
+        if sign is not None:
+            name = f"U+{ord(sign.group()):04X}"
+            return refusal("bidi_in_heading", lines.number(heading.index),
+                           f"the heading holds {name}, which changes its order as shown; remove it from the source",
+                           character=name)  # fmt: skip
+    return None
+
+
+def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: Options) -> MarkRefusal | None:
+    """No unit at all, or more than were allowed."""
+    if not units:
+        return refusal("no_candidates", lines.number(0),
+                       f"from here on nothing is a unit for the profile {profile.id}; choose another profile or scope",
+                       profile=profile.id)  # fmt: skip
+    if len(units) > options.max_candidates:
+        line = lines.number(units[options.max_candidates].index)
+        return refusal("too_many_candidates", line,
+                       f"unit {options.max_candidates + 1} of {len(units)}; allow {len(units)} with "
+                       f"--max-candidates (at most {CANDIDATES_MAX}) or cut less deeply",
+                       count=len(units), max_candidates=options.max_candidates)  # fmt: skip
+    return None
+
+
+def refuse_first(nodes: list[Node], pieces: Pieces, lines: Lines, options: Options) -> MarkRefusal | None:
+    """The refusal that stands first in the document."""
+    found = [
+        *_forbidden(nodes, lines, options),
+        *(_duplicates(nodes, lines) if options.duplicates == "refuse" else ()),
+        *(_childless_refusals(nodes, pieces, lines) if options.empty == "refuse" else ()),
+    ]
+    return min(found, key=lambda refused: refused.line or 0, default=None)
+
+
+def _forbidden(nodes: list[Node], lines: Lines, options: Options) -> Iterator[MarkRefusal]:
+    forbidden = set(options.forbidden_ids)  # a repeat (`DIEU-44~2`) always stands behind the one it repeats
+    for node in nodes:
+        segments = set(node.address.split("/")[1:])
+        if segments & forbidden:
+            yield refusal("forbidden_id", lines.number(node.heading.index),
+                          f"{node.address} must not be cut from this document; mark it as not enacted or correct the "
+                          "profile", address=node.address)  # fmt: skip
+            return
+
+
+def _duplicates(nodes: list[Node], lines: Lines) -> Iterator[MarkRefusal]:
+    again = [node for node in nodes if node.ordinal > 1]
+    if again:
+        first = again[0]
+        address = first.address.rpartition("~")[0]
+        yield refusal("duplicate_address", lines.number(first.heading.index),
+                      f"{address} stands here again ({len(again)} repeats in all); correct the source, or number the "
+                      "repeats with --duplicates ordinal", address=address, count=len(again))  # fmt: skip
+
+
+def _childless_refusals(nodes: list[Node], pieces: Pieces, lines: Lines) -> Iterator[MarkRefusal]:
+    empty = _childless(nodes, pieces, lines)
+    if empty:
+        first = empty[0]
+        yield refusal("childless_heading", lines.number(first.heading.index),
+                      f"{first.address} is a heading with neither text nor parts ({len(empty)} in all); correct the "
+                      "source, or accept them with --empty heading_only", address=first.address,
+                      count=len(empty))  # fmt: skip
+
+
+def _childless(nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Node]:
+    """Units whose heading is all there is. The document's title may be alone: all units are its parts."""
+    parents = {node.parent for node in nodes}
+    return [
+        node
+        for position, node in enumerate(nodes)
+        if position not in parents
+        and not node.is_document_title
+        and not lines.has_text(node.heading.last + 1, pieces.last_lines[position])
+        and not _says_more(node.heading)
+    ]
+
+
+def _says_more(heading: Heading) -> bool:
+    """A numbered paragraph on the heading's own line is text (`1. The minister may …`, cut down to that level)."""
+    return heading.level is not None and heading.level.marker is not None and not heading.bare
+
+
+def findings(data: bytes, nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Finding]:
+    """What the reader of the request should look at."""
+    found = [
+        Finding(code="duplicate_address", line=lines.number(node.heading.index), address=node.address,
+                message=f"line {lines.number(node.heading.index)}: the heading repeats; it got {node.address}")
+        for node in nodes if node.ordinal > 1
+    ]  # fmt: skip
+    for node in _childless(nodes, pieces, lines):
+        line = lines.number(node.heading.index)
+        found.append(Finding(code="heading_only", line=line, address=node.address,
+                             message=f"line {line}: {node.address} is a heading without text"))  # fmt: skip
+    found.extend(_titles(nodes, lines))
+    found.extend(_backwards(nodes, lines))
+    found.extend(_odd_characters(data, lines))
+    return found
+
+
+def _titles(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
+    for node in nodes:
+        line = lines.number(node.heading.index)
+        if cut_title(node.heading.title) != node.heading.title:
+            yield Finding(code="title_cut", line=line, address=node.address,
+                          message=f"line {line}: the title is cut; the whole heading is in the body")  # fmt: skip
+        if ZERO_WIDTH.search(node.heading.raw):
+            yield Finding(code="zero_width_in_title", line=line, address=node.address,
+                          message=f"line {line}: invisible characters left out of the title")  # fmt: skip
+
+
+def _backwards(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
+    """Numbered headings that step back within their parent."""
+    last: dict[tuple[int | None, str, str], tuple[int, ...]] = {}
+    for node in nodes:
+        number = node.heading.number
+        if number is None or number.value is None or node.ordinal > 1:
+            continue
+        name = node.heading.level.name if node.heading.level else str(node.heading.depth)
+        key = (node.parent, name, number.series)
+        if key in last and number.value < last[key]:
+            line = lines.number(node.heading.index)
+            yield Finding(code="numbering_backwards", line=line, address=node.address,
+                          message=f"line {line}: {number.text} stands behind a higher number")  # fmt: skip
+        last[key] = number.value
+
+
+def _odd_characters(data: bytes, lines: Lines) -> Iterator[Finding]:
+    text = data[lines.start : lines.end].decode("utf-8")
+    counts: dict[tuple[int, str], int] = {}
+    line, position = lines.first_line, 0
+    for odd in _ODD.finditer(text):
+        if odd.group() == "\r" and text[odd.end() : odd.end() + 1] in ("\n", ""):
+            continue
+        line += text.count("\n", position, odd.start())
+        position = odd.start()
+        kind = next(name for name, signs in _ODD_KINDS.items() if signs.match(odd.group()))
+        counts[line, kind] = counts.get((line, kind), 0) + 1
+    for (at, kind), count in counts.items():
+        yield Finding(code=kind, line=at, message=f"line {at}: {count} {ODD_NAMES[kind]}")

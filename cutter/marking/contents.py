@@ -1,0 +1,58 @@
+"""Pure: finds the table of contents, whose entries repeat the headings and are not them."""
+
+from __future__ import annotations
+
+from cutter.marking.lines import Lines
+from cutter.marking.profile import Profile
+from cutter.marking.recognise import Heading
+from cutter.marking.result import MarkRefusal, refusal
+from cutter.marking.titles import plain_title
+
+_LONGEST_LINE = 120
+"""Bytes of a line that may be the title of a contents block."""
+
+
+def contents_block(lines: Lines, headings: list[Heading], profile: Profile) -> tuple[int, int] | MarkRefusal | None:
+    """Line indexes [begin, end) of the block, None when there is none, a refusal when its end cannot be seen.
+
+    It ends where its first entry comes again, or at the next ATX heading that is no entry of it.
+    """
+    begin = _title_line(lines, headings, profile)
+    if begin is None:
+        return None
+    behind = [heading for heading in headings if heading.index > begin]
+    if not behind:
+        return refusal(
+            "contents_without_end", lines.number(begin), "a table of contents with nothing behind it; "
+            "remove it or end it with a heading",
+        )  # fmt: skip
+    first = behind[0]
+    if first.form == "atx":
+        return begin, first.index
+    for heading in behind[1:]:
+        if heading.form == "atx" or _key(heading) == _key(first):
+            return begin, heading.index
+    return refusal(
+        "contents_without_end", lines.number(begin), f"a table of contents whose first entry {first.title[:60]!r} does "
+        "not come again; remove the table or end it with a heading",
+    )  # fmt: skip
+
+
+def _key(heading: Heading) -> tuple[str, str]:
+    name = heading.level.name if heading.level else heading.title
+    return name, heading.number.text.lower() if heading.number else heading.title.lower()
+
+
+def _title_line(lines: Lines, headings: list[Heading], profile: Profile) -> int | None:
+    words = {word.lower() for word in profile.contents}
+    if not words:
+        return None
+    plain = any(form != "atx" for level in profile.levels for form in level.forms)
+    if not plain:
+        return next((heading.index for heading in headings if heading.title.lower().rstrip(" :.") in words), None)
+    for index, line in enumerate(lines.lines):
+        if 0 < len(line) <= _LONGEST_LINE and not lines.opaque[index]:
+            text = plain_title(line.decode("utf-8", "ignore").strip(" #\r\t"))
+            if text.lower().rstrip(" :.") in words:
+                return index
+    return None

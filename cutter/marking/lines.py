@@ -1,0 +1,182 @@
+"""Pure: the lines of a region, and which of them can hold no heading (fences, comments, front matter, indented code).
+
+Lines end at LF and nowhere else; a CR, a form feed or U+2028 is a character of its line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cutter.limits import FRONT_MATTER_LINES_MAX
+from cutter.marking.profile import Profile
+from cutter.marking.result import Finding, MarkRefusal, refusal
+
+BLANK_BYTES = b" \t\r\n\f\v"
+BOM = b"\xef\xbb\xbf"
+
+_FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_RAW_OPEN = re.compile(rb" {0,3}<(?:!--|(?:pre|script|style|textarea)(?=[ \t>\r]|$))", re.IGNORECASE)
+_RAW_CLOSE = re.compile(rb"</(?:pre|script|style|textarea)>", re.IGNORECASE)
+_YAML_KEY = re.compile(rb"[\w.-]{1,64}[ \t]*:")
+_RULE = re.compile(rb" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\r?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """The lines of `data[start:end]`. `lines[i]` excludes its LF, `starts[i]` is its byte offset in the document.
+
+    `opaque[i]` is 1 where no heading can stand. `front_matter` counts the leading lines of a YAML block.
+    """
+
+    lines: tuple[bytes, ...]
+    starts: tuple[int, ...]
+    opaque: bytes
+    first_line: int
+    start: int
+    end: int
+    front_matter: int
+    findings: tuple[Finding, ...]
+
+    def number(self, index: int) -> int:
+        """Line number in the document, from 1."""
+        return self.first_line + index
+
+    def offset(self, index: int) -> int:
+        """Byte offset of a line; of the line behind the last one, the region's end."""
+        return self.starts[index] if index < len(self.starts) else self.end
+
+    def is_blank(self, index: int) -> bool:
+        """True for a line of white space only."""
+        return not self.lines[index].strip(BLANK_BYTES)
+
+    def has_text(self, begin: int, end: int) -> bool:
+        """True when a line of [begin, end) is neither blank nor a thematic break."""
+        return any(not self.is_blank(i) and not is_rule(self.lines[i]) for i in range(begin, end))
+
+
+def is_rule(line: bytes) -> bool:
+    """True for a thematic break (`---`, `***`, `___`): a line without text."""
+    return len(line) < 200 and _RULE.fullmatch(line) is not None
+
+
+def region(data: bytes, profile: Profile) -> tuple[int, int] | MarkRefusal:
+    """Byte span between the profile's sentinels (each once, or neither: the whole document)."""
+    if profile.sentinels is None:
+        return 0, len(data)
+    begin, end = (mark.encode() for mark in profile.sentinels)
+    begins, ends = _marker_lines(data, begin), _marker_lines(data, end)
+    if not begins and not ends:
+        return 0, len(data)
+    if len(begins) == len(ends) == 1 and begins[0][1] <= ends[0][0]:
+        return begins[0][1], ends[0][0]
+    first = min(span[0] for span in begins + ends)
+    return refusal(
+        "broken_sentinels",
+        data.count(b"\n", 0, first) + 1,
+        f"{len(begins)} begin and {len(ends)} end sentinels; each must stand once, begin first, or neither",
+    )
+
+
+def _marker_lines(data: bytes, marker: bytes) -> list[tuple[int, int]]:
+    """Spans (line start, start of the next line) of the lines that are the marker alone."""
+    spans = []
+    at = data.find(marker)
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        stop = data.find(b"\n", at)
+        stop = len(data) if stop < 0 else stop + 1
+        if data[start:stop].removeprefix(BOM).strip(BLANK_BYTES) == marker:
+            spans.append((start, stop))
+        at = data.find(marker, max(stop, at + 1))
+    return spans
+
+
+def read_lines(data: bytes, start: int, end: int) -> Lines:
+    """Split a region and note the lines where no heading can stand."""
+    text_start = start + len(BOM) if start == 0 and data.startswith(BOM) else start
+    pieces = data[text_start:end].split(b"\n")
+    if pieces[-1] == b"":
+        pieces.pop()
+    first_line = data.count(b"\n", 0, start) + 1
+    starts = []
+    position = text_start
+    for piece in pieces:
+        starts.append(position)
+        position += len(piece) + 1
+    front = _front_matter(pieces) if start == 0 else 0
+    opaque, findings = _opaque(pieces, front, first_line)
+    return Lines(
+        lines=tuple(pieces), starts=tuple(starts), opaque=opaque, first_line=first_line, start=start, end=end,
+        front_matter=front, findings=findings,
+    )  # fmt: skip
+
+
+def _front_matter(lines: list[bytes]) -> int:
+    """Lines of a leading `---` YAML block, its fences included; 0 when there is none."""
+    if len(lines) < 3 or lines[0].rstrip(BLANK_BYTES) != b"---":
+        return 0
+    if not any(_YAML_KEY.match(line) for line in lines[1:3]):
+        return 0
+    for index in range(1, min(len(lines), FRONT_MATTER_LINES_MAX)):
+        if lines[index].rstrip(BLANK_BYTES) in (b"---", b"..."):
+            return index + 1
+    return 0
+
+
+def _opaque(lines: list[bytes], front: int, first_line: int) -> tuple[bytes, tuple[Finding, ...]]:
+    marks = bytearray(len(lines))
+    marks[:front] = b"\x01" * front
+    closer: _Closer | None = None
+    opened_at = 0
+    for index in range(front, len(lines)):
+        line = lines[index]
+        if closer is not None:
+            marks[index] = 1
+            if closer.ends(line):
+                closer = None
+            continue
+        if line[:4] == b"    " or line[:1] == b"\t":
+            marks[index] = 1
+            continue
+        head = line.lstrip(b" ")[:1]
+        if head in (b"`", b"~", b"<"):
+            closer = _opens(line)
+            if closer is not None:
+                marks[index], opened_at = 1, index
+                if closer.raw and closer.ends(line[line.index(b"<") + 1 :]):
+                    closer = None
+    if closer is None:
+        return bytes(marks), ()
+    line_number = first_line + opened_at
+    return bytes(marks), (
+        Finding(code="unclosed_block", line=line_number, message=f"line {line_number}: opens a fence or comment that "
+                "never ends; all behind it was read as text"),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Closer:
+    """What ends the block that is open."""
+
+    raw: bytes = b""
+    fence: bytes = b""
+
+    def ends(self, line: bytes) -> bool:
+        if self.raw == b"-->":
+            return self.raw in line
+        if self.raw:
+            return _RAW_CLOSE.search(line) is not None
+        bare = line.strip(BLANK_BYTES)
+        indent = len(line) - len(line.lstrip(b" "))
+        return indent < 4 and bare.startswith(self.fence) and not bare.strip(self.fence[:1])
+
+
+def _opens(line: bytes) -> _Closer | None:
+    fence = _FENCE.match(line)
+    if fence is not None:
+        return _Closer(fence=fence.group(1))
+    raw = _RAW_OPEN.match(line)
+    if raw is None:
+        return None
+    return _Closer(raw=b"-->" if raw.group().endswith(b"!--") else b"</")

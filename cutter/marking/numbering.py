@@ -1,0 +1,135 @@
+"""Pure: which of the plain and bold lines that look like headings are headings.
+
+A cross-reference may begin a wrapped line (`Article 5. …`). Within its parent a level counts upwards, so the headings
+are a longest strictly increasing run of the lines that look like it; the others are text and each is a finding.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
+
+from cutter.marking.lines import Lines
+from cutter.marking.profile import Profile
+from cutter.marking.recognise import Heading
+from cutter.marking.result import Finding
+
+_FORM_ORDER = ("atx", "bold", "plain")
+
+
+def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
+    """Headings that stand, and a finding for each line that looked like one."""
+    findings: list[Finding] = []
+    kept = _one_form_a_level(headings, lines, findings)
+    kept = _within(_only_before(kept), profile)
+    for rank, level in enumerate(profile.levels):
+        outer = {other.name for other in profile.levels[:rank]}
+        groups = _groups(kept, level.name, outer, whole_document=level.numbering == "document")
+        dropped = {id(heading) for group in groups for heading in _breaking(group)}
+        for heading in kept:
+            if id(heading) in dropped:
+                findings.append(_break_finding(lines.number(heading.index), heading))
+        kept = [heading for heading in kept if id(heading) not in dropped]
+    return kept, findings
+
+
+def _one_form_a_level(headings: list[Heading], lines: Lines, findings: list[Finding]) -> list[Heading]:
+    """A level written with `#` anywhere is not also read from plain lines."""
+    forms: dict[str, set[str]] = defaultdict(set)
+    for heading in headings:
+        if heading.level is not None:
+            forms[heading.level.name].add(heading.form)
+    best = {name: min(used, key=_FORM_ORDER.index) for name, used in forms.items()}
+    kept = []
+    for heading in headings:
+        if heading.level is None or heading.form == best[heading.level.name]:
+            kept.append(heading)
+        else:
+            line = lines.number(heading.index)
+            message = f"line {line}: reads like a {heading.level.name} but the others are written as " + (
+                f"{best[heading.level.name]} headings; it is text"
+            )
+            findings.append(Finding(code="other_form", line=line, message=message))
+    return kept
+
+
+def _only_before(headings: list[Heading]) -> list[Heading]:
+    """Levels that stand only in front of another one (recitals before the first chapter)."""
+    first: dict[str, int] = {}
+    for heading in headings:
+        if heading.level is not None:
+            first.setdefault(heading.level.name, heading.index)
+    return [
+        heading
+        for heading in headings
+        if heading.level is None
+        or heading.level.only_before is None
+        or heading.index < first.get(heading.level.only_before, heading.index + 1)
+    ]
+
+
+def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
+    """Levels that stand only inside another one: a numbered line in a preamble or a form is no clause."""
+    ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
+    kept: list[Heading] = []
+    container = -1
+    for heading in headings:
+        if heading.level is None:
+            container = -1
+        elif heading.level.within is None:
+            container = ranks[heading.level.name]
+        elif container < ranks[heading.level.within]:
+            continue
+        kept.append(heading)
+    return kept
+
+
+def _groups(headings: list[Heading], name: str, outer: set[str], whole_document: bool) -> Iterable[list[Heading]]:
+    """Plain and bold headings of one level, apart by parent (unless it counts through the document) and series."""
+    groups: dict[tuple[int, str], list[Heading]] = defaultdict(list)
+    parent = -1
+    for heading in headings:
+        if heading.level is not None and heading.level.name in outer and not whole_document:
+            parent = heading.index
+        if heading.level is not None and heading.level.name == name and heading.form != "atx":
+            groups[parent, heading.number.series if heading.number else ""].append(heading)
+    return groups.values()
+
+
+def _breaking(group: list[Heading]) -> list[Heading]:
+    """Members outside the longest strictly increasing run; unnumbered ones (`PHẦN CHUNG`) always stand."""
+    numbered = [heading for heading in group if heading.number is not None]
+    comparable = [heading for heading in numbered if heading.number is not None and heading.number.value is not None]
+    values = [heading.number.value for heading in comparable if heading.number and heading.number.value is not None]
+    standing = {id(comparable[position]) for position in longest_increasing(values)}
+    return [heading for heading in numbered if id(heading) not in standing]
+
+
+def longest_increasing(values: list[tuple[int, ...]]) -> list[int]:
+    """Positions of a longest strictly increasing subsequence, in O(n log n); the smallest values win a tie."""
+    tails: list[tuple[int, ...]] = []
+    tail_positions: list[int] = []
+    previous: list[int] = []
+    for position, value in enumerate(values):
+        place = bisect_left(tails, value)
+        previous.append(tail_positions[place - 1] if place else -1)
+        if place == len(tails):
+            tails.append(value)
+            tail_positions.append(position)
+        elif value < tails[place]:
+            tails[place] = value
+            tail_positions[place] = position
+    chain = []
+    position = tail_positions[-1] if tail_positions else -1
+    while position >= 0:
+        chain.append(position)
+        position = previous[position]
+    return chain[::-1]
+
+
+def _break_finding(line: int, heading: Heading) -> Finding:
+    name = heading.level.name if heading.level else "heading"
+    number = heading.number.text if heading.number else ""
+    message = f"line {line}: {name} {number} breaks the numbering around it; it is text"
+    return Finding(code="numbering_break", line=line, message=message)

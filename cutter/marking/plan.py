@@ -1,0 +1,158 @@
+"""Pure: the rows that a cut writes, and their digests (spec 01 "cutplan", spec 04 "writer_digest").
+
+No timestamps and no random ids, so that every machine gets the same digests from the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from cutter.domain.digests import canonical_digest, sha256_hex, writer_digest, writer_line
+from cutter.errors import ProgrammingError
+from cutter.marking.result import Candidate, Marking
+
+PLAN_VERSION = "cut-plan/1"
+KEY_VERSION = "unit-key/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow:
+    """One unit to write; `body` is the exact slice of the pinned snapshot."""
+
+    address: str
+    title: str
+    body: str
+    body_sha256: str
+    unit_kind: str
+    section_type: str
+    publication_type: str | None
+    owner: str
+    parent_address: str | None
+    idempotency_key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutPlan:
+    """All rows, parents first in document order, with the digests that approvals bind."""
+
+    docprefix: str
+    source_version_id: str
+    rows: tuple[PlanRow, ...]
+    writer_digest: str
+    cut_plan_digest: str
+    section_types: tuple[tuple[str, int], ...]
+
+    def __post_init__(self) -> None:
+        keys = {row.idempotency_key for row in self.rows}
+        if len(keys) != len(self.rows):
+            raise ProgrammingError("two rows of a plan share an idempotency key")
+
+    @property
+    def section_type_cardinality(self) -> dict[str, int]:
+        """Rows of each section_type, sorted by name."""
+        return dict(self.section_types)
+
+
+def build_plan(data: bytes, marking: Marking, *, docprefix: str, source_version_id: str) -> CutPlan:
+    """Rows to write for a marking of exactly these bytes; raises ProgrammingError when they are others."""
+    marking.prove(data)
+    rows = tuple(_row(data, unit, docprefix, source_version_id) for unit in marking.candidates)
+    counts = Counter(row.section_type for row in rows)
+    return CutPlan(
+        docprefix=docprefix,
+        source_version_id=source_version_id,
+        rows=rows,
+        writer_digest=writer_digest(_line(row) for row in rows),
+        cut_plan_digest=cut_plan_digest(rows),
+        section_types=tuple(sorted(counts.items())),
+    )
+
+
+def unit_key(source_version_id: str, address: str, content_hash: str) -> str:
+    """Idempotency key of one unit; without a run id, so that a rehearsal and the run agree."""
+    return canonical_digest(
+        {
+            "v": KEY_VERSION,
+            "source_version_id": source_version_id,
+            "canonical_address": address,
+            "content_hash": content_hash,
+        }
+    )
+
+
+def cut_plan_digest(rows: tuple[PlanRow, ...]) -> str:
+    """Digest of the plan's rows with their idempotency keys; a body enters as its sha256."""
+    return canonical_digest({"v": PLAN_VERSION, "rows": [_fields(row) for row in rows]})
+
+
+def rebuild_digest_reversed(data: bytes, marking: Marking, *, docprefix: str) -> str:
+    """writer_digest of a second, independent build: from the last unit to the first, straight from the bytes.
+
+    It shares no step with `build_plan` but the framing of a line; where both agree, neither depends on order or on
+    what the other left behind.
+    """
+    view = memoryview(data)
+    lines: list[str] = []
+    below = marking.region_end
+    for unit in reversed(marking.candidates):
+        if unit.end > below:
+            raise ProgrammingError(f"line {unit.line}: {unit.address} reaches into the unit behind it")
+        below = unit.start
+        address = unit.address
+        if address.split("/", 1)[0] != docprefix:
+            raise ProgrammingError(f"{address} is not under {docprefix}/")
+        lines.append(
+            writer_line(
+                address=address, unit_kind=unit.unit_kind, section_type=unit.section_type,
+                publication_type=unit.publication_type, owner=unit.owner, title=unit.title,
+                body_sha256=sha256_hex(bytes(view[unit.start : unit.end])), parent_address=unit.parent_address,
+            )
+        )  # fmt: skip
+    return writer_digest(lines)
+
+
+def _row(data: bytes, unit: Candidate, docprefix: str, source_version_id: str) -> PlanRow:
+    if not unit.address.startswith(f"{docprefix}/"):
+        raise ProgrammingError(f"{unit.address} is not under {docprefix}/")
+    body = data[unit.start : unit.end].decode("utf-8")
+    content_hash = sha256_hex(body)
+    return PlanRow(
+        address=unit.address,
+        title=unit.title,
+        body=body,
+        body_sha256=content_hash,
+        unit_kind=unit.unit_kind,
+        section_type=unit.section_type,
+        publication_type=unit.publication_type,
+        owner=unit.owner,
+        parent_address=unit.parent_address,
+        idempotency_key=unit_key(source_version_id, unit.address, content_hash),
+    )
+
+
+def _line(row: PlanRow) -> str:
+    return writer_line(
+        address=row.address,
+        unit_kind=row.unit_kind,
+        section_type=row.section_type,
+        publication_type=row.publication_type,
+        owner=row.owner,
+        title=row.title,
+        body_sha256=row.body_sha256,
+        parent_address=row.parent_address,
+    )
+
+
+def _fields(row: PlanRow) -> dict[str, str | None]:
+    return {
+        "address": row.address,
+        "title": row.title,
+        "body_sha256": row.body_sha256,
+        "unit_kind": row.unit_kind,
+        "section_type": row.section_type,
+        "publication_type": row.publication_type,
+        "owner": row.owner,
+        "parent_address": row.parent_address,
+        "idempotency_key": row.idempotency_key,
+    }

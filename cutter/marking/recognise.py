@@ -1,0 +1,231 @@
+"""Pure: tells which lines look like headings, by the words of the profile and by `#`.
+
+Every expression is anchored at the line's start, looks at a bounded piece of it and is built here from the profile's
+words, so that reading is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from cutter.limits import HEADING_CHARACTERS_READ
+from cutter.marking import numbers
+from cutter.marking.lines import Lines
+from cutter.marking.numbers import Number
+from cutter.marking.profile import Form, Level, Profile
+from cutter.marking.result import Finding
+from cutter.marking.titles import plain_title, visible, without_closing_hashes
+
+_ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
+_BOLD = re.compile(r" {0,3}(?:\*\*|__)(?=\S)")
+_BULLET = re.compile(r" {0,3}[-*+][ \t]+(?=\S)")
+_LIST_NUMBER = re.compile(r"[0-9]{1,4}[.)][ \t]+")
+_OTHER_NUMBER = re.compile(
+    r"\[?(?:"
+    r"(?P<dotted>[0-9]{1,3}(?:\.[0-9]{1,3}){1,5})\.?(?=[ \t:–—-]|$)"
+    r"|(?P<signed>[IVXLC]{1,7}(?: ?[a-z])?|[0-9]{1,4}[a-zA-Z]?|[A-Za-z])[.)](?=[ \t:–—-]|$)"
+    r"|\((?P<bracketed>[IVXLC]{1,7}|[ivxlc]{1,7}|[0-9]{1,4}[a-z]?|[A-Za-z]{1,2})\)(?=[ \t:–—-]|$)"
+    r"|(?P<bare>[0-9]{1,3}[a-zA-Z]?)(?=[ \t]+\S)"
+    r")"
+)
+PLAIN_DEPTH = 7
+"""Depth of a heading that is not an ATX one: below them all."""
+
+_PLAIN_CHARACTERS = 600
+"""A plain line is read this far for its word and number."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Heading:
+    """A line that is a heading, or may be one (plain and bold forms are settled by their numbering later)."""
+
+    index: int
+    form: Form
+    depth: int
+    raw: str
+    title: str
+    level: Level | None = None
+    number: Number | None = None
+    bare: bool = False
+    status: str = ""
+    last: int = field(default=0)
+    """Index of the last line that the heading takes (its title may stand on a later one)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """The compiled words of one level."""
+
+    level: Level
+    worded: re.Pattern[str] | None
+    marked: re.Pattern[str] | None
+
+
+@lru_cache(maxsize=64)
+def _readers(profile: Profile) -> tuple[_Reader, ...]:
+    return tuple(_Reader(level, _worded(level), _marked(level)) for level in profile.levels)
+
+
+def _worded(level: Level) -> re.Pattern[str] | None:
+    options = []
+    if level.words:
+        words, number = _alternatives(level.words), numbers.pattern(level.numbers) if level.numbers else ""
+        if number:
+            options.append(rf"(?:{words})(?:[ \t\u00a0]+|(?=[0-9])|(?<=-))(?P<number>{number})(?!\w)")
+            if level.number_first:
+                options.append(rf"(?P<first>{number})\.?[ \t\u00a0]+(?:{words})(?!\w)")
+        if level.number_optional:
+            options.append(rf"(?:{words})(?!\w)")
+    if level.phrases:
+        options.append(rf"(?:{_alternatives(level.phrases)})(?!\w)")
+    return re.compile(r"\[?(?:" + "|".join(options) + ")", re.IGNORECASE) if options else None
+
+
+def _alternatives(words: tuple[str, ...]) -> str:
+    """Longest first, a blank in a word matching any blanks; a sign such as § needs no blank behind it."""
+    return "|".join(re.escape(word).replace(r"\ ", r"[ \t\u00a0]+") + _glue(word)
+                    for word in sorted(words, key=len, reverse=True))  # fmt: skip
+
+
+def _glue(word: str) -> str:
+    return "" if word[-1].isalnum() else r"[ \t\u00a0]*"
+
+
+def _marked(level: Level) -> re.Pattern[str] | None:
+    if level.marker is None:
+        return None
+    before, after = (re.escape(part) for part in level.marker)
+    end = r"[ \t\r]*$" if level.alone else r"(?=[ \t\u00a0]|$)"
+    return re.compile(rf"{before}(?P<number>{numbers.pattern(level.numbers)}){after}{end}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a line is read with."""
+
+    readers: tuple[_Reader, ...]
+    starts: re.Pattern[str] | None
+    markers: tuple[tuple[str, str], ...]
+
+
+def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
+    """All lines that are or may be headings, in order, and findings about bare `##` lines."""
+    reading = _Reading(_readers(profile), _line_starts(profile), profile.status.markers if profile.status else ())
+    found: list[Heading] = []
+    findings: list[Finding] = []
+    for index, line in enumerate(lines.lines):
+        if lines.opaque[index]:
+            continue
+        atx = _ATX.match(line)
+        if atx is None:
+            heading = _line_heading(index, line, reading) if reading.starts is not None and line else None
+        else:
+            heading = _atx_heading(index, line[atx.end() :], len(atx.group(1)), reading)
+            if heading is None:
+                findings.append(_bare(lines.number(index)))
+        if heading is not None:
+            found.append(heading)
+    return found, findings
+
+
+def _bare(line: int) -> Finding:
+    return Finding(code="bare_heading", line=line, message=f"line {line}: a heading without text is read as text")
+
+
+def _atx_heading(index: int, content: bytes, depth: int, reading: _Reading) -> Heading | None:
+    raw = without_closing_hashes(_decode(content, HEADING_CHARACTERS_READ))
+    heading = _heading(index, "atx", depth, raw, reading)
+    if not heading.title:
+        return None
+    if not _read_level(heading, heading.title, reading.readers, "atx"):
+        unlisted = _LIST_NUMBER.sub("", heading.title, count=1)
+        if unlisted == heading.title or not _read_level(heading, unlisted, reading.readers, "atx"):
+            _read_other_number(heading)
+    return heading
+
+
+def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
+    text = _decode(line, _PLAIN_CHARACTERS).rstrip()
+    bold, bullet = _BOLD.match(text), _BULLET.match(text)
+    lead = bold or bullet
+    begin = lead.end() if lead else len(text) - len(text.lstrip(" "))
+    if reading.starts is None or not reading.starts.match(text, begin):
+        return None
+    form: Form = "bold" if bold else "plain"
+    whole = _decode(line, HEADING_CHARACTERS_READ).strip()
+    if bullet is None:
+        heading = _heading(index, form, PLAIN_DEPTH, whole, reading)
+        return heading if _read_level(heading, heading.title, reading.readers, form) else None
+    # a list item may be a point of a clause (`- a) …`), never an article: lists of references begin so
+    heading = _heading(index, form, PLAIN_DEPTH, text[begin:], reading)
+    marked = tuple(reader for reader in reading.readers if reader.marked is not None)
+    return heading if _read_level(heading, heading.title, marked, form) else None
+
+
+def _heading(index: int, form: Form, depth: int, raw: str, reading: _Reading) -> Heading:
+    text, status = raw, ""
+    for name, sign in reading.markers:
+        if sign in text:
+            status, text = name, text.replace(sign, " ").replace("\ufe0f", "")
+    title = plain_title(text) or visible(text)
+    return Heading(index=index, form=form, depth=depth, raw=raw, title=title, status=status, last=index)
+
+
+@lru_cache(maxsize=64)
+def _line_starts(profile: Profile) -> re.Pattern[str] | None:
+    """A quick test of a line's first characters, before it is read in earnest; None when only `#` makes a heading."""
+    parts: list[str] = []
+    for level in profile.levels:
+        if set(level.forms) == {"atx"}:
+            continue
+        parts.extend(re.escape(word).replace(r"\ ", r"[ \t\u00a0]+") for word in level.words + level.phrases)
+        if level.marker is not None:
+            parts.append(re.escape(level.marker[0]) + numbers.pattern(level.numbers) + re.escape(level.marker[1]))
+        if level.number_first:
+            parts.append(numbers.pattern(level.numbers) + r"\.?[ \t\u00a0]")
+    return re.compile(r"\[?(?:" + "|".join(parts) + ")", re.IGNORECASE) if parts else None
+
+
+def _read_level(heading: Heading, text: str, readers: tuple[_Reader, ...], form: Form) -> bool:
+    for reader in readers:
+        if form not in reader.level.forms:
+            continue
+        for pattern in (reader.marked, reader.worded):
+            match = pattern.match(text) if pattern is not None else None
+            if match is not None and _is_title(text[match.end() :], match, form):
+                _set_level(heading, reader.level, text, match)
+                return True
+    return False
+
+
+def _is_title(rest: str, match: re.Match[str], form: Form) -> bool:
+    """A plain line is a heading only when its number ends the line or a sign parts it from the title.
+
+    `Article 5 of this Regulation` at the start of a wrapped line is a cross-reference.
+    """
+    if form != "plain" or match.group().rstrip()[-1:] in ".)":
+        return True
+    return not rest.strip() or rest.lstrip(" \t\u00a0")[:1] in ".:–—-"
+
+
+def _set_level(heading: Heading, level: Level, text: str, match: re.Match[str]) -> None:
+    groups = match.groupdict()
+    written = groups.get("number") or groups.get("first")
+    heading.level = level
+    heading.number = numbers.parse(" ".join(written.split())) if written else None
+    heading.bare = not text[match.end() :].strip(" \t\u00a0.:–—-]*_")
+
+
+def _read_other_number(heading: Heading) -> None:
+    match = _OTHER_NUMBER.match(heading.title)
+    if match is not None:
+        written = next(value for value in match.groupdict().values() if value)
+        heading.number = numbers.parse(written)
+        heading.bare = not heading.title[match.end() :].strip()
+
+
+def _decode(line: bytes, characters: int) -> str:
+    """The first characters of a line; a UTF-8 character has at most four bytes."""
+    return line[: 4 * characters].decode("utf-8", "ignore")[:characters]

@@ -1,0 +1,174 @@
+"""Pure: what marking a law yields: units, itemised exclusions, the rest, and the proof that they are the whole region.
+
+Offsets are bytes into the document, lines count from 1 and end at LF only. Nothing here holds text beyond titles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cutter.domain.digests import canonical_digest, sha256_hex
+from cutter.errors import ProgrammingError
+
+MARK_VERSION = "mark/1"
+
+_TITLE_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f]")
+_BLANK = b" \t\r\n\f\v"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One unit to be cut; its body is `data[start:end]`.
+
+    `level` is the depth in the tree of units, 1 at the top. `ordinal` is 1, or n for the n-th unit that would have the
+    same address (`~n`).
+    """
+
+    address: str
+    parent_address: str | None
+    unit_kind: str
+    section_type: str
+    publication_type: str | None
+    owner: str
+    title: str
+    start: int
+    end: int
+    line: int
+    level: int
+    ordinal: int
+
+    def __post_init__(self) -> None:
+        if not self.title or _TITLE_FORBIDDEN.search(self.title):
+            raise ProgrammingError(f"line {self.line}: a title is one non-empty line without control characters")
+        if not 0 <= self.start < self.end:
+            raise ProgrammingError(f"line {self.line}: a unit's body is never empty")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclusion:
+    """A piece with text that is not cut, why, and which rule knew its status ("structure" when it has none)."""
+
+    start: int
+    end: int
+    line: int
+    reason: str
+    status_basis: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonContent:
+    """A piece that carries no law.
+
+    `blank`, a `byte_order_mark`, or the line of a `group_header` in a profile whose groups are not units.
+    """
+
+    start: int
+    end: int
+    line: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something the reader of the request should look at; it does not stop the cut."""
+
+    code: str
+    line: int
+    message: str
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkRefusal:
+    """Why this text is not cut: a stable code, the line when there is one, one sentence with the remedy."""
+
+    code: str
+    line: int | None
+    message: str
+    details: tuple[tuple[str, str], ...] = ()
+
+
+Part = Candidate | Exclusion | NonContent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marking:
+    """The partition of one region. An instance whose parts do not tile the region cannot be built.
+
+    `prove(data)` re-derives every digest and the concatenation from the bytes.
+    """
+
+    region_sha: str
+    region_start: int
+    region_end: int
+    profile_id: str
+    profile_sha256: str
+    candidates: tuple[Candidate, ...]
+    exclusions: tuple[Exclusion, ...]
+    non_content: tuple[NonContent, ...]
+    findings: tuple[Finding, ...]
+    mark_digest: str
+
+    def __post_init__(self) -> None:
+        self._check_tiling()
+        self._check_tree()
+        if self.mark_digest != mark_digest(self.candidates, self.exclusions):
+            raise ProgrammingError("mark_digest is not the digest of these candidates and exclusions")
+
+    def parts(self) -> tuple[Part, ...]:
+        """Every piece of the region in the order of its bytes."""
+        pieces: list[Part] = [*self.candidates, *self.exclusions, *self.non_content]
+        return tuple(sorted(pieces, key=lambda piece: piece.start))
+
+    def prove(self, data: bytes) -> None:
+        """Prove the partition byte for byte against the document; raises ProgrammingError on the first difference."""
+        region = data[self.region_start : self.region_end]
+        if sha256_hex(region) != self.region_sha:
+            raise ProgrammingError("these are not the marked bytes: region_sha differs")
+        if b"".join(data[part.start : part.end] for part in self.parts()) != region:
+            raise ProgrammingError("the parts do not give the region back")
+        for gap in self.non_content:
+            empty = b"\xef\xbb\xbf" if gap.kind == "byte_order_mark" else _BLANK
+            if gap.kind != "group_header" and data[gap.start : gap.end].strip(empty):
+                raise ProgrammingError(f"line {gap.line}: text was counted as {gap.kind}")
+
+    def _check_tiling(self) -> None:
+        position = self.region_start
+        for part in self.parts():
+            if part.start != position or part.end <= part.start:
+                raise ProgrammingError(f"line {part.line}: byte {position} belongs to no part or to two")
+            position = part.end
+        if position != self.region_end:
+            raise ProgrammingError(f"byte {position} belongs to no part")
+
+    def _check_tree(self) -> None:
+        seen: set[str] = set()
+        for unit in self.candidates:
+            if unit.address in seen:
+                raise ProgrammingError(f"line {unit.line}: {unit.address} is given twice")
+            if unit.parent_address is not None and unit.parent_address not in seen:
+                raise ProgrammingError(f"line {unit.line}: the parent of {unit.address} does not stand before it")
+            seen.add(unit.address)
+
+
+def mark_digest(candidates: tuple[Candidate, ...], exclusions: tuple[Exclusion, ...]) -> str:
+    """Digest of what is cut and what is not: (span, kind, level, address) of each unit, and the exclusions."""
+    return canonical_digest(
+        {
+            "v": MARK_VERSION,
+            "candidates": [
+                [unit.start, unit.end, unit.unit_kind, unit.section_type, unit.level, unit.address]
+                for unit in candidates
+            ],
+            "exclusions": [[piece.start, piece.end, piece.reason, piece.status_basis] for piece in exclusions],
+        }
+    )
+
+
+def refusal(code: str, line: int | None, message: str, **details: object) -> MarkRefusal:
+    """A refusal whose sentence begins with its line."""
+    text = message if line is None else f"line {line}: {message}"
+    pairs: Iterator[tuple[str, str]] = ((key, str(value)) for key, value in sorted(details.items()))
+    return MarkRefusal(code=code, line=line, message=text, details=tuple(pairs))

@@ -1,0 +1,172 @@
+"""Pure: gives every byte of the region to a unit, an exclusion or the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cutter.marking.hierarchy import Node
+from cutter.marking.lines import BLANK_BYTES, Lines
+from cutter.marking.profile import Profile
+from cutter.marking.recognise import Heading
+from cutter.marking.result import Candidate, Exclusion, NonContent
+from cutter.marking.rows import Row
+from cutter.marking.titles import cut_title
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Lines [begin, end) that are excluded whole."""
+
+    begin: int
+    end: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pieces:
+    """The three kinds of parts, and for each unit the line where its own text ends."""
+
+    candidates: tuple[Candidate, ...]
+    exclusions: tuple[Exclusion, ...]
+    non_content: tuple[NonContent, ...]
+    last_lines: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Layout:
+    lines: Lines
+    candidates: list[Candidate] = field(default_factory=list)
+    exclusions: list[Exclusion] = field(default_factory=list)
+    non_content: list[NonContent] = field(default_factory=list)
+    last_lines: list[int] = field(default_factory=list)
+
+
+def lay_out(
+    lines: Lines, rows: tuple[Row, ...], nodes: list[Node], blocks: tuple[Block, ...], profile: Profile
+) -> Pieces:
+    """Cut the region at every heading and block; white space behind a piece belongs to no piece."""
+    layout = _Layout(lines)
+    if lines.offset(0) > lines.start:
+        mark = NonContent(start=lines.start, end=lines.offset(0), line=1, kind="byte_order_mark")
+        layout.non_content.append(mark)
+    borders = _borders(lines, rows, blocks, profile)
+    begins = sorted(begin for begin in borders if begin < len(lines.lines))
+    waiting = iter(nodes)
+    for begin, end in zip(begins, [*begins[1:], len(lines.lines)], strict=True):
+        border = borders[begin]
+        if isinstance(border, Row) and border.kind == "unit":
+            _unit(layout, next(waiting), nodes, begin, end, profile)
+        else:
+            _not_a_unit(layout, border, begin, end)
+    return Pieces(
+        candidates=tuple(layout.candidates),
+        exclusions=tuple(layout.exclusions),
+        non_content=tuple(layout.non_content),
+        last_lines=tuple(layout.last_lines),
+    )
+
+
+def _borders(
+    lines: Lines, rows: tuple[Row, ...], blocks: tuple[Block, ...], profile: Profile
+) -> dict[int, Row | Block | None]:
+    """What begins at which line index; None is text that belongs to nothing."""
+    borders: dict[int, Row | Block | None] = {0: None}
+    borders.update({row.heading.index: row for row in rows})
+    tail = _tail_begin(lines, rows, profile)
+    if tail is not None:
+        borders[tail] = Block(begin=tail, end=len(lines.lines), reason="closing_block")
+    for block in blocks:
+        borders[block.begin] = block
+        borders.setdefault(block.end, None)
+    return borders
+
+
+def _not_a_unit(layout: _Layout, border: Row | Block | None, begin: int, end: int) -> None:
+    if isinstance(border, Block):
+        _exclude(layout, begin, end, border.reason, "structure")
+    elif border is None:
+        reason = "between_blocks" if layout.candidates else "before_first_unit"
+        _exclude(layout, begin, end, reason, "structure")
+    elif border.kind == "group":
+        _group(layout, border.heading, begin, end)
+    else:
+        _exclude(layout, begin, end, border.reason, border.basis)
+
+
+def _tail_begin(lines: Lines, rows: tuple[Row, ...], profile: Profile) -> int | None:
+    """First line behind the last heading that begins the closing block (signatures, notes of the edition)."""
+    if not profile.tail or not rows:
+        return None
+    starts = tuple(text.encode() for text in profile.tail)
+    for index in range(rows[-1].heading.last + 1, len(lines.lines)):
+        if lines.lines[index].lstrip(BLANK_BYTES).startswith(starts):
+            return index
+    return None
+
+
+def _trimmed(layout: _Layout, begin: int, end: int) -> tuple[int, int, int]:
+    """Byte span of lines [begin, end) without blank lines around it, and the index of its first line."""
+    lines = layout.lines
+    while begin < end and lines.is_blank(begin):
+        begin += 1
+    while end > begin and lines.is_blank(end - 1):
+        end -= 1
+    if begin == end:
+        return lines.offset(begin), lines.offset(begin), begin
+    last = lines.lines[end - 1]
+    return lines.offset(begin), lines.starts[end - 1] + len(last.rstrip(BLANK_BYTES)), begin
+
+
+def _blank(layout: _Layout, start: int, end: int, index: int) -> None:
+    if end > start:
+        line = layout.lines.number(index)
+        layout.non_content.append(NonContent(start=start, end=end, line=line, kind="blank"))
+
+
+def _exclude(layout: _Layout, begin: int, end: int, reason: str, basis: str) -> None:
+    """An exclusion where there is text; a stretch of blank lines is only blank."""
+    outer_start, outer_end = layout.lines.offset(begin), layout.lines.offset(end)
+    start, stop, first = _trimmed(layout, begin, end)
+    _blank(layout, outer_start, start if stop > start else outer_end, begin)
+    if stop > start:
+        line = layout.lines.number(first)
+        layout.exclusions.append(Exclusion(start=start, end=stop, line=line, reason=reason, status_basis=basis))
+        _blank(layout, stop, outer_end, end - 1)
+
+
+def _group(layout: _Layout, header: Heading, begin: int, end: int) -> None:
+    """A group header's line is no content; text below it, outside any row, is itemised."""
+    start, stop = layout.lines.offset(begin), layout.lines.offset(begin + 1)
+    line = layout.lines.number(header.index)
+    layout.non_content.append(NonContent(start=start, end=stop, line=line, kind="group_header"))
+    if end > begin + 1:
+        _exclude(layout, begin + 1, end, "outside_units", "structure")
+
+
+def _unit(layout: _Layout, node: Node, nodes: list[Node], begin: int, end: int, profile: Profile) -> None:
+    heading = node.heading
+    start, stop, _ = _trimmed(layout, begin, end)
+    layout.candidates.append(
+        Candidate(
+            address=node.address,
+            parent_address=None if node.parent is None else nodes[node.parent].address,
+            unit_kind=profile.unit_kind,
+            section_type=_section_type(heading, profile),
+            publication_type=profile.publication_type,
+            owner=profile.owner,
+            title=cut_title(heading.title),
+            start=start,
+            end=stop,
+            line=layout.lines.number(begin),
+            level=node.level,
+            ordinal=node.ordinal,
+        )
+    )
+    layout.last_lines.append(end)
+    _blank(layout, stop, layout.lines.offset(end), end - 1)
+
+
+def _section_type(heading: Heading, profile: Profile) -> str:
+    if heading.level is not None:
+        return heading.level.section_type
+    return profile.depth_section_type(heading.depth)

@@ -1,0 +1,72 @@
+"""Pure: a heading's text without its Markdown markup, on one line, cut at a word."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from cutter.limits import TITLE_CHARACTERS_MAX
+
+BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that change the order in which a line is shown."""
+
+ZERO_WIDTH = re.compile("[\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufeff]")
+"""Characters that a reader does not see."""
+
+_IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
+_AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]*)>")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]*\]")
+_CODE = re.compile(r"`+")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_STARS = re.compile(r"(?<![\s*])\*{1,3}(?!\*)|(?<!\*)\*{1,3}(?![\s*])")
+_UNDERSCORES = re.compile(r"(?<![\w_])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![\w_])")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t\r]*$")
+_SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_HIDDEN = "\x00"
+"""Stands for an escaped character meanwhile; no text of ours holds it."""
+
+
+def plain_title(raw: str) -> str:
+    """Text of a heading's content without links, images, emphasis, code marks, tags and invisible characters."""
+    kept: list[str] = []
+    text = _ESCAPE.sub(lambda found: _hide(kept, found.group(1)), raw)
+    for _ in range(2):  # an image inside a link
+        text = _IMAGE_OR_LINK.sub(r"\1", text)
+    text = _AUTOLINK.sub(r"\1", _FOOTNOTE.sub("", text))
+    text = _CODE.sub("", _TAG.sub("", text))
+    text = _UNDERSCORES.sub("", _STARS.sub("", text))
+    text = _ENTITY.sub(lambda found: html.unescape(found.group()), text)
+    text = _show(kept, text)
+    return _SPACES.sub(" ", ZERO_WIDTH.sub("", text)).strip()
+
+
+def visible(raw: str) -> str:
+    """A text on one line without control and invisible characters, its markup kept."""
+    return _SPACES.sub(" ", ZERO_WIDTH.sub("", raw)).strip()
+
+
+def without_closing_hashes(content: str) -> str:
+    """ATX content without the optional closing run of `#`."""
+    return _CLOSING_HASHES.sub("", content).strip(" \t\r")
+
+
+def cut_title(title: str) -> str:
+    """At most TITLE_CHARACTERS_MAX characters, cut at a word where there is one."""
+    if len(title) <= TITLE_CHARACTERS_MAX:
+        return title
+    head, space, _ = title[: TITLE_CHARACTERS_MAX + 1].rpartition(" ")
+    return (head if space else title[:TITLE_CHARACTERS_MAX]).rstrip()
+
+
+def _hide(kept: list[str], character: str) -> str:
+    kept.append(character)
+    return _HIDDEN
+
+
+def _show(kept: list[str], text: str) -> str:
+    pieces = text.split(_HIDDEN)
+    if len(pieces) != len(kept) + 1:
+        return text.replace(_HIDDEN, "")
+    return pieces[0] + "".join(sign + piece for sign, piece in zip(kept, pieces[1:], strict=True))

@@ -1,0 +1,244 @@
+"""Pure: every value that crosses a boundary to or from Temporal. Append-only: new fields last, with a default.
+
+Ids, counts and digests only; never document text, a digest's input, a connection string or a secret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cutter import limits
+
+Mode = Literal["dryrun", "live"]
+
+GateStatus = Literal[
+    "passed",  # sealed, or found sealed
+    "rehearsed",  # leg A was rehearsed and rolled back
+    "skipped",  # the source version is law already
+    "failed",  # an invariant was violated, or the database refused: terminal
+    "drift",  # the database is not what the last receipt left
+    "stopped",  # the stop latch is set
+    "approval_refused",  # the approval did not open the gate; the run waits on
+    "lane_busy",  # another leg A holds the write lane
+    "backup_stale",  # the backup is too old for a write
+    "ended",  # the run is over
+    "out_of_order",  # the gate before it has no sealed receipt: go back to the first one that lacks it
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caps:
+    """Limits pinned in a run at its start, in seconds (spec "Caps, retries, resume")."""
+
+    soft_seconds: dict[str, float] = field(default_factory=dict)
+    hard_seconds: float = limits.HARD_CAP_MINUTES * 60
+    heartbeat_seconds: float = limits.HEARTBEAT_TIMEOUT_SECONDS
+    retry_delays_seconds: tuple[float, ...] = limits.RETRY_DELAYS_SECONDS
+    worker_wait_seconds: float = limits.WORKER_WAIT_MINUTES * 60
+    ttl_cut_seconds: float = limits.TTL_SG1_HOURS * 3600
+    ttl_lifecycle_seconds: float = limits.TTL_SG2_HOURS * 3600
+    backup_max_age_seconds: float = limits.BACKUP_MAX_AGE_MINUTES * 60
+    lane_wait_seconds: float = limits.LANE_WAIT_SECONDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunInput:
+    """What starts a document run. A start without `run_id` mints one, keyed on the first execution's id."""
+
+    document_id: str
+    run_id: str | None = None
+    mode: Mode = "live"
+    starter: str = "unknown"
+    source_uri: str | None = None
+    batch_id: str | None = None
+    amends: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeginInput:
+    """The run input and the id of the workflow's first execution."""
+
+    run: RunInput
+    first_execution_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunView:
+    """A run as the database has it: what a workflow goes on from, also after Temporal's data was lost."""
+
+    run_id: str
+    document_id: str
+    mode: Mode
+    state: str
+    caps: Caps
+    sealed: tuple[str, ...] = ()
+    outcome: str | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+    next_command: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateInput:
+    """All that a gate is told: which run, and where approvals may be found. Gates 6 and 10 use nothing else."""
+
+    run_id: str
+    approval_kb_ids: tuple[str, ...] = ()
+    source_uri: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOutcome:
+    """What became of one attempt of a gate. `facts` are pins that people read (digests, counts)."""
+
+    gate: str
+    status: GateStatus
+    attempt: int = 0
+    code: str = ""
+    reason: str = ""
+    state: str = ""
+    kb_doc_id: str = ""
+    sha256: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestInput:
+    """Open (or find) the request of a sovereign gate."""
+
+    run_id: str
+    gate: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestView:
+    """An open request, or why there is none (`status` other than `requested`).
+
+    `accepted`: approvals of it that were judged good before, by approver their KB id; they need not be sent again.
+    """
+
+    status: Literal["requested", "refused", "stopped", "drift"]
+    gate: str
+    code: str = ""
+    reason: str = ""
+    kb_id: str = ""
+    approval_kb_id: str = ""
+    challenge: str = ""
+    expires_utc: str = ""
+    approvers_needed: int = 1
+    review_decision_id: str = ""
+    accepted: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeInput:
+    """Judge one signed document in the context of a run: at a sovereign gate, or while it is stopped."""
+
+    run_id: str
+    gate: str
+    kb_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeResult:
+    """The verdict as people see it; `approver` is the policy's name of the signer, `state` the run's when judged."""
+
+    accepted: bool
+    code: str
+    reason: str
+    kb_id: str
+    decision: str = ""
+    approver: str = ""
+    approval_sha256: str = ""
+    duplicate: bool = False
+    state: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopInput:
+    """Set the stop latch (`kind` stop or cancel)."""
+
+    run_id: str
+    kind: Literal["stop", "cancel"]
+    reason: str
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EscalateInput:
+    """SG_3: record a stop or failure and write its stop-route report."""
+
+    run_id: str
+    state: str
+    reason: str
+    gate: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateView:
+    """The state after a change, a document about it when there is one, and the command that moves the run on."""
+
+    state: str
+    code: str = ""
+    reason: str = ""
+    kb_doc_id: str = ""
+    next_command: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeInput:
+    """Resume a stopped run; `statement_sha256` of an accepted signed statement where one is needed."""
+
+    run_id: str
+    statement_sha256: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndRequestInput:
+    """End an open request as rejected or expired."""
+
+    run_id: str
+    gate: str
+    status: Literal["rejected", "expired"]
+    approval_sha256: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusalInput:
+    """A message that was refused, to be recorded."""
+
+    run_id: str
+    gate: str
+    message: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoidInput:
+    """End a run as voided; `kb_id` of the signed void statement, `document_id` of a run whose workflow may be open."""
+
+    run_id: str
+    kb_id: str
+    document_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """How a document run ended."""
+
+    run_id: str
+    document_id: str
+    state: str
+    outcome: str = ""
+    reason: str = ""
+    kb_doc_id: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishInput:
+    """End a run without a write."""
+
+    run_id: str
+    outcome: Literal["rehearsed", "skipped"]

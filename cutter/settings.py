@@ -1,0 +1,208 @@
+"""IO: the one settings object, read once at the edge (environment `CUTTER_*`, then optional `cutter.toml`).
+
+Secrets are never settings: a role's password stands in `<state_dir>/secrets/<role>.password` or in the folder that
+`secrets_dir` names. Temporal's own connection settings stay in Temporal's environment profile (`TEMPORAL_*`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from cutter import limits
+from cutter.errors import InvalidInput, Unavailable
+
+PREFIX = "CUTTER_"
+
+OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
+"""Variables of that prefix that are not settings of the product (where the tests find real laws)."""
+
+Minutes = Annotated[float, Field(gt=0)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class Settings(BaseSettings):
+    """Frozen. Every field may be set as `CUTTER_<NAME>`; the description is what the docs table shows."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="forbid", toml_file="cutter.toml", validate_default=True
+    )
+
+    state_dir: Path = Field(Path(".cutter"), description="Folder of everything the local stack keeps")
+    runs_dir: Path | None = Field(None, description="Run folders; default <state_dir>/runs")
+    kb_url: str | None = Field(None, description="Knowledge base, an fsspec URL; default file://<state_dir>/kb")
+    artifacts_url: str | None = Field(
+        None,
+        description="Backups and bundles, an fsspec URL; default: the run folders (<run_id>/pre_write.gpg)",
+    )
+    database_url: str | None = Field(
+        None,
+        description="PostgreSQL without user or password, such as postgresql://db.example:5432/cutter; "
+        "default: the embedded one",
+    )
+    secrets_dir: Path | None = Field(None, description="Folder of <role>.password files; default <state_dir>/secrets")
+    keys_dir: Path | None = Field(
+        None,
+        description="GnuPG homes executor, verifier, backup, of which `cutter up` hands each worker its own; "
+        "default <state_dir>/keys",
+    )
+    approvers_dir: Path | None = Field(
+        None, description="approvers.yaml epochs and public keys; default <state_dir>/approvers"
+    )
+    temporal_address: str | None = Field(None, description="A Temporal server that exists, such as 127.0.0.1:7233")
+    temporal_namespace: str = Field("default", description="Temporal namespace")
+    temporal_port: int | None = Field(None, ge=1, le=65535, description="Local server's port; default: a free one")
+    temporal_ui_port: int | None = Field(None, ge=1, le=65535, description="Local Web UI's port; default: a free one")
+    database_port: int | None = Field(None, ge=1, le=65535, description="Embedded PostgreSQL's port; default: free")
+
+    tenant: str = Field("default", description="Tenant of sources registered without one")
+    max_candidates: int = Field(
+        limits.CANDIDATES_DEFAULT, ge=1, le=limits.CANDIDATES_MAX, description="Units a document may have"
+    )
+    soft_cap_seconds: dict[str, float] = Field(
+        default_factory=dict, description='Soft caps by phase, such as {"mark": 30}; default: the catalogue\'s'
+    )
+    hard_cap_minutes: Minutes = Field(limits.HARD_CAP_MINUTES, le=limits.HARD_CAP_MINUTES, description="Active time")
+    heartbeat_timeout_seconds: Seconds = Field(
+        limits.HEARTBEAT_TIMEOUT_SECONDS, le=60, description="A dead worker is noticed after this"
+    )
+    retry_delays_seconds: tuple[float, ...] = Field(
+        limits.RETRY_DELAYS_SECONDS, min_length=1, max_length=4, description="Backoff between retries of a gate"
+    )
+    worker_wait_minutes: Minutes = Field(
+        limits.WORKER_WAIT_MINUTES, le=limits.WORKER_WAIT_MINUTES, description="Wait for a worker of a role"
+    )
+    ttl_sg1_hours: float = Field(limits.TTL_SG1_HOURS, gt=0, le=limits.TTL_SG1_HOURS, description="Life of SG_1")
+    ttl_sg2_hours: float = Field(limits.TTL_SG2_HOURS, gt=0, le=limits.TTL_SG2_HOURS, description="Life of SG_2")
+    backup_max_age_minutes: Minutes = Field(
+        limits.BACKUP_MAX_AGE_MINUTES, le=limits.BACKUP_MAX_AGE_MINUTES, description="A backup is stale after this"
+    )
+    lane_wait_seconds: Seconds = Field(limits.LANE_WAIT_SECONDS, le=60, description="Between tries for the write lane")
+
+    @field_validator("soft_cap_seconds")
+    @classmethod
+    def _caps_are_lower(cls, caps: dict[str, float]) -> dict[str, float]:
+        from cutter.gates.catalogue import GATES
+
+        known = {gate.phase: gate.cap_minutes * 60.0 for gate in GATES}
+        for phase, seconds in caps.items():
+            if phase not in known:
+                raise ValueError(f"no phase {phase!r}; known: {', '.join(known)}")
+            if not 0 < seconds <= known[phase]:
+                raise ValueError(f"{phase}: more than 0 and at most {known[phase]:.0f} seconds")
+        return caps
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @property
+    def state(self) -> Path:
+        return self.state_dir.absolute()
+
+    @property
+    def runs(self) -> Path:
+        return (self.runs_dir or self.state / "runs").absolute()
+
+    @property
+    def kb(self) -> str:
+        return self.kb_url or (self.state / "kb").as_uri()
+
+    @property
+    def artifacts(self) -> str:
+        return self.artifacts_url or self.runs.as_uri()
+
+    @property
+    def secrets(self) -> Path:
+        return (self.secrets_dir or self.state / "secrets").absolute()
+
+    @property
+    def keys(self) -> Path:
+        return (self.keys_dir or self.state / "keys").absolute()
+
+    def key_home(self, name: str) -> Path:
+        """The GnuPG home of that name. A link is followed: a home has one agent, whose socket's path must be short."""
+        return (self.keys / name).resolve()
+
+    @property
+    def approvers(self) -> Path:
+        return (self.approvers_dir or self.state / "approvers").absolute()
+
+    def cap_seconds(self, phase: str) -> float:
+        """The soft cap of a phase: as set, else the catalogue's."""
+        from cutter.gates.catalogue import GATES
+
+        return self.soft_cap_seconds.get(phase) or next(g.cap_minutes * 60.0 for g in GATES if g.phase == phase)
+
+
+def load(**overrides: Any) -> Settings:
+    """Read the settings once; an unknown or malformed one fails with its name and the remedy."""
+    unknown = sorted(
+        name
+        for name in os.environ
+        if name.startswith(PREFIX)
+        and name not in OUTSIDE_SETTINGS
+        and name.removeprefix(PREFIX).lower() not in Settings.model_fields
+    )
+    if unknown:
+        known = ", ".join(PREFIX + name.upper() for name in Settings.model_fields)
+        raise InvalidInput(f"unknown setting {unknown[0]}; known: {known}")
+    try:
+        return Settings(**overrides)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        name = PREFIX + ".".join(str(part) for part in first["loc"]).upper()
+        field = Settings.model_fields.get(str(first["loc"][0])) if first["loc"] else None
+        hint = f" ({field.description})" if field and field.description else ""
+        raise InvalidInput(f"setting {name}: {first['msg']}{hint}") from None
+
+
+def password(settings: Settings, role: str) -> str:
+    """A role's password from its file; the file's absence is an environment that was not made."""
+    path = settings.secrets / f"{role}.password"
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        raise Unavailable(
+            f"no password of {role} at {path}: type `cutter up`, or put the file there (mode 0600)", what="secrets"
+        ) from None
+
+
+def dsn(settings: Settings, role: str, *, database: str = "cutter") -> str:
+    """A connection string of one role: `database_url`, else what the running embedded PostgreSQL wrote down."""
+    base = settings.database_url or embedded_url(settings)
+    scheme, _, rest = base.partition("://")
+    host, _, path = rest.partition("/")
+    name, _, options = path.partition("?")
+    if database != "cutter" or not name:
+        name = database
+    return f"{scheme}://{quote(role)}:{quote(password(settings, role))}@{host}/{name}" + (
+        f"?{options}" if options else ""
+    )
+
+
+def embedded_url(settings: Settings) -> str:
+    """Address of the running embedded PostgreSQL (`<state_dir>/postgres.url`, written by `cutter up`)."""
+    try:
+        return (settings.state / "postgres.url").read_text(encoding="ascii").strip()
+    except OSError:
+        raise Unavailable(
+            "the database is not up: type `cutter up`, or set CUTTER_DATABASE_URL", what="database"
+        ) from None

@@ -1,0 +1,66 @@
+"""IO: loopback ports: as set, else the remembered one, else a free one."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from pathlib import Path
+
+from cutter import limits
+from cutter.errors import Unavailable
+
+LOOPBACK = "127.0.0.1"
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen there now (as servers do it, with SO_REUSEADDR)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def free() -> int:
+    """A free port below those that the system hands out by itself.
+
+    One of those could be given to another program, or to a server's own inner parts, before our server listens there.
+    """
+    for _ in range(limits.PORT_LOOKS):
+        port = limits.PORT_LOWEST + secrets.randbelow(limits.PORT_SPAN)
+        if is_free(port):
+            return port
+    raise Unavailable("no free port was found on loopback: set the ports (CUTTER_*_PORT)", what="port")
+
+
+def listens(address: str) -> bool:
+    """Whether something accepts connections at host:port."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=limits.CONNECT_SECONDS).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def choose(remembered: Path, *, wanted: int | None, setting: str) -> int:
+    """The port to start on, written to `remembered`; a wanted one that is taken is an error naming its `setting`."""
+    if wanted is not None:
+        if not is_free(wanted):
+            raise Unavailable(f"port {wanted} is taken by another program: free it or set {setting}", what="port")
+        port = wanted
+    else:
+        before = recall(remembered)
+        port = before if before is not None and is_free(before) else free()
+    remembered.parent.mkdir(parents=True, exist_ok=True)
+    remembered.write_text(f"{port}\n", encoding="ascii")
+    return port
+
+
+def recall(remembered: Path) -> int | None:
+    try:
+        return int(remembered.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

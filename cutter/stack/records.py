@@ -1,0 +1,84 @@
+"""IO: what `cutter up` started, remembered in `<state_dir>/stack.json`: `down` stops these and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cutter.errors import Unavailable
+from cutter.stack.processes import Process, alive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """One started process. `given` is what it was started with: when that changes, it must start again.
+
+    `note` says what this call did to it ("started", "had died, started again"); it is not remembered.
+    """
+
+    name: str
+    process: Process
+    address: str = ""
+    version: str = ""
+    how: str = ""
+    given: str = ""
+    note: str = ""
+
+    @property
+    def alive(self) -> bool:
+        return alive(self.process)
+
+
+def read(state_dir: Path) -> dict[str, Service]:
+    """Services by name, dead ones too; empty when nothing was started."""
+    path = _path(state_dir)
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        return {name: _decoded(name, entry) for name, entry in known.items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, KeyError, AttributeError) as problem:
+        raise Unavailable(
+            f"{path} is damaged: end the processes it names by hand, then delete it", what="state"
+        ) from problem
+
+
+def remember(state_dir: Path, service: Service) -> None:
+    _write(state_dir, {**read(state_dir), service.name: replace(service, note="")})
+
+
+def forget(state_dir: Path, name: str) -> None:
+    _write(state_dir, {other: service for other, service in read(state_dir).items() if other != name})
+
+
+def _path(state_dir: Path) -> Path:
+    return state_dir / "stack.json"
+
+
+def _decoded(name: str, entry: Mapping[str, Any]) -> Service:
+    process = Process(pid=int(entry["pid"]), birth=str(entry["birth"]))
+    texts = {key: str(entry.get(key, "")) for key in ("address", "version", "how", "given")}
+    return Service(name=name, process=process, **texts)
+
+
+def _encoded(service: Service) -> dict[str, Any]:
+    entry = asdict(service)
+    for key in ("name", "note", "process"):
+        del entry[key]
+    return {"pid": service.process.pid, "birth": service.process.birth, **entry}
+
+
+def _write(state_dir: Path, services: Mapping[str, Service]) -> None:
+    """Beside and then over, so that a crash leaves the old record or the new one."""
+    path = _path(state_dir)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".new")
+    with draft.open("w", encoding="utf-8") as file:
+        json.dump({name: _encoded(service) for name, service in services.items()}, file, indent=1, sort_keys=True)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)

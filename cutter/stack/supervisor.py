@@ -1,0 +1,89 @@
+"""IO: keeps the recorded processes up: what lives is left alone, what died is started again, and it is said."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from cutter import limits
+from cutter.errors import Unavailable
+from cutter.stack import records
+from cutter.stack.locks import held
+from cutter.stack.processes import end
+from cutter.stack.records import Service
+
+
+def only_one(state_dir: Path) -> AbstractContextManager[None]:
+    """One `up` or `down` at a time in a state folder; the second one is told, at once."""
+    return held(
+        state_dir / "up.lock",
+        seconds=0,
+        busy=f"another `cutter up` or `cutter down` works in {state_dir}: wait for it, then try again",
+    )
+
+
+def ensure(
+    state_dir: Path,
+    name: str,
+    start: Callable[[], Service],
+    *,
+    given: str = "",
+    ready: Callable[[Service], None] | None = None,
+    stop_seconds: float = limits.WORKER_STOP_SECONDS,
+) -> Service:
+    """The service `name`, started when it does not live or lives with other things `given` than it needs now.
+
+    It is remembered before it is ready, so that an interrupted start leaves nothing that `down` does not know.
+    `ready` waits for it and raises Unavailable; it is asked of a living one too.
+    """
+    known = records.read(state_dir).get(name)
+    note = "started"
+    if known is not None and known.alive and known.given == given:
+        service, note = known, ""
+    else:
+        if known is not None and known.alive:
+            stop(state_dir, name, seconds=stop_seconds)
+            note = "what it was started with has changed: started again"
+        elif known is not None:
+            note = f"had died (process {known.process.pid}): started again"
+        service = replace(start(), given=given)
+        records.remember(state_dir, service)
+    if ready is not None:
+        ready(service)
+    return replace(service, note=note)
+
+
+def stop(state_dir: Path, name: str, *, seconds: float) -> bool:
+    """End one recorded process: SIGTERM, a bounded wait, SIGKILL; forget it. False when it was not running."""
+    known = records.read(state_dir).get(name)
+    if known is None:
+        return False
+    was_alive = known.alive
+    if not end(known.process, ask=signal.SIGTERM, seconds=seconds) and not end(
+        known.process, ask=signal.SIGKILL, seconds=limits.KILL_SECONDS
+    ):
+        raise Unavailable(f"{name} (process {known.process.pid}) does not end: end it by hand", what="stack")
+    records.forget(state_dir, name)
+    return was_alive
+
+
+def require_disk(state_dir: Path) -> None:
+    """Refuse to start on a disk that is nearly full."""
+    free = free_bytes(state_dir)
+    if free < limits.DISK_FREE_MIN_BYTES:
+        needed = limits.DISK_FREE_MIN_BYTES // limits.MIB
+        raise Unavailable(
+            f"{state_dir} has {free // limits.MIB} MiB free, {needed} are needed: make room, or set CUTTER_STATE_DIR",
+            what="disk",
+        )
+
+
+def free_bytes(folder: Path) -> int:
+    """Free space where `folder` is or will be."""
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free

@@ -1,0 +1,231 @@
+"""IO: getting a Temporal server: one that exists, else a `temporal` program found, downloaded or built.
+
+Order (spec "Temporal server"): CUTTER_TEMPORAL_ADDRESS; `temporal` on PATH; the project's cache; the SDK's own
+download; `go install` of the pinned version. What is downloaded or built is kept in the cache: once a machine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from cutter import limits
+from cutter.errors import Unavailable
+from cutter.stack.locks import held
+from cutter.stack.processes import until
+
+CLI_VERSION = "1.5.1"
+"""The newest that `go install` accepts; it carries Server 1.29.1 and UI 2.42.1."""
+
+SERVER_MIN = (1, 29)
+"""Priorities and fairness came with this server."""
+
+GO_PACKAGE = f"github.com/temporalio/cli/cmd/temporal@v{CLI_VERSION}"
+
+SDK_DOWNLOAD = (sys.executable, "-m", "starter.temporal_download")
+"""The SDK's download runs as a process of its own: this part never imports the SDK, and a stuck one can be ended."""
+
+_BRACKET = re.compile(r"\(Server (\d+)\.(\d+)\.(\d+)[^,)]*(?:, UI ([^)]+))?\)")
+
+Say = Callable[[str], None]
+
+
+class How(StrEnum):
+    """Where the server came from; shown by `cutter up` and `cutter doctor`."""
+
+    ADDRESS = "CUTTER_TEMPORAL_ADDRESS"
+    PATH = "temporal on PATH"
+    CACHE = "cache"
+    DOWNLOAD = "download by the SDK"
+    BUILD = "go install"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """`address` of a server that exists, or `path` of a program with its `version` (the bracket of --version).
+
+    `tried` holds one sentence for each earlier way that did not work.
+    """
+
+    how: How
+    address: str | None = None
+    path: Path | None = None
+    version: str = ""
+    tried: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Program:
+    path: Path
+    version: str
+
+
+def silent(_: str) -> None:
+    """Say nothing."""
+
+
+def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent) -> Resolution:
+    """The first way that works. `fetch=False` neither downloads nor builds (for a look, as `doctor` takes one).
+
+    Raises Unavailable with everything that was tried and what to do. Building takes minutes: `say` is told.
+    """
+    if address is not None:
+        return Resolution(how=How.ADDRESS, address=address)
+    ways: list[tuple[How, Callable[[], _Program | str]]] = [
+        (How.PATH, _on_path),
+        (How.CACHE, partial(program, cached())),
+    ]
+    if fetch:
+        ways += [(How.DOWNLOAD, partial(_kept, _download, say)), (How.BUILD, partial(_kept, _build, say))]
+    tried: list[str] = []
+    for how, way in ways:
+        found = way()
+        if isinstance(found, _Program):
+            return Resolution(how=how, path=found.path, version=found.version, tried=tuple(tried))
+        tried.append(f"{how}: {found}")
+    raise Unavailable(
+        f"no Temporal server. Tried: {'; '.join(tried)}. Set CUTTER_TEMPORAL_ADDRESS to one that runs, put `temporal` "
+        f"{CLI_VERSION} on PATH, or install Go 1.24 or newer and type the command again",
+        what="temporal",
+    )
+
+
+def cached() -> Path:
+    """Where this machine's copy is kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "cutter" / "bin" / f"temporal-{CLI_VERSION}"
+
+
+def program(path: Path) -> _Program | str:
+    """That program with the version of its server, or the reason why it will not do."""
+    if not path.is_file():
+        return f"no {path}"
+    try:
+        shown = subprocess.run(
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=limits.PROGRAM_VERSION_SECONDS,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return f"{path} does not run ({type(problem).__name__})"
+    return _judged(path, shown)
+
+
+def _judged(path: Path, shown: str) -> _Program | str:
+    bracket = _BRACKET.search(shown)
+    if bracket is None:
+        return f"{path} carries no server (--version: {shown.strip()[:80]!r})"
+    if (int(bracket[1]), int(bracket[2])) < SERVER_MIN:
+        wanted = ".".join(map(str, SERVER_MIN))
+        return f"{path} is too old (Server {bracket[1]}.{bracket[2]}.{bracket[3]}, needed {wanted} or newer)"
+    return _Program(path=path, version=bracket[0].strip("()"))
+
+
+def _on_path() -> _Program | str:
+    found = shutil.which("temporal")
+    return "not there" if found is None else program(Path(found))
+
+
+def _kept(fetcher: Callable[[Path, Say], Path | str], say: Say) -> _Program | str:
+    """Fetch into a folder beside the cache's place and move the result there; one fetcher at a time a machine."""
+    place = cached()
+    with held(
+        place.parent / ".lock",
+        seconds=limits.TEMPORAL_BUILD_SECONDS,
+        busy="another command has been getting the Temporal server for too long: end it, then try again",
+    ):
+        already = program(place)
+        if isinstance(already, _Program):
+            return already
+        with TemporaryDirectory(dir=place.parent, prefix=".new-") as folder:
+            fetched = fetcher(Path(folder), say)
+            if isinstance(fetched, str):
+                return fetched
+            judged = program(fetched)
+            if isinstance(judged, str):
+                return judged
+            fetched.rename(place)
+    return program(place)
+
+
+def _download(folder: Path, say: Say, command: tuple[str, ...] = SDK_DOWNLOAD) -> Path | str:
+    """By the SDK, given up when no byte came for a while: a blocked site must not block us."""
+    say("asking the SDK for its Temporal server")
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, str(folder)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            cwd=Path(__file__).parents[2],
+        )
+    try:
+        ended = _wait_while_growing(process, folder)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if not ended:
+        return "nothing came"
+    if process.returncode != 0:
+        return _last_sentence(log.read_text(encoding="utf-8", errors="replace"))
+    programs = [path for path in folder.iterdir() if path.is_file() and os.access(path, os.X_OK)]
+    return programs[0] if len(programs) == 1 else "the SDK left no program behind"
+
+
+def _wait_while_growing(process: subprocess.Popen[bytes], folder: Path) -> bool:
+    """True when the process ended; False when the folder stopped growing before."""
+    size, since = -1, monotonic()
+
+    def settled() -> bool:
+        nonlocal size, since
+        now = sum(path.stat().st_size for path in folder.iterdir())
+        if now != size:
+            size, since = now, monotonic()
+        return process.poll() is not None or monotonic() - since > limits.DOWNLOAD_STALL_SECONDS
+
+    until(settled, seconds=limits.TEMPORAL_BUILD_SECONDS)
+    return process.poll() is not None
+
+
+def _build(folder: Path, say: Say) -> Path | str:
+    """By the Go toolchain and its module proxy; without cgo, so that no C compiler is needed."""
+    go = shutil.which("go")
+    if go is None:
+        return "no go on PATH"
+    say(f"building the Temporal server {CLI_VERSION} from its source: about 3 minutes, once on this machine")
+    try:
+        built = subprocess.run(
+            [go, "install", "-ldflags=-s -w", GO_PACKAGE],
+            env={**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0"},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=limits.TEMPORAL_BUILD_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it took longer than {limits.TEMPORAL_BUILD_SECONDS // 60} minutes"
+    return folder / "temporal" if built.returncode == 0 else _last_sentence(built.stderr)
+
+
+def _last_sentence(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1][:200] if lines else "it said nothing"

@@ -1,0 +1,136 @@
+"""IO: the local Temporal server: SQLite on disk as durable as its default and faster, priorities and fairness on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from cutter import limits
+from cutter.errors import Unavailable
+from cutter.settings import Settings
+from cutter.stack import ports, records, supervisor
+from cutter.stack.addresses import TEMPORAL, UI, forget_address, note_address
+from cutter.stack.detached import last_line, spawn
+from cutter.stack.processes import until
+from cutter.stack.records import Service
+from cutter.stack.temporal import Resolution
+
+NAME = "temporal"
+
+PORTS = ("port", "ui_port")
+"""Files in its folder that remember them."""
+
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL")
+
+DYNAMIC_CONFIG = (
+    "matching.enableFairness=true",
+    # Priority is exact only when a queue has one partition.
+    "matching.numTaskqueueReadPartitions=1",
+    "matching.numTaskqueueWritePartitions=1",
+    # `temporal worker list` answers only with these two.
+    "frontend.WorkerHeartbeatsEnabled=true",
+    "frontend.ListWorkersEnabled=true",
+)
+
+
+def ensure_server(settings: Settings, found: Resolution) -> Service:
+    """The local server of this state folder, running and answering; started when it does not live.
+
+    Its ports are as set, else those of last time, else free ones. Raises Unavailable with the log's last line.
+    """
+    state_dir = settings.state
+    if found.path is None:
+        raise Unavailable("a local Temporal server needs a program to run", what="temporal")
+    program = found.path
+
+    def start() -> Service:
+        return _start(settings, program, found)
+
+    def ready(service: Service) -> None:
+        _await_ready(state_dir, program, service)
+
+    def ensure() -> Service:
+        stop_seconds, given = limits.TEMPORAL_STOP_SECONDS, settings.temporal_namespace
+        return supervisor.ensure(state_dir, NAME, start, ready=ready, stop_seconds=stop_seconds, given=given)
+
+    try:
+        service = ensure()
+    except Unavailable:
+        if not _lost_a_port(state_dir):
+            raise
+        service = ensure()
+    note_address(state_dir, TEMPORAL, service.address)
+    note_address(state_dir, UI, f"http://{ports.LOOPBACK}:{ports.recall(_folder(state_dir) / PORTS[1])}")
+    return service
+
+
+def stop_server(state_dir: Path) -> bool:
+    """Stop it; False when it did not run. What it acknowledged is on disk."""
+    stopped = supervisor.stop(state_dir, NAME, seconds=limits.TEMPORAL_STOP_SECONDS)
+    forget_address(state_dir, TEMPORAL)
+    forget_address(state_dir, UI)
+    return stopped
+
+
+def arguments(*, folder: Path, namespace: str, port: int, ui_port: int) -> list[str]:
+    """What follows the program's name; pure but for its folder's name."""
+    fixed = ["server", "start-dev", "--ip", ports.LOOPBACK, "--port", str(port), "--ui-port", str(ui_port)]
+    named = ["--db-filename", str(folder / "temporal.db"), "--namespace", namespace, "--log-level", "warn"]
+    pragmas = [part for pragma in PRAGMAS for part in ("--sqlite-pragma", pragma)]
+    dynamic = [part for pair in DYNAMIC_CONFIG for part in ("--dynamic-config-value", pair)]
+    return fixed + named + pragmas + dynamic
+
+
+def _lost_a_port(state_dir: Path) -> bool:
+    """Whether it ended because another program took one of its ports just before it listened there."""
+    known = records.read(state_dir).get(NAME)
+    chosen = [ports.recall(_folder(state_dir) / name) for name in PORTS]
+    return known is not None and not known.alive and not all(port and ports.is_free(port) for port in chosen)
+
+
+def log_file(state_dir: Path) -> Path:
+    return state_dir / "logs" / "temporal.log"
+
+
+def _start(settings: Settings, program: Path, found: Resolution) -> Service:
+    folder = _folder(settings.state)
+    folder.mkdir(parents=True, exist_ok=True)
+    port = ports.choose(folder / PORTS[0], wanted=settings.temporal_port, setting="CUTTER_TEMPORAL_PORT")
+    ui_port = ports.choose(folder / PORTS[1], wanted=settings.temporal_ui_port, setting="CUTTER_TEMPORAL_UI_PORT")
+    given = arguments(folder=folder, namespace=settings.temporal_namespace, port=port, ui_port=ui_port)
+    process = spawn(
+        [str(program), *given], log=log_file(settings.state), environment=_environment(folder), folder=folder
+    )
+    address = f"{ports.LOOPBACK}:{port}"
+    return Service(name=NAME, process=process, address=address, version=found.version, how=found.how)
+
+
+def _await_ready(state_dir: Path, program: Path, service: Service) -> None:
+    def settled() -> bool:
+        return not service.alive or (ports.listens(service.address) and _serves(program, service.address, state_dir))
+
+    if not until(settled, seconds=limits.TEMPORAL_START_SECONDS) or not service.alive:
+        log = log_file(state_dir)
+        raise Unavailable(f"Temporal did not start: {last_line(log)} (whole log: {log})", what="temporal")
+
+
+def _serves(program: Path, address: str, state_dir: Path) -> bool:
+    """The server's own health answer, asked by its own client."""
+    asked = subprocess.run(
+        [program, "operator", "cluster", "health", "--address", address, "--command-timeout", "5s"],
+        env=_environment(_folder(state_dir)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return asked.returncode == 0
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """A home of its own: a person's profile there (addresses, keys) must not steer the local server and its client."""
+    return {"PATH": os.defpath, "HOME": str(folder)}
+
+
+def _folder(state_dir: Path) -> Path:
+    return state_dir / "temporal"

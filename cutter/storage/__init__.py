@@ -1,0 +1,1 @@
+"""IO: PostgreSQL: migrations, grants, named queries, pools and the gate's transaction."""

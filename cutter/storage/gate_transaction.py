@@ -1,0 +1,273 @@
+"""IO: a gate's transaction: attempt, open, seal, refuse (spec 04 "A gate's transaction").
+
+The functions in the database decide; this module calls them with the fewest round trips and gives their answers types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.types.json import Jsonb
+
+from cutter import limits
+from cutter.domain.digests import canonical_digest
+from cutter.errors import Conflict, ProgrammingError, Unavailable
+from cutter.gates.catalogue import Gate
+from cutter.gates.report import GateReport
+from cutter.storage.faults import translated
+from cutter.storage.pools import Connection, Pool, single
+from cutter.storage.queries import query
+
+Json = dict[str, Any]
+Row = tuple[Any, ...]
+Read = tuple[str, Mapping[str, Any]]
+"""A named query and its parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A registered attempt: its number (the fence), the run's row, all sealed gates' pins, the database's clock.
+
+    `approval_facts` is what approvals are judged by, read in the same round trip; empty where no gate needs them.
+    """
+
+    gate: Gate
+    run_id: str
+    number: int
+    run: Json
+    pins: Json
+    prev_hash: str
+    now: str
+    approval_facts: Json = field(default_factory=dict)
+
+    @property
+    def payload_sha256(self) -> str:
+        """Covers the run, the gate and, by the predecessor's hash, every input pin; never attempt, time or approval."""
+        return canonical_digest({"run_id": self.run_id, "gate": self.gate.name, "prev_hash": self.prev_hash})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """A receipt as the database sealed it; `kb_id` is its report's, when it was sealed just now and not found."""
+
+    receipt: Json
+    run: Json
+    kb_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """The run is over, or is not known, or this role may not run this gate: nothing was registered."""
+
+    status: str
+    run: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotOpened:
+    """The database did not open or seal the gate; `status` is its word, `detail` what goes with it."""
+
+    status: str
+    detail: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a gate is opened: approvals to consume, a rehearsal or not, its soft cap, what to read right behind it."""
+
+    approvals: Sequence[Json] = ()
+    rehearse: bool = False
+    cap_seconds: float
+    reads: Sequence[Read] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """An open gate: the connection in its transaction, what was surveyed, and what was read right behind it.
+
+    `principal` is the session's user; `transaction` the transaction's id: a body that writes compares it with the one
+    that its writes had.
+    """
+
+    connection: Connection
+    attempt: Attempt
+    docprefix: str
+    before_pins: Json
+    now: str
+    principal: str
+    transaction: str
+    answers: Mapping[str, list[Row]] = field(default_factory=dict)
+
+    def rows(self, name: str) -> list[Row]:
+        """All rows of a query that was named in `reads`; KeyError is a programmer's error."""
+        return self.answers[name]
+
+    def row(self, name: str) -> Row | None:
+        """The first of them, or None."""
+        return next(iter(self.answers[name]), None)
+
+
+def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_seconds: int) -> Attempt | Sealed | Closed:
+    """Register an attempt, or find the sealed receipt. One round trip, committed at once."""
+    facts = None
+    with single(pool) as connection, connection.pipeline():
+        attempted = connection.execute(
+            "select cutter_governance.fn_gate_attempt(%s, %s, %s, %s)", (run_id, gate.name, worker, lease_seconds)
+        )
+        if gate.sovereign is not None:
+            facts = connection.execute(query("approval_facts"), {"run_id": run_id, "gate": gate.sovereign.value})
+    answer = _json(attempted)
+    if answer["status"] == "registered":
+        return Attempt(
+            gate=gate,
+            run_id=run_id,
+            number=answer["attempt"],
+            run=answer["run"],
+            pins=answer["pins"],
+            prev_hash=answer["prev_hash"] or "",
+            now=answer["now"],
+            approval_facts=_json(facts) if facts else {},
+        )
+    if answer["status"] == "sealed":
+        expected = canonical_digest({"run_id": run_id, "gate": gate.name, "prev_hash": answer["prev_hash"] or ""})
+        _same_payload(answer["receipt"], expected)
+        return Sealed(receipt=answer["receipt"], run=answer["run"])
+    return Closed(status=answer["status"], run=answer.get("run") or {})
+
+
+@contextmanager
+def gate_transaction(pool: Pool, attempt: Attempt, terms: Terms) -> Iterator[Open | NotOpened | Sealed]:
+    """Open the gate's transaction; COMMIT on leaving when `seal` succeeded, else ROLLBACK. Nothing else commits it."""
+    with translated(), pool.connection() as connection:
+        try:
+            yield _open(connection, attempt, terms)
+        finally:
+            if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+                connection.rollback()
+
+
+def margin_seconds(cap_seconds: float) -> float:
+    """How far below its cap a gate's transaction ends; a shrunk cap shrinks it too."""
+    return min(limits.CAP_MARGIN_SECONDS, cap_seconds / 4)
+
+
+def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotOpened | Sealed:
+    if connection.autocommit:
+        raise ProgrammingError("a gate's transaction needs autocommit off")
+    limit = f"{int((terms.cap_seconds - margin_seconds(terms.cap_seconds)) * 1000)}ms"
+    gate = attempt.gate.name
+    with connection.pipeline():
+        connection.execute(
+            "select set_config('transaction_timeout', %s, true), set_config('statement_timeout', %s, true)",
+            (limit, limit),
+        )
+        cursor = connection.execute(
+            "select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s), session_user, current_user, "
+            "pg_current_xact_id()::text",
+            (
+                attempt.run_id,
+                gate,
+                attempt.number,
+                attempt.payload_sha256,
+                Jsonb(list(terms.approvals)),
+                terms.rehearse,
+            ),
+        )
+        cursors = [(name, connection.execute(query(name), parameters)) for name, parameters in terms.reads]
+    row = cursor.fetchone()
+    if row is None:
+        raise ProgrammingError("fn_gate_open answered nothing")
+    if (row[1], row[2]) != (attempt.gate.role.value,) * 2:
+        raise ProgrammingError(f"{gate} runs as {attempt.gate.role.value}, not as {row[1]}/{row[2]}")
+    if connection.info.transaction_status != TransactionStatus.INTRANS:
+        raise ProgrammingError("the gate's transaction is not open")
+    answer: Json = row[0]  # type: ignore[assignment]
+    if answer["status"] in ("sealed", "conflict"):
+        _same_payload(answer["receipt"], attempt.payload_sha256)
+    if answer["status"] == "sealed":
+        return Sealed(receipt=answer["receipt"], run=attempt.run)
+    if answer["status"] != "opened":
+        return NotOpened(status=answer["status"], detail=answer)
+    return Open(
+        connection=connection,
+        attempt=attempt,
+        docprefix=answer["docprefix"],
+        before_pins=answer["before_pins"],
+        now=answer["now"],
+        principal=str(row[1]),
+        transaction=str(row[3]),
+        answers={name: one.fetchall() for name, one in cursors},
+    )
+
+
+def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: str | None) -> Sealed | NotOpened:
+    """Second survey, seal, COMMIT, in one round trip. Only a passed report may be sealed.
+
+    A statement between seal and COMMIT fails unless the gate was sealed: what follows it is not run then.
+    """
+    if not report.passed:
+        raise ProgrammingError(f"{report.gate}: a report that did not pass is refused, not sealed")
+    attempt, connection = opened.attempt, opened.connection
+    result = Jsonb({**report.as_json(), **extra})
+    with suppress(psycopg.errors.DivisionByZero), connection.pipeline():
+        cursor = connection.execute(_CLOSE, (attempt.run_id, attempt.gate.name, attempt.number, result, kb_id))
+        connection.execute(_ONLY_WHEN_SEALED)
+        connection.execute("commit")
+    row = cursor.fetchone()
+    if row is None:
+        raise ProgrammingError("fn_gate_close answered nothing")
+    answer: Json = row[0]  # type: ignore[assignment]
+    if answer["status"] != "sealed":
+        return NotOpened(status=answer["status"], detail=answer)
+    if connection.info.transaction_status != TransactionStatus.IDLE:
+        raise ProgrammingError("the gate is sealed, but its transaction is still open")
+    return Sealed(receipt=answer["receipt"], run=attempt.run, kb_id=kb_id)
+
+
+_CLOSE = """
+with closed as materialized (select cutter_governance.fn_gate_close(%s, %s, %s, %s, %s) as answer)
+select answer, set_config('cutter.closed', answer ->> 'status', true) from closed
+"""
+_ONLY_WHEN_SEALED = "select 1 / (current_setting('cutter.closed', true) = 'sealed')::integer"
+
+
+def refuse(pool: Pool, attempt: Attempt, *, outcome: str, reason: str, report: Json | None, state: str | None) -> None:
+    """Record in a transaction of its own what became of an attempt; moves the run when `state` is given."""
+    with single(pool) as connection:
+        connection.execute(
+            "select cutter_governance.fn_gate_refuse(%s, %s, %s, %s, %s, %s, %s)",
+            (
+                attempt.run_id,
+                attempt.gate.name,
+                attempt.number,
+                outcome,
+                reason,
+                Jsonb(report) if report is not None else None,
+                state,
+            ),
+        )
+
+
+def call(connection: Connection, statement: str, parameters: Sequence[Any]) -> Json:
+    """One call of a definer function that answers with JSON."""
+    return _json(connection.execute(statement, parameters))
+
+
+def _json(cursor: psycopg.Cursor[tuple[object, ...]]) -> Json:
+    row = cursor.fetchone()
+    if row is None or not isinstance(row[0], dict):
+        raise Unavailable("the database answered nothing", what="database")
+    return row[0]
+
+
+def _same_payload(receipt: Json, expected: str) -> None:
+    if receipt["payload_sha256"] != expected:
+        raise Conflict(
+            f"{receipt['gate']} of {receipt['run_id']} is sealed for payload {receipt['payload_sha256'][:16]}, "
+            f"asked for {expected[:16]}: nothing was overwritten; see `cutter status`"
+        )

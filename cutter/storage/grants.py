@@ -1,0 +1,83 @@
+"""Pure: the declared grant matrix, read from grants.yaml, and its comparison with a live one (spec 04 "Roles")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from cutter.domain.digests import canonical_digest
+
+TABLE_VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
+PUBLIC = "PUBLIC"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """One privilege: role, schema-qualified object, verb."""
+
+    role: str
+    object: str
+    verb: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The declaration: the roles in order, the schemas, and every granted cell."""
+
+    roles: tuple[str, ...]
+    schemas: tuple[str, ...]
+    cells: frozenset[Cell]
+
+
+@cache
+def declared() -> Declared:
+    """grants.yaml as a matrix; what is not in it is not granted."""
+    text = (resources.files("cutter.storage") / "grants.yaml").read_text(encoding="utf-8")
+    document: dict[str, Any] = yaml.safe_load(text)
+    cells = {
+        Cell(role, name, verb)
+        for role, verbs in document["roles"].items()
+        for verb, names in verbs.items()
+        for name in _flat(names)
+    }
+    return Declared(roles=tuple(document["roles"]), schemas=tuple(document["schemas"]), cells=frozenset(cells))
+
+
+def _flat(names: Iterable[Any]) -> Iterable[str]:
+    for name in names:
+        if isinstance(name, list):
+            yield from _flat(name)
+        else:
+            yield name
+
+
+def matrix_digest(cells: Iterable[tuple[str, str, str, bool]]) -> str:
+    """sha256 of the sorted (role, object, verb, bool) cells (facts-domain "grants snapshot")."""
+    return canonical_digest(sorted([role, name, verb, granted] for role, name, verb, granted in cells))
+
+
+def asked() -> dict[str, list[str]]:
+    """Parameters of the query `live_grants`, which answers every cell of the live catalogue, PUBLIC included."""
+    matrix = declared()
+    return {"roles": [*matrix.roles, PUBLIC], "verbs": list(TABLE_VERBS), "schemas": list(matrix.schemas)}
+
+
+def differences(live: Iterable[tuple[str, str, str, bool]]) -> tuple[str, ...]:
+    """One sentence for each cell that is not as declared, in order; a declared cell that is absent counts too."""
+    wanted = set(declared().cells)
+    found = []
+    seen = set()
+    for role, name, verb, granted in live:
+        cell = Cell(role, name, verb)
+        seen.add(cell)
+        if granted and cell not in wanted:
+            found.append(f"{role} has {verb} on {name}, which is not declared")
+        elif not granted and cell in wanted:
+            found.append(f"{role} lacks {verb} on {name}")
+    found += [f"{cell.role} lacks {cell.verb} on {cell.object}, which does not exist" for cell in wanted - seen]
+    return tuple(sorted(found))

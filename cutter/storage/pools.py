@@ -1,0 +1,95 @@
+"""IO: one pool of direct connections a role (spec 04 "Connections").
+
+Advisory locks and session settings do not survive a transaction pooler, so a connection must be direct: `check_direct`
+asks for the backend's pid twice, in two transactions.
+"""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg_pool import ConnectionPool
+
+from cutter import limits
+from cutter.errors import Unavailable
+from cutter.settings import Settings, dsn
+from cutter.storage.faults import translated
+
+Connection = psycopg.Connection[tuple[object, ...]]
+Pool = ConnectionPool[Connection]
+
+SESSION = " ".join(
+    f"-c {name}={value}"
+    for name, value in {
+        "client_connection_check_interval": "500ms",
+        "lock_timeout": f"{limits.LOCK_TIMEOUT_SECONDS}s",
+        "idle_in_transaction_session_timeout": f"{limits.IDLE_IN_TRANSACTION_SECONDS}s",
+        "timezone": "UTC",
+    }.items()
+)
+"""Settings of every session: a killed worker's locks are freed in half a second instead of eight (measured)."""
+
+
+def open_pool(settings: Settings, role: str, *, size: int = 4) -> Pool:
+    """A pool of at most `size` connections; opened lazily, so that a worker starts before the database does."""
+    pool: Pool = ConnectionPool(
+        dsn(settings, role),
+        min_size=0,
+        max_size=size,
+        timeout=10,
+        max_idle=60,
+        reconnect_timeout=5,
+        open=True,
+        name=role,
+        kwargs={"options": SESSION, "application_name": f"cutter:{role}", "connect_timeout": 5, "autocommit": False},
+        check=check_quiet,
+    )
+    return pool
+
+
+def check_quiet(connection: Connection) -> None:
+    """Ask an idle connection only when its socket has something to say: a server that went away has closed its end.
+
+    Costs no round trip where the server is well. Raises psycopg.OperationalError, and the pool then makes another.
+    """
+    looking = select.poll()
+    looking.register(connection.fileno(), select.POLLIN)
+    if looking.poll(0):
+        ConnectionPool.check_connection(connection)
+
+
+@contextmanager
+def single(pool: Pool) -> Iterator[Connection]:
+    """A connection on which each statement is a transaction of its own: one round trip instead of three."""
+    with translated(), pool.connection() as connection:
+        connection.autocommit = True
+        try:
+            yield connection
+        finally:
+            if not connection.closed:
+                connection.autocommit = False
+
+
+def connect(settings: Settings, role: str) -> Connection:
+    """One connection of its own, such as the fresh one that reads back what was written."""
+    with translated():
+        return psycopg.connect(
+            dsn(settings, role), options=SESSION, application_name=f"cutter:{role}", connect_timeout=5, autocommit=True
+        )
+
+
+def check_direct(settings: Settings, role: str) -> None:
+    """Refuse a transaction pooler between us and PostgreSQL."""
+    with connect(settings, role) as connection:
+        connection.execute("select set_config('cutter.direct', 'yes', false)")
+        with connection.transaction():
+            seen = connection.execute("select current_setting('cutter.direct', true), pg_backend_pid()").fetchone()
+        if not seen or seen[0] != "yes" or seen[1] != connection.info.backend_pid:
+            raise Unavailable(
+                "the database is behind a transaction pooler, where advisory locks do not hold: "
+                "point CUTTER_DATABASE_URL at the server itself",
+                what="database",
+            )

@@ -1,0 +1,31 @@
+-- name: approval_facts
+select jsonb_build_object(
+    'run', to_jsonb(r),
+    'now', clock_timestamp(),
+    'epoch', (select jsonb_build_object('sha256', e.sha256, 'deployment_id', e.deployment_id, 'thresholds', e.thresholds)
+              from cutter_governance.policy_epoch e order by e.number desc limit 1),
+    'request', (select to_jsonb(q) from cutter_governance.approval_request q
+                where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'),
+    'decision', (select to_jsonb(d) from cutter_governance.approval_request q
+                 join cutter_governance.review_decision d on d.review_decision_id = q.review_decision_id
+                 where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'),
+    'decision_used', exists (select from cutter_governance.approval_consumption c
+                             join cutter_governance.approval_request q on q.review_decision_id = c.review_decision_id
+                             where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'))
+from cutter_governance.run r where r.run_id = %(run_id)s
+
+-- name: approval_document_facts
+select
+    exists (select from cutter_governance.outbox o where o.kb_id = any (%(names)s) or o.sha256 = any (%(digests)s))
+    or exists (select from cutter_governance.action_receipt a
+               where a.connector = 'kb' and (a.target = any (%(names)s) or a.payload_sha256 = any (%(digests)s))),
+    exists (select from cutter_governance.approval_revocation v where v.approval_sha256 = any (%(digests)s)),
+    (select count(*) > 0 and not bool_or(j.run_id = %(run_id)s) from cutter_governance.approval_verdict j
+     where j.approval_sha256 = %(target)s)
+
+-- name: units_enacted_last
+select u.canonical_address, v.content_hash, u.identity_profile ->> 'title'
+from public.information_unit u
+join public.unit_version v on v.id = u.version_anchor_ref
+where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+    and u.deleted_at is null and u.lifecycle_status = 'enacted'

@@ -1,0 +1,125 @@
+-- name: source_of_document
+select d.id, d.address_docprefix, d.source_url, d.forbidden_ids, v.id, v.content_checksum, v.size_bytes, v.source_format,
+    v.profile_id, v.profile_sha256, v.manifest_digest, s.bytes,
+    (select r.source_version_id from cutter_governance.run r
+     where r.document_id = d.doc_code and r.mode = 'live' and r.state = 'closeout_reported'
+     order by r.ended_at desc limit 1)
+from public.source_document d
+left join lateral (
+    select * from public.source_version v
+    where v.source_document_ref = d.source_document_ref order by v.version_seq desc limit 1) v on true
+left join public.source_snapshot s on s.sha256 = v.content_checksum
+where d.doc_code = %(document_id)s
+
+-- name: snapshot_of_version
+select s.bytes, v.profile_body, v.marking_options, d.forbidden_ids, d.source_document_ref
+from public.source_version v
+join public.source_snapshot s on s.sha256 = v.content_checksum
+join public.source_document d on d.source_document_ref = v.source_document_ref
+where v.id = %(source_version_id)s
+
+-- name: vocabulary
+select family, code from public.vocabulary
+
+-- name: runs_with_same_digest
+select r.run_id, g.result -> 'pins' ->> 'writer_digest' from cutter_governance.gate_receipt g
+join cutter_governance.run r on r.run_id = g.run_id
+where g.gate = 'IG_cutplan' and r.docprefix = %(docprefix)s and r.run_id <> %(run_id)s and r.ended_at is null
+order by r.run_id
+
+-- name: run_sidecar
+select cutter_governance.fn_run_sidecar(%(run_id)s)
+
+-- name: action_record
+select cutter_governance.fn_action_record(%(run_id)s, %(gate)s, %(connector)s, %(operation)s, %(target)s, %(sha256)s,
+    %(request)s, %(response)s, %(reversible)s, %(how)s)
+
+-- name: run_limits
+select r.ended_at is not null, r.caps ->> 'backup_max_age_seconds' from cutter_governance.run r where r.run_id = %(run_id)s
+
+-- name: newest_backup
+select a.target, a.payload_sha256, a.response_metadata ->> 'taken_utc',
+    extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
+from cutter_governance.action_receipt a
+where a.run_id = %(run_id)s and a.connector = 'backup' and a.operation = 'take'
+order by a.id desc limit 1
+
+-- name: rows_under_prefix
+select count(*) from public.information_unit u
+where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+    and u.deleted_at is null
+
+-- name: create_unit
+select public.fn_iu_create(%(address)s, %(title)s, %(body)s, %(actor)s, %(unit_kind)s, %(section_type)s, %(owner)s,
+    %(publication_type)s, (select u.id from public.information_unit u
+                           where u.canonical_address = %(parent_address)s and u.deleted_at is null)) ->> 'status'
+
+-- name: units_written
+select count(*) filter (where u.lifecycle_status <> 'draft'), cutter_governance.fn_writer_digest(%(docprefix)s),
+    pg_current_xact_id()::text
+from public.information_unit u
+where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+    and u.deleted_at is null
+
+-- name: units_read_back
+select exists (select from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute'
+               and g.sealed_at is not null),
+    (select count(*) from public.information_unit u
+     where u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
+         and u.deleted_at is null),
+    cutter_governance.fn_writer_digest(r.docprefix), cutter_governance.fn_run_pins(r.run_id)
+from cutter_governance.run r where r.run_id = %(run_id)s
+
+-- name: stored_units
+select u.canonical_address, u.identity_profile ->> 'primary_section_type_ref', u.lifecycle_status, v.lifecycle_status,
+    v.version_seq, v.body, v.content_hash, u.content_anchor_ref = v.id::text and v.unit_id = u.id, p.canonical_address,
+    u.id, v.id
+from public.information_unit u
+join public.unit_version v on v.id = u.version_anchor_ref
+left join public.information_unit p on p.id = u.parent_or_container_ref
+where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+    and u.deleted_at is null
+order by u.canonical_address
+
+-- name: version_count
+select count(*) from public.unit_version v
+join public.information_unit u on u.id = v.unit_id
+where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+    and u.deleted_at is null
+
+-- name: enact_unit
+select public.fn_iu_enact(%(address)s, %(actor)s, %(review_decision_id)s, 'enacted', %(change_set_id)s, %(reason)s,
+    %(tool_revision)s) ->> 'status'
+
+-- name: addresses_under_prefix
+select u.canonical_address from public.information_unit u
+where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+    and u.deleted_at is null
+order by u.canonical_address
+
+-- name: enactment_counts
+select (select count(*) from public.iu_lifecycle_log l where l.change_set_id = %(change_set_id)s and l.to_status = 'enacted'),
+    (select v.verdict from cutter_governance.verify_result v where v.change_set_id = %(change_set_id)s),
+    (select jsonb_object_agg(c.relname || '.' || t.tgname, t.tgenabled) from pg_catalog.pg_trigger t
+     join pg_catalog.pg_class c on c.oid = t.tgrelid where t.tgname = any (%(triggers)s)),
+    (select count(*) from public.information_unit u
+     left join public.unit_version v on v.id = u.version_anchor_ref
+     where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+         and u.deleted_at is null
+         and (u.lifecycle_status <> 'enacted' or v.lifecycle_status is distinct from 'enacted')),
+    pg_current_xact_id()::text
+
+-- name: open_request
+select tuple, request_sha256, expires_at, review_decision_id, request_id, status
+from cutter_governance.approval_request
+where run_id = %(run_id)s and gate = %(gate)s and status = 'requested'
+
+-- name: database_clock
+select clock_timestamp()
+
+-- name: approved_decision
+select q.review_decision_id, c.review_decision_id
+from cutter_governance.approval_request q
+join cutter_governance.approval_consumption c on c.request_id = q.request_id
+where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'approved'
+order by q.n desc, c.slot limit 1

@@ -1,0 +1,70 @@
+-- name: inbox
+select r.run_id, r.document_id, r.state, r.outcome, r.batch_id, r.last_error ->> 'reason' as reason,
+    l.stopped as latched, q.gate, q.kb_id, q.expires_at, q.expires_at <= clock_timestamp() as expired,
+    coalesce(q.requested_at, r.state_at) as since,
+    coalesce((e.thresholds ->> q.gate)::integer, 0) as needed, coalesce(v.approvers, '{}') as accepted
+from cutter_governance.run r
+join cutter_governance.stop_latch l on l.run_id = r.run_id
+left join cutter_governance.approval_request q
+    on q.run_id = r.run_id and q.status = 'requested' and q.kb_id is not null
+    and r.state = case q.gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end
+left join lateral (
+    select thresholds from cutter_governance.policy_epoch order by number desc limit 1) e on true
+left join lateral (
+    select array_agg(distinct a.approver order by a.approver) as approvers
+    from cutter_governance.approval_verdict a
+    where a.run_id = r.run_id and a.gate = q.gate and a.accepted and a.decision = 'approve'
+        and a.challenge = q.challenge and a.not_after > clock_timestamp()
+        and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = a.approval_sha256)
+    ) v on true
+where r.ended_at is null and (q.request_id is not null or r.state like 'stopped\_%%')
+order by since, r.run_id
+
+-- name: newest_runs
+select r.*, l.stopped as latched, exists (
+    select from cutter_governance.gate_receipt g
+    where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
+    (select count(*) from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.sealed_at is not null) as sealed,
+    (select min(q.expires_at) from cutter_governance.approval_request q
+     where q.run_id = r.run_id and q.status = 'requested' and r.ended_at is null) as expires_at
+from (
+    select distinct on (document_id) run_id, document_id, mode, state, outcome, batch_id, created_at, state_at, ended_at
+    from cutter_governance.run order by document_id, created_at desc) r
+join cutter_governance.stop_latch l on l.run_id = r.run_id
+order by r.created_at desc, r.run_id
+limit %(limit)s
+
+-- name: refusals_of_run
+select gate, message, code, reason, at from cutter_governance.message_refusal where run_id = %(run_id)s order by id
+
+-- name: runs_not_ended
+select r.run_id, r.document_id, r.mode, r.starter, r.state, r.batch_id, r.first_execution_id,
+    l.stopped as latched, l.kind, l.reason as stop_reason,
+    exists (select from cutter_governance.gate_receipt g
+            where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
+    exists (select from cutter_governance.gate_attempt a where a.run_id = r.run_id) as attempted,
+    extract(epoch from clock_timestamp() - r.created_at)::float as age_seconds
+from cutter_governance.run r
+join cutter_governance.stop_latch l on l.run_id = r.run_id
+where r.ended_at is null
+order by r.created_at, r.run_id
+
+-- name: runs_with_waiting_documents
+select distinct run_id from cutter_governance.outbox where done_at is null order by run_id
+
+-- name: audit_events
+select chain, seq, kind, body, prev_hash, hash from cutter_governance.audit_event
+where %(chain)s::text is null or chain = %(chain)s order by chain collate "C", seq
+
+-- name: all_run_ids
+select run_id from cutter_governance.run order by created_at, run_id
+
+-- name: documents_of_run
+select kb_id, kind, subject, body, sha256, done_at from cutter_governance.outbox where run_id = %(run_id)s order by id
+
+-- name: snapshot_of_run
+select v.content_checksum, s.bytes
+from cutter_governance.run r
+join public.source_version v on v.id = r.source_version_id
+join public.source_snapshot s on s.sha256 = v.content_checksum
+where r.run_id = %(run_id)s

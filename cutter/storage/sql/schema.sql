@@ -1,0 +1,3361 @@
+CREATE SCHEMA cutter_governance;
+
+CREATE FUNCTION cutter_governance.fn_action_record(p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text, p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_key text := p_connector || ':' || p_operation || ':' || p_target;
+    v_tenant text := coalesce((select tenant from cutter_governance.run where run_id = p_run_id), 'default');
+    existing cutter_governance.action_receipt;
+begin
+    if p_connector = 'backup' and session_user <> 'cutter_backup' then
+        raise exception 'a backup is recorded by cutter_backup, not by %', session_user using errcode = 'CU006';
+    end if;
+    insert into cutter_governance.action_receipt (
+        tenant, idempotency_key, run_id, gate, connector, operation, target, payload_sha256, request_metadata,
+        response_metadata, status, reversible, how_to_reverse)
+    values (v_tenant, v_key, p_run_id, p_gate, p_connector, p_operation, p_target, p_payload_sha256, p_request, p_response,
+        'succeeded', p_reversible, p_how_to_reverse)
+    on conflict (tenant, idempotency_key) do nothing;
+    select * into existing from cutter_governance.action_receipt where tenant = v_tenant and idempotency_key = v_key;
+    if existing.payload_sha256 <> p_payload_sha256 then
+        return jsonb_build_object('status', 'conflict', 'recorded', existing.payload_sha256, 'offered', p_payload_sha256);
+    end if;
+    return jsonb_build_object('status', 'recorded', 'id', existing.id);
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_append_only() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    raise exception '% is append-only: % refused', tg_table_name, tg_op using errcode = 'CU005';
+end
+$$;
+
+CREATE TABLE cutter_governance.run (
+    run_id text NOT NULL,
+    document_id text NOT NULL,
+    docprefix text COLLATE pg_catalog."C",
+    source_document_id uuid,
+    source_version_id uuid,
+    mode text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    outcome text,
+    starter text NOT NULL,
+    tenant text DEFAULT 'default'::text NOT NULL,
+    batch_id text,
+    amends text,
+    first_execution_id text,
+    caps jsonb DEFAULT '{}'::jsonb NOT NULL,
+    last_error jsonb,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    state_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT run_id_form CHECK ((run_id ~ '^ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f-]{36}$'::text)),
+    CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text])))
+);
+
+CREATE FUNCTION cutter_governance.fn_approvals_consume(p_run cutter_governance.run, p_sovereign text, p_approvals jsonb) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    request cutter_governance.approval_request;
+    epoch cutter_governance.policy_epoch;
+    verdict cutter_governance.approval_verdict;
+    offered jsonb;
+    v_slot integer := 0;
+    v_needed integer;
+    v_pins jsonb := cutter_governance.fn_run_pins(p_run.run_id);
+begin
+    select * into epoch from cutter_governance.policy_epoch order by number desc limit 1;
+    if not found then
+        return 'no_policy_epoch';
+    end if;
+    v_needed := greatest(coalesce((epoch.thresholds ->> p_sovereign)::integer, 1), 1);
+    -- locked, so that a rejection or revocation comes before or after, never in between
+    select * into request from cutter_governance.approval_request
+    where run_id = p_run.run_id and gate = p_sovereign and status = 'requested' for update;
+    if not found then
+        return 'no_open_request';
+    end if;
+    if request.request_sha256 is null then
+        return 'request_without_document';
+    end if;
+    if request.expires_at <= clock_timestamp() then
+        return 'request_expired';
+    end if;
+    if request.tuple ->> 'writer_digest' is distinct from v_pins ->> 'writer_digest' then
+        return 'request_of_other_digest';
+    end if;
+    for offered in select value from jsonb_array_elements(p_approvals) order by value ->> 'approval_sha256'
+    loop
+        v_slot := v_slot + 1;
+        if v_slot > v_needed then
+            return 'more_approvals_than_slots';
+        end if;
+        select * into verdict from cutter_governance.approval_verdict v
+        where v.run_id = p_run.run_id and v.gate = p_sovereign and v.accepted
+            and v.approval_sha256 = offered ->> 'approval_sha256';
+        if not found then
+            return 'no_accepted_verdict';
+        end if;
+        if verdict.decision <> 'approve' then
+            return 'not_an_approval';
+        end if;
+        if verdict.challenge is distinct from request.challenge or verdict.challenge is distinct from offered ->> 'challenge'
+            or verdict.writer_digest is distinct from request.tuple ->> 'writer_digest'
+            or verdict.review_decision_id is distinct from request.review_decision_id
+        then
+            return 'approval_of_other_tuple';
+        end if;
+        if verdict.policy_sha256 <> epoch.sha256 then
+            return 'approval_of_other_epoch';
+        end if;
+        if verdict.not_after <= clock_timestamp() then
+            return 'approval_expired';
+        end if;
+        if exists (select from cutter_governance.approval_revocation r where r.approval_sha256 = verdict.approval_sha256) then
+            return 'approval_revoked';
+        end if;
+        if exists (select from cutter_governance.approval_consumption c
+                   where c.approval_sha256 = verdict.approval_sha256
+                       or (c.run_id = p_run.run_id and c.gate = p_sovereign and (c.slot = v_slot or c.approver = verdict.approver
+                           or c.fingerprint = verdict.fingerprint))
+                       or (request.review_decision_id is not null and c.review_decision_id = request.review_decision_id
+                           and c.slot = v_slot))
+        then
+            return 'approval_consumed_before';
+        end if;
+        insert into cutter_governance.approval_consumption (
+            approval_sha256, run_id, gate, slot, request_id, approver, fingerprint, document_id, source_version_id,
+            writer_digest, candidate_count, challenge, review_decision_id, policy_sha256)
+        values (
+            verdict.approval_sha256, p_run.run_id, p_sovereign, v_slot, request.request_id, verdict.approver,
+            verdict.fingerprint, p_run.document_id, p_run.source_version_id, request.tuple ->> 'writer_digest',
+            (request.tuple ->> 'candidate_count')::integer, request.challenge, request.review_decision_id, epoch.sha256);
+    end loop;
+    if v_slot < v_needed then
+        return 'threshold_not_met';
+    end if;
+    update cutter_governance.approval_request set status = 'approved' where request_id = request.request_id;
+    perform cutter_governance.fn_audit(p_run.run_id, 'approvals_consumed', jsonb_build_object('gate', p_sovereign,
+        'approvals', (select jsonb_agg(value ->> 'approval_sha256' order by value ->> 'approval_sha256')
+                      from jsonb_array_elements(p_approvals))));
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_approved_rows_problem(p_run cutter_governance.run, p_gate text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    approved cutter_governance.approval_consumption;
+    v_enacting boolean := p_gate = 'IG_lifecycle_enact_execute';
+    v_rows integer;
+    v_enacted integer;
+    v_logged integer;
+begin
+    select c.* into approved from cutter_governance.approval_consumption c
+    join cutter_governance.gate_catalogue g on g.sovereign = c.gate
+    where c.run_id = p_run.run_id and g.gate = p_gate and c.consumed_xid = pg_current_xact_id()
+    order by c.slot limit 1;
+    if not found then
+        return 'no approval was consumed in this transaction';
+    end if;
+    if cutter_governance.fn_writer_digest(p_run.docprefix) is distinct from approved.writer_digest then
+        return 'the rows do not digest to what was approved';
+    end if;
+    select count(*), count(*) filter (where u.lifecycle_status = 'enacted') into v_rows, v_enacted
+    from public.information_unit u
+    where u.canonical_address >= p_run.docprefix || '/' collate "C" and u.canonical_address < p_run.docprefix || '0' collate "C"
+        and u.deleted_at is null;
+    if v_rows <> approved.candidate_count or v_enacted <> (case when v_enacting then v_rows else 0 end) then
+        return format('%s rows, %s enacted, %s approved', v_rows, v_enacted, approved.candidate_count);
+    end if;
+    if v_enacting then
+        select count(*) into v_logged from public.iu_lifecycle_log l
+        join cutter_governance.cut_change_set c on c.change_set_id = l.change_set_id
+        where c.run_id = p_run.run_id and l.to_status = 'enacted' and l.review_decision_id = approved.review_decision_id;
+        if v_logged <> v_rows then
+            return format('%s units enacted, %s in the lifecycle log', v_rows, v_logged);
+        end if;
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_audit(p_run_id text, p_kind text, p_event jsonb) RETURNS text
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select cutter_governance.fn_audit_append(p_run_id, p_run_id, p_kind, p_event)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_audit_anchor(p_run_id text, p_kind text) RETURNS text
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select cutter_governance.fn_audit_append('global', p_run_id, p_kind,
+        jsonb_build_object('run_head', h.hash, 'run_seq', h.seq))
+    from cutter_governance.audit_head h where h.chain = p_run_id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_audit_append(p_chain text, p_run_id text, p_kind text, p_event jsonb) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    head cutter_governance.audit_head;
+    v_at timestamptz := clock_timestamp();
+    v_body text;
+    v_hash text;
+begin
+    insert into cutter_governance.audit_head (chain, seq, hash)
+    values (p_chain, 0, cutter_governance.fn_digest(p_chain)) on conflict do nothing;
+    select * into head from cutter_governance.audit_head where chain = p_chain for update;
+    v_body := (p_event || jsonb_build_object('run_id', p_run_id, 'kind', p_kind, 'seq', head.seq + 1,
+        'at', cutter_governance.fn_utc(v_at)))::text;
+    v_hash := cutter_governance.fn_digest(head.hash || v_body);
+    insert into cutter_governance.audit_event (chain, seq, run_id, kind, body, prev_hash, hash, at)
+    values (p_chain, head.seq + 1, p_run_id, p_kind, v_body, head.hash, v_hash, v_at);
+    update cutter_governance.audit_head set seq = head.seq + 1, hash = v_hash where chain = p_chain;
+    return v_hash;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_baseline_record(p_schema_version integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    pins jsonb := cutter_governance.fn_definition_pins();
+begin
+    insert into cutter_governance.schema_baseline (pins, schema_version) values (pins, p_schema_version);
+    return pins;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_canonical_flat(p_record jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select '{' || string_agg(to_json(key)::text || ':' || value::text, ',' order by key collate "C") || '}'
+    from jsonb_each(p_record)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_catalog_key(p_dimension text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace]::oid[];
+    relations oid[];
+    answer text;
+begin
+    if p_dimension = 'functions' then
+        select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid) into answer
+        from pg_proc where pronamespace = any (spaces);
+        return md5(answer);
+    end if;
+    select array_agg(oid), string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid) into relations, answer
+    from pg_class where relnamespace = any (spaces) and relkind in ('r', 'p', 'v', 'm', 'f');
+    if p_dimension = 'triggers' then
+        return md5(concat((select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
+            from pg_trigger where tgrelid = any (relations) and not tgisinternal)));
+    end if;
+    return md5(concat(answer,
+        ';', (select string_agg(concat(attrelid, '.', attnum, ' ', xmin, ' ', ctid), ',' order by attrelid, attnum)
+              from pg_attribute where attrelid = any (relations) and attnum > 0),
+        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
+              from pg_attrdef where adrelid = any (relations)),
+        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
+              from pg_constraint where conrelid = any (relations)),
+        ';', (select string_agg(concat(i.indexrelid, ' ', i.xmin, ' ', i.ctid, ' ', c.xmin, ' ', c.ctid), ','
+                  order by i.indexrelid)
+              from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = any (relations))));
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_check_gate_of_row() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not exists (select from cutter_governance.gate_receipt r
+                   where r.opened_xid = pg_current_xact_id() and r.gate = any (tg_argv))
+        and not ('VOID' = any (tg_argv) and exists (select from cutter_governance.void_record v
+                                                    where v.opened_xid = pg_current_xact_id()))
+    then
+        raise exception '% on %: none of % was opened in this transaction', tg_op, tg_table_name, array_to_string(tg_argv, ', ')
+            using errcode = 'CU007';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_check_receipt() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    receipt cutter_governance.gate_receipt;
+    v_run cutter_governance.run;
+    v_problem text;
+begin
+    select * into receipt from cutter_governance.gate_receipt where run_id = new.run_id and gate = new.gate;
+    if receipt.sealed_at is null then
+        raise exception '% of %: not sealed', new.gate, new.run_id using errcode = 'CU009';
+    end if;
+    if receipt.rehearsal then
+        raise exception '% of %: a rehearsal may not be committed', new.gate, new.run_id using errcode = 'CU009';
+    end if;
+    select * into v_run from cutter_governance.run where run_id = new.run_id;
+    v_problem := case receipt.gate
+        when 'IG_cut_leg_a_execute' then cutter_governance.fn_approved_rows_problem(v_run, receipt.gate)
+        when 'IG_leg_b_record' then cutter_governance.fn_leg_b_problem(v_run)
+        when 'IG_write_verify' then cutter_governance.fn_verify_problem(v_run)
+        when 'IG_lifecycle_enact_execute' then cutter_governance.fn_approved_rows_problem(v_run, receipt.gate) end;
+    if v_problem is not null then
+        raise exception '% of %: %', new.gate, new.run_id, v_problem using errcode = 'CU010';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_check_run_of_row() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run text;
+begin
+    case tg_table_name
+        when 'decision_backlog_history' then
+            select e.run_id into v_run from cutter_governance.decision_backlog_entry e where e.entry_id = new.entry_id;
+        when 'manifest_unit_block' then
+            select e.run_id into v_run from cutter_governance.manifest_envelope e where e.envelope_id = new.envelope_id;
+        when 'cut_change_set_affected_row', 'verify_result' then
+            select c.run_id into v_run from cutter_governance.cut_change_set c where c.change_set_id = new.change_set_id;
+        when 'dot_pair_signature' then
+            select c.run_id into v_run from cutter_governance.cut_change_set c
+            left join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
+                and v.verify_result_id = new.cross_reference_verify_result_id
+            where c.change_set_id = new.cross_reference_change_set_id or v.verify_result_id is not null;
+        else
+            v_run := new.run_id;
+    end case;
+    if not exists (select from cutter_governance.gate_receipt r
+                   where r.opened_xid = pg_current_xact_id() and r.run_id = v_run and r.gate = any (tg_argv))
+    then
+        raise exception '% on %: none of % of its run was opened in this transaction', tg_op, tg_table_name,
+            array_to_string(tg_argv, ', ') using errcode = 'CU007';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_check_void() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if (select closed_at from cutter_governance.void_record where run_id = new.run_id) is null then
+        raise exception 'void of %: not closed', new.run_id using errcode = 'CU009';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_definition_pins() RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    pins jsonb := '{}';
+    v_dimension text;
+    detail jsonb;
+    v_key text;
+    v_fingerprint text;
+begin
+    foreach v_dimension in array array['functions', 'triggers', 'tables', 'grants']
+    loop
+        v_key := case v_dimension when 'grants' then null else cutter_governance.fn_catalog_key(v_dimension) end;
+        select c.fingerprint into v_fingerprint from cutter_governance.definition_cache c
+        where c.dimension = v_dimension and c.catalog_key = v_key;
+        if not found then
+            detail := case v_dimension
+                when 'functions' then cutter_governance.fn_function_definitions()
+                when 'triggers' then cutter_governance.fn_trigger_definitions()
+                when 'tables' then cutter_governance.fn_table_definitions()
+                else cutter_governance.fn_grant_definitions() end;
+            v_fingerprint := cutter_governance.fn_digest(detail::text);
+            -- the second of two gates that see a new definition does not wait for the first one's end
+            if not exists (select from cutter_governance.definition_snapshot s where s.fingerprint = v_fingerprint)
+                or v_key is not null
+            then
+                if pg_try_advisory_xact_lock(hashtext('cutter.definitions')) then
+                    insert into cutter_governance.definition_snapshot values (v_fingerprint, detail) on conflict do nothing;
+                    if v_key is not null then
+                        insert into cutter_governance.definition_cache values (v_dimension, v_key, v_fingerprint)
+                        on conflict do nothing;
+                    end if;
+                end if;
+            end if;
+        end if;
+        pins := pins || jsonb_build_object(v_dimension, v_fingerprint);
+    end loop;
+    return pins;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_digest(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN encode(sha256(convert_to(p_text, 'UTF8'::name)), 'hex'::text);
+
+CREATE FUNCTION cutter_governance.fn_drift(p_expected jsonb, p_observed jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    name text;
+    before jsonb;
+    after jsonb;
+begin
+    foreach name in array array['source', 'functions', 'triggers', 'tables', 'grants', 'row_count', 'row_content',
+        'review_decision']
+    loop
+        before := p_expected -> name;
+        after := p_observed -> name;
+        if before is null or before = after or (name = 'review_decision' and after @> before) then
+            continue;
+        end if;
+        return jsonb_build_object('dimension', name, 'expected', before, 'observed', after,
+            'fingerprint', cutter_governance.fn_digest(p_observed::text),
+            'diff', cutter_governance.fn_drift_diff(
+                coalesce((select detail from cutter_governance.definition_snapshot where fingerprint = before #>> '{}'), before),
+                coalesce((select detail from cutter_governance.definition_snapshot where fingerprint = after #>> '{}'), after)));
+    end loop;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_drift_diff(p_expected jsonb, p_observed jsonb) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(jsonb_agg(line), '[]') from (
+        select name || ': ' || case
+            when before is null then 'appeared'
+            when after is null then 'disappeared'
+            when jsonb_typeof(before) = 'object' and jsonb_typeof(after) = 'object' then (
+                select string_agg(key || ' ' || left(coalesce(before ->> key, '(none)'), 200) || ' → '
+                    || left(coalesce(after ->> key, '(none)'), 200), ', ' order by key)
+                from (select jsonb_object_keys(before) as key union select jsonb_object_keys(after)) as keys
+                where before -> key is distinct from after -> key)
+            else left(before #>> '{}', 200) || ' → ' || left(after #>> '{}', 200) end as line
+        from (
+            select coalesce(b.key, a.key) as name, b.value as before, a.value as after
+            from jsonb_each(case jsonb_typeof(p_expected) when 'object' then p_expected else jsonb_build_object('value', p_expected) end) as b
+            full join jsonb_each(case jsonb_typeof(p_observed) when 'object' then p_observed else jsonb_build_object('value', p_observed) end) as a
+                on a.key = b.key
+            where a.value is distinct from b.value
+            order by 1 limit 40) as differing) as lines
+$$;
+
+CREATE FUNCTION cutter_governance.fn_drift_note(p_run_id text, p_survey jsonb) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update cutter_governance.run r
+    set last_error = coalesce(r.last_error, '{}') || jsonb_build_object(
+        'at', cutter_governance.fn_utc(clock_timestamp()), 'report',
+        coalesce(cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run_id), p_survey),
+            jsonb_build_object('dimension', 'none', 'diff', '[]'::jsonb))
+        || jsonb_build_object('fingerprint', cutter_governance.fn_digest(p_survey::text)))
+    where r.run_id = p_run_id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_effect_pins(p_effect text, p_before jsonb, p_result jsonb) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case p_effect
+        when 'none' then p_before
+        when 'units_created' then (p_before - 'row_content') || jsonb_build_object(
+            'row_count', (p_before ->> 'row_count')::integer + (p_result -> 'pins' ->> 'units_created')::integer)
+        when 'decision_recorded' then (p_before - 'review_decision') || jsonb_build_object('review_decision',
+            jsonb_build_object('count', (p_before -> 'review_decision' ->> 'count')::integer + 1))
+        when 'units_enacted' then (p_before - 'row_content_enacted')
+            || jsonb_build_object('row_content', p_before -> 'row_content_enacted')
+        else jsonb_build_object('functions', 'unknown effect') end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_expected_pins(p_run_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(
+        (select after_pins from (
+            select after_pins, pin_seq from cutter_governance.gate_receipt
+            where run_id = p_run_id and sealed_at is not null
+            union all select after_pins, pin_seq from cutter_governance.approval_request where run_id = p_run_id
+            union all select after_pins, pin_seq from cutter_governance.drift_acknowledgement where run_id = p_run_id
+        ) as all_pins order by pin_seq desc limit 1),
+        (select pins from cutter_governance.schema_baseline order by id desc limit 1),
+        jsonb_build_object('functions', 'no baseline: type `cutter migrate`'))
+$$;
+
+CREATE FUNCTION cutter_governance.fn_function_definitions() RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_object_agg(p.oid::regprocedure::text, jsonb_build_object(
+        'source_md5', md5(coalesce(p.prosrc, '') || coalesce(pg_get_function_sqlbody(p.oid), '')),
+        'owner', pg_get_userbyid(p.proowner), 'security_definer', p.prosecdef,
+        'settings', array_to_string(p.proconfig, '; '), 'language', l.lanname, 'volatility', p.provolatile,
+        'strict', p.proisstrict, 'arguments', coalesce(pg_get_function_arguments(p.oid), ''),
+        'result', p.prorettype::regtype::text,
+        'acl', coalesce(p.proacl::text, '(default)')))
+    from pg_proc p
+    join pg_language l on l.oid = p.prolang
+    where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_gate_attempt(p_run_id text, p_gate text, p_worker text, p_lease_seconds integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+    receipt cutter_governance.gate_receipt;
+    v_n integer;
+    answer jsonb;
+begin
+    select * into v_run from cutter_governance.run where run_id = p_run_id;
+    if not found then
+        return jsonb_build_object('status', 'unknown_run');
+    end if;
+    answer := jsonb_build_object('run', to_jsonb(v_run), 'pins', cutter_governance.fn_run_pins(p_run_id),
+        'prev_hash', cutter_governance.fn_prev_hash(p_run_id, p_gate),
+        'now', cutter_governance.fn_utc(clock_timestamp()));
+    select * into receipt from cutter_governance.gate_receipt r
+    where r.run_id = p_run_id and r.gate = p_gate and r.sealed_at is not null;
+    if found then
+        return answer || jsonb_build_object('status', 'sealed', 'receipt', cutter_governance.fn_receipt_view(receipt),
+            'outbox', (select jsonb_agg(jsonb_build_object('id', id, 'kb_id', kb_id)) from cutter_governance.outbox
+                       where run_id = p_run_id and subject = p_gate and done_at is null));
+    end if;
+    if v_run.ended_at is not null then
+        return answer || jsonb_build_object('status', 'ended');
+    end if;
+    if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) then
+        return answer || jsonb_build_object('status', 'wrong_role');
+    end if;
+    loop
+        select coalesce(max(n), 0) + 1 into v_n from cutter_governance.gate_attempt
+        where run_id = p_run_id and gate = p_gate;
+        insert into cutter_governance.gate_attempt (run_id, gate, n, lease_owner, lease_expires_at)
+        values (p_run_id, p_gate, v_n, p_worker, clock_timestamp() + make_interval(secs => p_lease_seconds))
+        on conflict do nothing;
+        exit when found;
+    end loop;
+    return answer || jsonb_build_object('status', 'registered', 'attempt', v_n);
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_gate_close(p_run_id text, p_gate text, p_attempt integer, p_result jsonb, p_kb_id text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    step cutter_governance.gate_catalogue;
+    receipt cutter_governance.gate_receipt;
+    v_run cutter_governance.run;
+    v_survey jsonb;
+    v_drift jsonb;
+    v_refusal text;
+begin
+    select * into step from cutter_governance.gate_catalogue where gate = p_gate;
+    select * into receipt from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate;
+    if receipt.opened_xid is distinct from pg_current_xact_id() or receipt.sealed_at is not null then
+        return jsonb_build_object('status', 'refused', 'code', 'not_open_here');
+    end if;
+    if p_attempt is distinct from receipt.attempt or p_attempt is distinct from (
+        select max(n) from cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)
+    then
+        return jsonb_build_object('status', 'refused', 'code', 'stale_attempt');
+    end if;
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    v_refusal := case when v_run.ended_at is not null then 'run_ended' else
+        cutter_governance.fn_pins_refusal(v_run, step.ordinal, p_result -> 'pins') end;
+    if v_refusal is not null then
+        return jsonb_build_object('status', 'refused', 'code', v_refusal);
+    end if;
+    if step.ordinal = 1 then
+        update cutter_governance.run r
+        set docprefix = p_result -> 'pins' ->> 'docprefix', source_document_id = (p_result -> 'pins' ->> 'source_document_id')::uuid,
+            source_version_id = (p_result -> 'pins' ->> 'source_version_id')::uuid
+        where r.run_id = p_run_id
+        returning * into v_run;
+    end if;
+    v_drift := cutter_governance.fn_receipts_drift(p_run_id);
+    if v_drift is not null then
+        return jsonb_build_object('status', 'drift', 'drift', v_drift);
+    end if;
+    v_survey := cutter_governance.fn_survey(p_run_id, coalesce(v_run.docprefix, ''));
+    v_drift := cutter_governance.fn_drift(
+        cutter_governance.fn_effect_pins(step.effect, receipt.before_pins, p_result), v_survey);
+    if v_drift is not null then
+        return jsonb_build_object('status', 'drift', 'drift', v_drift || jsonb_build_object('fingerprint',
+            cutter_governance.fn_digest(cutter_governance.fn_survey_at_rest(receipt.before_pins, v_survey)::text)));
+    end if;
+    receipt.result := p_result;
+    receipt.after_pins := v_survey;
+    receipt.sealed_body := cutter_governance.fn_receipt_body(receipt);
+    update cutter_governance.gate_receipt
+    set result = p_result, after_pins = v_survey, sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
+        pin_seq = nextval('cutter_governance.pin_seq'),
+        receipt_hash = cutter_governance.fn_digest(receipt.prev_hash || receipt.sealed_body)
+    where run_id = p_run_id and gate = p_gate
+    returning * into receipt;
+    update cutter_governance.gate_attempt set finished_at = clock_timestamp(), outcome = 'passed'
+    where run_id = p_run_id and gate = p_gate and n = p_attempt;
+    if p_kb_id is not null then
+        insert into cutter_governance.outbox (run_id, kind, subject, kb_id) values (p_run_id, 'gate_report', p_gate, p_kb_id);
+    end if;
+    if not receipt.rehearsal then
+        perform cutter_governance.fn_run_move(p_run_id, step.to_state, p_gate, 'info', jsonb_build_object(
+            'receipt_hash', receipt.receipt_hash, 'attempt', p_attempt));
+    end if;
+    return jsonb_build_object('status', 'sealed', 'receipt', cutter_governance.fn_receipt_view(receipt));
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_gate_open(p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_approvals jsonb DEFAULT '[]'::jsonb, p_rehearse boolean DEFAULT false) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    step cutter_governance.gate_catalogue;
+    v_run cutter_governance.run;
+    latch cutter_governance.stop_latch;
+    receipt cutter_governance.gate_receipt;
+    v_prev text;
+    v_docprefix text;
+    v_refusal text;
+    v_survey jsonb;
+    v_drift jsonb;
+begin
+    select * into step from cutter_governance.gate_catalogue where gate = p_gate;
+    if not found or step.role <> session_user then
+        return jsonb_build_object('status', 'refused', 'code', 'wrong_role');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- an older snapshot would not see a revocation, a newer attempt or a stop
+        return jsonb_build_object('status', 'refused', 'code', 'isolation');
+    end if;
+    if step.ordinal = 6 and not pg_try_advisory_xact_lock(hashtext('cutter.write_lane')) then
+        return jsonb_build_object('status', 'lane_busy');
+    end if;
+    select * into latch from cutter_governance.stop_latch where run_id = p_run_id for share;
+    if not found then
+        return jsonb_build_object('status', 'refused', 'code', 'unknown_run');
+    end if;
+    insert into cutter_governance.gate_receipt (run_id, gate, attempt, role, rehearsal, payload_sha256, prev_hash, before_pins)
+    values (p_run_id, p_gate, p_attempt, session_user, p_rehearse, p_payload_sha256, '', '{}')
+    on conflict (run_id, gate) do nothing;
+    if not found then
+        select * into receipt from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate;
+        if receipt.sealed_at is null then
+            return jsonb_build_object('status', 'refused', 'code', 'open_already');
+        end if;
+        return jsonb_build_object('receipt', cutter_governance.fn_receipt_view(receipt), 'status',
+            case when receipt.payload_sha256 = p_payload_sha256 then 'sealed' else 'conflict' end);
+    end if;
+    select * into v_run from cutter_governance.run where run_id = p_run_id;
+    if latch.stopped then
+        return jsonb_build_object('status', 'stopped', 'kind', latch.kind, 'reason', latch.reason);
+    end if;
+    if v_run.state like 'stopped\_%' then
+        return jsonb_build_object('status', 'stopped', 'kind', substr(v_run.state, 9),
+            'reason', 'the run is ' || v_run.state || ' and was not resumed');
+    end if;
+    v_prev := cutter_governance.fn_prev_hash(p_run_id, p_gate);
+    v_refusal := case
+        when v_run.ended_at is not null then 'run_ended'
+        when v_prev is null then 'predecessor_not_sealed'
+        when p_attempt is distinct from (select max(n) from cutter_governance.gate_attempt
+                                         where run_id = p_run_id and gate = p_gate) then 'stale_attempt'
+        when p_rehearse and (v_run.mode <> 'dryrun' or step.ordinal <> 6) then 'mode_forbids_rehearsal'
+        when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5 then 'mode_forbids_write' end;
+    if v_refusal is not null then
+        return jsonb_build_object('status', 'refused', 'code', v_refusal);
+    end if;
+    v_drift := cutter_governance.fn_receipts_drift(p_run_id);
+    if v_drift is not null then
+        return jsonb_build_object('status', 'drift', 'drift', v_drift);
+    end if;
+    if step.sovereign is not null and not p_rehearse then
+        v_refusal := cutter_governance.fn_approvals_consume(v_run, step.sovereign, p_approvals);
+        if v_refusal is not null then
+            return jsonb_build_object('status', 'approval_refused', 'code', v_refusal);
+        end if;
+    end if;
+    v_docprefix := coalesce(v_run.docprefix,
+        (select address_docprefix from public.source_document where doc_code = v_run.document_id), '');
+    v_survey := cutter_governance.fn_survey(p_run_id, v_docprefix);
+    v_drift := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run_id), v_survey);
+    if v_drift is not null then
+        return jsonb_build_object('status', 'drift', 'drift', v_drift);
+    end if;
+    if step.effect = 'units_enacted' then
+        v_survey := v_survey || jsonb_build_object('row_content_enacted',
+            cutter_governance.fn_rows_fingerprint(v_docprefix, 'enacted') -> 'fingerprint');
+    end if;
+    update cutter_governance.gate_receipt set prev_hash = v_prev, before_pins = v_survey
+    where run_id = p_run_id and gate = p_gate;
+    return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
+        'now', cutter_governance.fn_utc(clock_timestamp()));
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_gate_refuse(p_run_id text, p_gate text, p_attempt integer, p_outcome text, p_reason text, p_report jsonb DEFAULT NULL::jsonb, p_state text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) then
+        raise exception '% may not refuse %', session_user, p_gate using errcode = 'CU006';
+    end if;
+    update cutter_governance.gate_attempt
+    set finished_at = clock_timestamp(), outcome = p_outcome, reason = left(p_reason, 500), report = p_report,
+        last_error = left(p_reason, 500)
+    where run_id = p_run_id and gate = p_gate and n = p_attempt and outcome is null;
+    if p_state is null or p_attempt is distinct from (
+            select max(n) from cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)
+        or exists (select from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate)
+        or (select ended_at from cutter_governance.run where run_id = p_run_id) is not null
+        or p_state !~ '^(failed|stopped)_[a-z0-9_]+$'
+        -- a gate that was asked for out of its order says nothing about the run
+        or cutter_governance.fn_prev_hash(p_run_id, p_gate) is null
+    then
+        return;
+    end if;
+    update cutter_governance.run set last_error = jsonb_build_object('gate', p_gate, 'outcome', p_outcome,
+        'reason', left(p_reason, 500), 'report', p_report, 'at', cutter_governance.fn_utc(clock_timestamp()))
+    where run_id = p_run_id;
+    perform cutter_governance.fn_run_move(p_run_id, p_state, p_gate, 'error', jsonb_build_object('reason', left(p_reason, 500)));
+end
+$_$;
+
+CREATE FUNCTION cutter_governance.fn_governance_guard() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform from cutter_governance.gate_receipt r
+    where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.gate = any (tg_argv);
+    if not found then
+        raise exception '% on %: none of % stands open in this transaction', tg_op, tg_table_name,
+            array_to_string(tg_argv, ', ') using errcode = 'CU007';
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_object_agg(name, acl) from (
+        select 'table ' || c.relname as name, coalesce(c.relacl::text, '(default)') as acl
+        from pg_class c
+        where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+            and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+        union all
+        select 'column ' || c.relname || '.' || a.attname, a.attacl::text
+        from pg_attribute a join pg_class c on c.oid = a.attrelid
+        where a.attacl is not null and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+        union all
+        select 'schema ' || n.nspname, coalesce(n.nspacl::text, '(default)')
+        from pg_namespace n where n.nspname in ('public', 'cutter_governance')
+        union all
+        select 'role ' || r.rolname, concat_ws(' ', r.rolsuper, r.rolinherit, r.rolcreaterole, r.rolcreatedb,
+            r.rolreplication, r.rolbypassrls, array_to_string(r.rolconfig, '; '),
+            (select string_agg(g.rolname, ',' order by g.rolname) from pg_auth_members m
+             join pg_roles g on g.oid = m.roleid where m.member = r.oid),
+            'held by ' || (select string_agg(g.rolname, ',' order by g.rolname) from pg_auth_members m
+             join pg_roles g on g.oid = m.member where m.roleid = r.oid))
+        from pg_roles r
+        where r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify',
+            'cutter_operator', 'directus')
+        union all
+        select 'database', coalesce((select string_agg(one::text, ',' order by one::text) from unnest(d.datacl) as one),
+            '(default)')
+        from pg_database d where d.datname = current_database()
+        union all
+        select 'settings of ' || coalesce(r.rolname, 'everyone') || case s.setdatabase when 0 then '' else ' here' end,
+            array_to_string(s.setconfig, '; ')
+        from pg_db_role_setting s
+        left join pg_roles r on r.oid = s.setrole
+        where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
+            and (s.setrole = 0 or r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec',
+                'cutter_verify', 'cutter_operator', 'directus'))
+        union all
+        select 'default of ' || pg_get_userbyid(a.defaclrole) || ' ' || a.defaclobjtype::text || ' '
+            || coalesce(n.nspname, 'everywhere'), a.defaclacl::text
+        from pg_default_acl a left join pg_namespace n on n.oid = a.defaclnamespace
+    ) as grants
+$$;
+
+CREATE FUNCTION cutter_governance.fn_leg_b_problem(p_run cutter_governance.run) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    approved cutter_governance.approval_consumption;
+    change_set cutter_governance.cut_change_set;
+    v_blocks integer;
+    v_affected integer;
+begin
+    select c.* into approved from cutter_governance.approval_consumption c
+    join cutter_governance.approval_request q on q.request_id = c.request_id
+    where c.run_id = p_run.run_id and c.gate = 'SG_cut_authz' order by c.slot limit 1;
+    select s.* into change_set from cutter_governance.cut_change_set s
+    join cutter_governance.approval_request q on q.request_id = approved.request_id
+    join cutter_governance.dot_pair_signature g on g.signature_id = s.executor_signature_id
+        and g.cross_reference_change_set_id = s.change_set_id
+    join cutter_governance.manifest_envelope e on e.envelope_id = s.manifest_id and e.run_id = s.run_id
+    join cutter_governance.review_decision d on d.review_decision_id = s.review_decision_id and d.run_id = s.run_id
+        and d.type = 'cut'
+    where s.run_id = p_run.run_id and s.manifest_version = approved.writer_digest
+        and s.change_set_id::text = q.tuple ->> 'change_set_id'
+        and s.manifest_digest = q.tuple ->> 'manifest_digest' and s.region_sha = q.tuple ->> 'region_sha';
+    if not found then
+        return 'no change set as approved and signed';
+    end if;
+    select count(*) into v_blocks from cutter_governance.manifest_unit_block b
+    join public.information_unit u on u.id = b.target_unit_id and u.canonical_address = b.proposed_canonical_address
+    join public.unit_version v on v.id = u.version_anchor_ref and v.content_hash = b.span_sha256
+    where b.envelope_id = change_set.manifest_id and u.deleted_at is null
+        and starts_with(u.canonical_address, p_run.docprefix || '/');
+    select count(*) into v_affected from cutter_governance.cut_change_set_affected_row a
+    join public.information_unit u on u.id = a.unit_id and u.version_anchor_ref = a.unit_version_id
+    join public.unit_version v on v.id = a.unit_version_id and v.content_hash = a.content_hash
+    where a.change_set_id = change_set.change_set_id and u.deleted_at is null
+        and starts_with(u.canonical_address, p_run.docprefix || '/');
+    if v_blocks <> approved.candidate_count or v_affected <> approved.candidate_count then
+        return format('%s blocks and %s affected rows for %s units', v_blocks, v_affected, approved.candidate_count);
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    entry cutter_governance.outbox;
+    answer jsonb;
+begin
+    select * into entry from cutter_governance.outbox where kb_id = p_kb_id for update;
+    if not found then
+        raise exception 'no outbox row for %', p_kb_id using errcode = 'CU006';
+    end if;
+    if entry.body is not null and cutter_governance.fn_digest(entry.body) <> p_sha256 then
+        return jsonb_build_object('status', 'conflict', 'recorded', cutter_governance.fn_digest(entry.body), 'offered', p_sha256);
+    end if;
+    answer := cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
+        jsonb_build_object('kind', entry.kind), jsonb_build_object('size_bytes', p_size), false, 'write-once; a later document says more');
+    if answer ->> 'status' = 'conflict' then
+        return answer;
+    end if;
+    update cutter_governance.outbox set done_at = clock_timestamp(), sha256 = p_sha256 where id = entry.id and done_at is null;
+    return cutter_governance.fn_run_sidecar(entry.run_id);
+end
+$$;
+
+CREATE TABLE cutter_governance.outbox (
+    id bigint NOT NULL,
+    run_id text NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    kb_id text NOT NULL,
+    body text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    done_at timestamp with time zone,
+    sha256 text,
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['gate_report'::text, 'request'::text, 'stop_route'::text])))
+);
+
+CREATE FUNCTION cutter_governance.fn_outbox_waiting(p_run_id text) RETURNS SETOF cutter_governance.outbox
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select * from cutter_governance.outbox where run_id = p_run_id and done_at is null order by id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p_ordinal integer, p_pins jsonb) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case
+        when p_pins is null or jsonb_typeof(p_pins) <> 'object' then 'result_without_pins'
+        when p_ordinal = 1 and not exists (
+            select from public.source_document d
+            join public.source_version v on v.source_document_ref = d.source_document_ref
+            where d.doc_code = p_run.document_id and d.address_docprefix = p_pins ->> 'docprefix'
+                and d.id::text = p_pins ->> 'source_document_id' and v.id::text = p_pins ->> 'source_version_id')
+            then 'pins_not_registered'
+        when exists (
+            select from jsonb_each(cutter_governance.fn_run_pins(p_run.run_id)) as pinned
+            where p_pins ? pinned.key and p_pins -> pinned.key <> pinned.value) then 'pins_contradict' end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_policy_install(p_number integer, p_deployment_id uuid, p_body text, p_thresholds jsonb, p_lifecycle_group text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    newest cutter_governance.policy_epoch;
+    v_sha text := cutter_governance.fn_digest(p_body);
+begin
+    select * into newest from cutter_governance.policy_epoch order by number desc limit 1;
+    if newest.sha256 = v_sha then
+        return v_sha;
+    end if;
+    if p_number <> coalesce(newest.number, 0) + 1 or (newest.number is not null and newest.deployment_id <> p_deployment_id) then
+        raise exception 'policy epoch %: the newest is % of deployment %', p_number, newest.number, newest.deployment_id
+            using errcode = 'CU006';
+    end if;
+    insert into cutter_governance.policy_epoch (number, deployment_id, sha256, body, thresholds, lifecycle_group)
+    values (p_number, p_deployment_id, v_sha, p_body, p_thresholds, p_lifecycle_group);
+    return v_sha;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_prev_hash(p_run_id text, p_gate text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case when c.ordinal = 1 then cutter_governance.fn_digest(p_run_id) else (
+        select r.receipt_hash from cutter_governance.gate_receipt r
+        join cutter_governance.gate_catalogue b on b.gate = r.gate
+        where r.run_id = p_run_id and b.ordinal = c.ordinal - 1 and r.sealed_at is not null) end
+    from cutter_governance.gate_catalogue c where c.gate = p_gate
+$$;
+
+CREATE FUNCTION cutter_governance.fn_reached_state(p_run_id text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce((
+        select c.to_state from cutter_governance.gate_receipt r
+        join cutter_governance.gate_catalogue c on c.gate = r.gate
+        where r.run_id = p_run_id and r.sealed_at is not null order by c.ordinal desc limit 1), 'pending')
+$$;
+
+CREATE TABLE cutter_governance.gate_receipt (
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    attempt integer NOT NULL,
+    role text NOT NULL,
+    rehearsal boolean DEFAULT false NOT NULL,
+    payload_sha256 text NOT NULL,
+    opened_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    opened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    prev_hash text NOT NULL,
+    before_pins jsonb NOT NULL,
+    after_pins jsonb,
+    result jsonb,
+    pin_seq bigint,
+    sealed_at timestamp with time zone,
+    sealed_body text,
+    receipt_hash text,
+    CONSTRAINT gate_receipt_hash_of_body CHECK (((receipt_hash IS NULL) OR (receipt_hash = encode(sha256(convert_to((prev_hash || sealed_body), 'UTF8'::name)), 'hex'::text)))),
+    CONSTRAINT gate_receipt_sealed_whole CHECK ((((sealed_at IS NULL) = (receipt_hash IS NULL)) AND ((sealed_at IS NULL) = (after_pins IS NULL)) AND ((sealed_at IS NULL) = (result IS NULL)) AND ((sealed_at IS NULL) = (sealed_body IS NULL))))
+);
+
+CREATE FUNCTION cutter_governance.fn_receipt_body(p_receipt cutter_governance.gate_receipt) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object('version', 'receipt/1', 'run_id', p_receipt.run_id, 'gate', p_receipt.gate,
+        'attempt', p_receipt.attempt, 'role', p_receipt.role, 'payload_sha256', p_receipt.payload_sha256,
+        'before_pins', p_receipt.before_pins, 'after_pins', p_receipt.after_pins, 'result', p_receipt.result)::text
+$$;
+
+CREATE FUNCTION cutter_governance.fn_receipt_immutable() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if tg_op in ('DELETE', 'TRUNCATE') or old.sealed_at is not null then
+        raise exception 'gate_receipt is immutable once sealed: % refused', tg_op using errcode = 'CU005';
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_receipt_view(p_receipt cutter_governance.gate_receipt) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object('run_id', p_receipt.run_id, 'gate', p_receipt.gate, 'attempt', p_receipt.attempt,
+        'payload_sha256', p_receipt.payload_sha256, 'result', p_receipt.result, 'prev_hash', p_receipt.prev_hash,
+        'receipt_hash', p_receipt.receipt_hash, 'before_pins', p_receipt.before_pins, 'after_pins', p_receipt.after_pins,
+        'opened_at', cutter_governance.fn_utc(p_receipt.opened_at), 'sealed_at', cutter_governance.fn_utc(p_receipt.sealed_at),
+        'role', p_receipt.role)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_receipts_drift(p_run_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case when count(*) > 0 then jsonb_build_object('dimension', 'receipts', 'expected', 'as sealed',
+        'observed', 'altered', 'fingerprint', cutter_governance.fn_digest(string_agg(gate || problem, ',' order by ordinal)),
+        'diff', jsonb_agg(gate || ': ' || problem order by ordinal)) end
+    from (
+        select r.gate, c.ordinal, case
+            when c.ordinal <> row_number() over chain then 'the receipt before it is missing'
+            when r.prev_hash is distinct from coalesce(lag(r.receipt_hash) over chain, cutter_governance.fn_digest(p_run_id))
+                then 'it does not follow the receipt before it'
+            when r.sealed_body is distinct from cutter_governance.fn_receipt_body(r) then 'the row is not what was sealed'
+            when r.receipt_hash is distinct from cutter_governance.fn_digest(r.prev_hash || r.sealed_body)
+                then 'the hash is not that of the body' end as problem
+        from cutter_governance.gate_receipt r
+        join cutter_governance.gate_catalogue c on c.gate = r.gate
+        where r.run_id = p_run_id and r.sealed_at is not null
+        window chain as (order by c.ordinal)) as judged
+    where problem is not null
+$$;
+
+CREATE FUNCTION cutter_governance.fn_refusal_record(p_run_id text, p_gate text, p_message text, p_code text, p_reason text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    insert into cutter_governance.message_refusal (run_id, gate, message, code, reason)
+    values (p_run_id, p_gate, left(p_message, 100), left(p_code, 100), left(p_reason, 500))
+$$;
+
+CREATE FUNCTION cutter_governance.fn_request_document(p_request_id uuid, p_kb_id text, p_body text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    request cutter_governance.approval_request;
+begin
+    update cutter_governance.approval_request
+    set kb_id = p_kb_id, request_sha256 = cutter_governance.fn_digest(p_body)
+    where request_id = p_request_id and kb_id is null returning * into request;
+    if not found then
+        raise exception 'request %: has its document already', p_request_id using errcode = 'CU005';
+    end if;
+    insert into cutter_governance.outbox (run_id, kind, subject, kb_id, body)
+    values (request.run_id, 'request', request.gate, p_kb_id, p_body);
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_request_end(p_run_id text, p_gate text, p_status text, p_approval_sha256 text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    verdict cutter_governance.approval_verdict;
+    request cutter_governance.approval_request;
+begin
+    perform from cutter_governance.run where run_id = p_run_id for update;
+    select * into request from cutter_governance.approval_request
+    where run_id = p_run_id and gate = p_gate and status = 'requested' for update;
+    if not found or p_status not in ('rejected', 'expired')
+        or (p_status = 'expired' and request.expires_at > clock_timestamp())
+    then
+        return;
+    end if;
+    if p_status = 'rejected' then
+        select * into verdict from cutter_governance.approval_verdict
+        where run_id = p_run_id and gate = p_gate and accepted and decision = 'reject'
+            and approval_sha256 = p_approval_sha256 and challenge = request.challenge;
+        if not found then
+            raise exception 'run %: no accepted rejection %', p_run_id, p_approval_sha256 using errcode = 'CU006';
+        end if;
+        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
+        values (verdict.approval_sha256, p_run_id, 'reject', verdict.approver, verdict.fingerprint);
+    end if;
+    update cutter_governance.approval_request set status = p_status where request_id = request.request_id;
+    if p_status = 'rejected' then
+        perform cutter_governance.fn_run_move(p_run_id, 'failed_rejected', p_gate, 'warning',
+            jsonb_build_object('statement_sha256', p_approval_sha256));
+    else
+        perform cutter_governance.fn_run_move(p_run_id, 'stopped_expired', p_gate, 'warning');
+    end if;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_request_open(p_run_id text, p_gate text, p_ttl_seconds integer, p_change_set_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+    request cutter_governance.approval_request;
+    epoch cutter_governance.policy_epoch;
+    latch cutter_governance.stop_latch;
+    v_pins jsonb := cutter_governance.fn_run_pins(p_run_id);
+    v_decision uuid;
+    v_survey jsonb;
+    v_drift jsonb;
+    v_nonce text := left(encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'hex'), 32);
+    v_tuple jsonb;
+    v_now timestamptz := clock_timestamp();
+begin
+    if p_ttl_seconds not between 1 and (case p_gate when 'SG_cut_authz' then 86400 else 43200 end) then
+        return jsonb_build_object('status', 'refused', 'code', 'ttl_out_of_range');
+    end if;
+    select * into latch from cutter_governance.stop_latch where run_id = p_run_id for share;
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    select * into epoch from cutter_governance.policy_epoch order by number desc limit 1;
+    if v_run.run_id is null then
+        return jsonb_build_object('status', 'refused', 'code', 'unknown_run');
+    end if;
+    if epoch.number is null then
+        return jsonb_build_object('status', 'refused', 'code', 'no_policy_epoch');
+    end if;
+    if v_run.ended_at is not null then
+        return jsonb_build_object('status', 'refused', 'code', 'run_ended');
+    end if;
+    if latch.stopped then
+        return jsonb_build_object('status', 'stopped', 'kind', latch.kind, 'reason', latch.reason);
+    end if;
+    if v_run.state like 'stopped\_%' then
+        return jsonb_build_object('status', 'stopped', 'kind', substr(v_run.state, 9),
+            'reason', 'the run is ' || v_run.state || ' and was not resumed');
+    end if;
+    if exists (select from cutter_governance.gate_receipt r
+               join cutter_governance.gate_catalogue c on c.gate = r.gate
+               where r.run_id = p_run_id and c.sovereign = p_gate and r.sealed_at is not null)
+    then
+        return jsonb_build_object('status', 'refused', 'code', 'gate_sealed_before');
+    end if;
+    if cutter_governance.fn_prev_hash(p_run_id, (
+        select gate from cutter_governance.gate_catalogue where sovereign = p_gate)) is null
+    then
+        return jsonb_build_object('status', 'refused', 'code', 'predecessor_not_sealed');
+    end if;
+    select * into request from cutter_governance.approval_request
+    where run_id = p_run_id and gate = p_gate and status = 'requested';
+    if found and request.expires_at > v_now and request.kb_id is not null then
+        perform cutter_governance.fn_run_move(p_run_id,
+            case p_gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end, p_gate);
+        return jsonb_build_object('status', 'requested', 'request', to_jsonb(request));
+    end if;
+    if found then
+        update cutter_governance.approval_request set status = 'expired' where request_id = request.request_id;
+    end if;
+    -- a statement of its own: the diff reads what the survey has just stored
+    v_survey := cutter_governance.fn_survey(p_run_id, v_run.docprefix);
+    v_drift := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run_id), v_survey);
+    if v_drift is not null then
+        return jsonb_build_object('status', 'drift', 'drift', v_drift);
+    end if;
+    if p_gate = 'SG_lifecycle_authz' then
+        v_decision := gen_random_uuid();
+        insert into cutter_governance.review_decision (
+            review_decision_id, run_id, type, manifest_id, actor, cut_change_set_ref, prior_review_decision_id, created_by)
+        select v_decision, p_run_id, 'lifecycle_enactment', c.manifest_id, epoch.lifecycle_group, c.change_set_id,
+            c.review_decision_id, session_user
+        from cutter_governance.cut_change_set c where c.run_id = p_run_id;
+    end if;
+    v_survey := cutter_governance.fn_survey(p_run_id, v_run.docprefix);
+    v_tuple := jsonb_build_object(
+        'deployment_id', epoch.deployment_id, 'gate', p_gate, 'run_id', p_run_id, 'document_id', v_run.document_id,
+        'source_version_id', v_run.source_version_id, 'writer_digest', v_pins -> 'writer_digest',
+        'manifest_digest', v_pins -> 'manifest_digest', 'region_sha', v_pins -> 'region_sha',
+        'candidate_count', v_pins -> 'candidate_count', 'change_set_id', p_change_set_id,
+        'grants_sha256', v_pins -> 'grants_sha256', 'review_decision_id', v_decision, 'nonce', v_nonce);
+    insert into cutter_governance.approval_request (
+        run_id, gate, n, tuple, nonce, challenge, review_decision_id, requested_at, expires_at, after_pins, pin_seq)
+    values (p_run_id, p_gate,
+        1 + (select count(*) from cutter_governance.approval_request where run_id = p_run_id and gate = p_gate),
+        v_tuple, v_nonce, cutter_governance.fn_digest(cutter_governance.fn_canonical_flat(v_tuple)), v_decision, v_now,
+        v_now + make_interval(secs => p_ttl_seconds), v_survey, nextval('cutter_governance.pin_seq'))
+    returning * into request;
+    perform cutter_governance.fn_run_move(p_run_id,
+        case p_gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end, p_gate,
+        'info', jsonb_build_object('challenge', request.challenge));
+    return jsonb_build_object('status', 'opened', 'request', to_jsonb(request));
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_review_decision_writer() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if new.type = 'lifecycle_enactment' and current_user <> 'cutter_owner' then
+        raise exception 'a lifecycle decision is made with its request, not by %', current_user using errcode = 'CU008';
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_revocation_record(p_run_id text, p_approval_sha256 text, p_revocation_sha256 text, p_kb_id text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    verdict cutter_governance.approval_verdict;
+begin
+    select * into verdict from cutter_governance.approval_verdict
+    where run_id = p_run_id and accepted and decision = 'revoke' and approval_sha256 = p_revocation_sha256
+        and statement ->> 'approval_sha256' = p_approval_sha256;
+    if not found then
+        raise exception 'run %: no accepted revocation %', p_run_id, p_revocation_sha256 using errcode = 'CU006';
+    end if;
+    -- A signed approval may be taken back before anybody hands it over; one that was handed to another run may not.
+    if (select count(*) > 0 and not bool_or(run_id = p_run_id) from cutter_governance.approval_verdict
+        where approval_sha256 = p_approval_sha256)
+    then
+        return jsonb_build_object('status', 'revokes_nothing');
+    end if;
+    -- waits for a gate that is consuming it just now
+    perform from cutter_governance.approval_request where run_id = p_run_id and status = 'requested' for update;
+    if exists (select from cutter_governance.approval_consumption where approval_sha256 = p_approval_sha256) then
+        return jsonb_build_object('status', 'consumed_already');
+    end if;
+    insert into cutter_governance.approval_revocation (approval_sha256, revocation_sha256, approver, kb_id)
+    values (p_approval_sha256, p_revocation_sha256, verdict.approver, p_kb_id) on conflict do nothing;
+    return jsonb_build_object('status', 'revoked');
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_status text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select jsonb_build_object('count', count(*), 'fingerprint',
+        cutter_governance.fn_digest(coalesce(string_agg(line, E'\n' order by address), '')))
+    from (
+        select u.canonical_address as address,
+            concat(u.canonical_address, ' ', encode(sha256(convert_to(v.body, 'UTF8')), 'hex'), ' ', v.content_hash, ' ',
+                coalesce(p_as_status, u.lifecycle_status), ' ', coalesce(p_as_status, v.lifecycle_status), ' ',
+                u.id, ' ', v.id, ' ', v.unit_id, ' ', u.content_anchor_ref, ' ', v.version_seq, ' ',
+                u.parent_or_container_ref, ' ', u.unit_kind, ' ', u.owner_ref, ' ', u.conformance_status, ' ',
+                u.identity_profile, ' ', v.content_profile, ' ',
+                (select count(*) from public.unit_version o where o.unit_id = u.id)) as line
+        from public.information_unit u
+        left join public.unit_version v on v.id = u.version_anchor_ref
+        where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
+            and u.deleted_at is null) as rows
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_move(p_run_id text, p_to text, p_trigger text, p_severity text DEFAULT 'info'::text, p_metadata jsonb DEFAULT '{}'::jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_from text;
+    v_ended boolean := p_to in ('closeout_reported') or p_to like 'failed\_%' or p_to like 'voided\_%';
+begin
+    select state into v_from from cutter_governance.run where run_id = p_run_id for update;
+    if v_from = p_to or (cutter_governance.fn_stop_is_signed(v_from) and p_to like 'stopped\_%'
+        and not cutter_governance.fn_stop_is_signed(p_to))
+    then
+        return;
+    end if;
+    update cutter_governance.run
+    set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
+    where run_id = p_run_id;
+    perform cutter_governance.fn_audit(p_run_id, 'transition', jsonb_build_object(
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'run_state_transition',
+        'severity', p_severity, 'entity_id', p_run_id, 'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger,
+        'metadata', p_metadata));
+    if v_ended then
+        perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
+    end if;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_outcome(p_run_id text, p_outcome text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+begin
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    if v_run.ended_at is not null or p_outcome not in ('rehearsed', 'skipped') or (v_run.mode <> 'dryrun'
+        and (p_outcome = 'rehearsed' or exists (
+            select from cutter_governance.gate_receipt where run_id = p_run_id and gate = 'IG_cut_leg_a_execute')))
+    then
+        return;
+    end if;
+    update cutter_governance.run set outcome = p_outcome, ended_at = clock_timestamp() where run_id = p_run_id;
+    perform cutter_governance.fn_audit(p_run_id, 'ended', jsonb_build_object('outcome', p_outcome, 'state', v_run.state));
+    perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_pins(p_run_id text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    pins jsonb := '{}';
+    one jsonb;
+begin
+    for one in
+        select r.result -> 'pins' from cutter_governance.gate_receipt r
+        join cutter_governance.gate_catalogue c on c.gate = r.gate
+        where r.run_id = p_run_id and r.sealed_at is not null and not r.rehearsal
+        order by c.ordinal
+    loop
+        pins := pins || coalesce(one, '{}');
+    end loop;
+    return pins;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_register(p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb DEFAULT '{}'::jsonb, p_first_execution_id text DEFAULT NULL::text, p_batch_id text DEFAULT NULL::text, p_amends text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    existing cutter_governance.run;
+begin
+    select * into existing from cutter_governance.run
+    where run_id = p_run_id or (p_first_execution_id is not null and first_execution_id = p_first_execution_id);
+    if not found then
+        insert into cutter_governance.run (
+            run_id, document_id, mode, starter, caps, first_execution_id, batch_id, amends, tenant)
+        values (p_run_id, p_document_id, p_mode, p_starter, p_caps, p_first_execution_id, p_batch_id, p_amends,
+            coalesce((select tenant from public.source_document where doc_code = p_document_id), 'default'))
+        on conflict do nothing;
+        if found then
+            insert into cutter_governance.stop_latch (run_id) values (p_run_id);
+            perform cutter_governance.fn_audit(p_run_id, 'registered', jsonb_build_object(
+                'document_id', p_document_id, 'mode', p_mode, 'starter', p_starter, 'by', session_user));
+            perform cutter_governance.fn_audit_anchor(p_run_id, 'run_registered');
+        end if;
+        select * into existing from cutter_governance.run
+        where run_id = p_run_id or (p_first_execution_id is not null and first_execution_id = p_first_execution_id);
+    end if;
+    if existing.document_id <> p_document_id or existing.mode <> p_mode then
+        return jsonb_build_object('status', 'conflict', 'run_id', existing.run_id,
+            'document_id', existing.document_id, 'mode', existing.mode);
+    end if;
+    return jsonb_build_object('status', 'registered', 'run_id', existing.run_id, 'document_id', existing.document_id,
+        'mode', existing.mode, 'state', existing.state, 'caps', existing.caps);
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_resume(p_run_id text, p_statement_sha256 text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+    latch cutter_governance.stop_latch;
+    verdict cutter_governance.approval_verdict;
+    v_survey jsonb;
+    v_needed text;
+begin
+    select * into latch from cutter_governance.stop_latch where run_id = p_run_id for update;
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    if v_run.state is null or v_run.state not like 'stopped\_%' then
+        return jsonb_build_object('status', 'not_stopped', 'state', v_run.state);
+    end if;
+    if latch.stopped or cutter_governance.fn_stop_is_signed(v_run.state) then
+        v_needed := case when v_run.state like 'stopped\_drift\_%' then 'acknowledge_drift' else 'resume' end;
+        select * into verdict from cutter_governance.approval_verdict v
+        where v.run_id = p_run_id and v.accepted and v.approval_sha256 = p_statement_sha256 and v.decision = v_needed;
+        if not found or verdict.not_after <= clock_timestamp()
+            or verdict.recorded_at <= greatest(v_run.state_at,
+                case when v_needed = 'resume' and latch.stopped then latch.set_at end)
+            or exists (select from cutter_governance.approval_revocation where approval_sha256 = p_statement_sha256)
+            or exists (select from cutter_governance.order_consumption where statement_sha256 = p_statement_sha256)
+        then
+            return jsonb_build_object('status', 'refused', 'code', 'signed_statement_needed', 'decision', v_needed);
+        end if;
+        if v_needed = 'acknowledge_drift' then
+            v_survey := cutter_governance.fn_survey(p_run_id, coalesce(v_run.docprefix, ''));
+            if cutter_governance.fn_digest(v_survey::text) is distinct from verdict.statement ->> 'fingerprint' then
+                perform cutter_governance.fn_drift_note(p_run_id, v_survey);
+                return jsonb_build_object('status', 'refused', 'code', 'not_what_was_acknowledged', 'decision', v_needed);
+            end if;
+        end if;
+        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
+        values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint);
+        if v_needed = 'acknowledge_drift' then
+            insert into cutter_governance.drift_acknowledgement (run_id, statement_sha256, after_pins, pin_seq)
+            values (p_run_id, verdict.approval_sha256, v_survey, nextval('cutter_governance.pin_seq'));
+        else
+            update cutter_governance.stop_latch set stopped = false, kind = null where run_id = p_run_id;
+        end if;
+    end if;
+    perform cutter_governance.fn_run_move(p_run_id, cutter_governance.fn_reached_state(p_run_id), 'resume', 'info',
+        jsonb_build_object('statement_sha256', verdict.approval_sha256, 'approver', verdict.approver));
+    return jsonb_build_object('status', 'resumed', 'state', cutter_governance.fn_reached_state(p_run_id));
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_sidecar(p_run_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object(
+        'run', to_jsonb(r),
+        'latch', (select to_jsonb(l) from cutter_governance.stop_latch l where l.run_id = r.run_id),
+        'receipts', (select coalesce(jsonb_agg(cutter_governance.fn_receipt_view(g) order by c.ordinal), '[]')
+                     from cutter_governance.gate_receipt g join cutter_governance.gate_catalogue c on c.gate = g.gate
+                     where g.run_id = r.run_id and g.sealed_at is not null),
+        'attempts', (select coalesce(jsonb_agg(to_jsonb(a) order by a.started_at), '[]')
+                     from cutter_governance.gate_attempt a where a.run_id = r.run_id),
+        'requests', (select coalesce(jsonb_agg(to_jsonb(q) - 'after_pins' order by q.requested_at), '[]')
+                     from cutter_governance.approval_request q where q.run_id = r.run_id),
+        'verdicts', (select coalesce(jsonb_agg(to_jsonb(v) order by v.id), '[]')
+                     from cutter_governance.approval_verdict v where v.run_id = r.run_id),
+        'consumptions', (select coalesce(jsonb_agg(to_jsonb(n) order by n.consumed_at), '[]')
+                         from cutter_governance.approval_consumption n where n.run_id = r.run_id),
+        'documents', (select coalesce(jsonb_agg(jsonb_build_object('kb_id', o.kb_id, 'kind', o.kind, 'subject', o.subject,
+                          'sha256', o.sha256) order by o.id), '[]') from cutter_governance.outbox o where o.run_id = r.run_id),
+        'transitions', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
+                        where e.chain = r.run_id and e.kind = 'transition'),
+        'audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = r.run_id),
+        'global_audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = 'global'))
+    from cutter_governance.run r where r.run_id = p_run_id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_stop(p_run_id text, p_state text, p_reason text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_run cutter_governance.run;
+    v_survey jsonb;
+    v_drift jsonb;
+    v_wrote boolean := exists (
+        select from cutter_governance.gate_receipt where run_id = p_run_id and gate = 'IG_cut_leg_a_execute');
+begin
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    if v_run.ended_at is not null or v_run.state = p_state or (cutter_governance.fn_stop_is_signed(v_run.state)
+        and p_state like 'stopped\_%' and not cutter_governance.fn_stop_is_signed(p_state))
+    then
+        return jsonb_build_object('state', v_run.state);
+    end if;
+    if p_state !~ '^(stopped|failed)_[a-z0-9_]+$' and (p_state <> 'voided_cancelled' or v_wrote
+        or not (select stopped and kind = 'cancel' from cutter_governance.stop_latch where run_id = p_run_id))
+    then
+        raise exception 'run %: % is neither a stop nor a failure', p_run_id, p_state using errcode = 'CU006';
+    end if;
+    if p_state like 'stopped\_drift\_%' then
+        v_survey := cutter_governance.fn_survey(p_run_id, coalesce(v_run.docprefix, ''));
+        v_drift := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run_id), v_survey);
+        if v_drift is null then
+            return jsonb_build_object('state', v_run.state);
+        end if;
+    end if;
+    update cutter_governance.run set last_error = jsonb_build_object('outcome', p_state, 'reason', left(p_reason, 500),
+        'report', v_drift, 'at', cutter_governance.fn_utc(clock_timestamp())) where run_id = p_run_id;
+    if p_state = 'voided_cancelled' then
+        update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
+    end if;
+    perform cutter_governance.fn_run_move(p_run_id, p_state, 'stop', 'warning', jsonb_build_object('reason', left(p_reason, 500)));
+    return jsonb_build_object('state', (select state from cutter_governance.run where run_id = p_run_id));
+end
+$_$;
+
+CREATE FUNCTION cutter_governance.fn_signature_kind() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not ((new.signature_kind = 'executor' and session_user = 'cutter_exec')
+            or (new.signature_kind = 'verifier' and session_user = 'cutter_verify'))
+    then
+        raise exception 'a % signature is not for % to write', new.signature_kind, session_user using errcode = 'CU008';
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_source_register(p_document jsonb, p_bytes bytea, p_version jsonb, p_by text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    document public.source_document;
+    version public.source_version;
+    v_sha text := encode(sha256(p_bytes), 'hex');
+begin
+    insert into public.source_document (
+        source_document_ref, doc_code, tenant, address_docprefix, source_url, source_family, authority_class,
+        display_vi, display_en, forbidden_ids, registered_by)
+    values (
+        p_document ->> 'document_id', p_document ->> 'document_id', coalesce(p_document ->> 'tenant', 'default'),
+        p_document ->> 'docprefix', p_document ->> 'source_uri', coalesce(p_document ->> 'family', 'law'),
+        coalesce(p_document ->> 'authority', 'internal'), p_document ->> 'display_vi', p_document ->> 'display_en',
+        coalesce((select array_agg(value) from jsonb_array_elements_text(p_document -> 'forbidden_ids')), '{}'), p_by)
+    on conflict do nothing;
+    select * into document from public.source_document where doc_code = p_document ->> 'document_id' for update;
+    if not found then
+        return jsonb_build_object('status', 'conflict', 'field', 'docprefix of another document:', 'registered', (
+            select doc_code from public.source_document where address_docprefix = p_document ->> 'docprefix'));
+    end if;
+    if document.address_docprefix <> p_document ->> 'docprefix' then
+        return jsonb_build_object('status', 'conflict', 'field', 'docprefix', 'registered', document.address_docprefix);
+    end if;
+    select * into version from public.source_version v
+    where v.source_document_ref = document.source_document_ref and v.content_checksum = v_sha
+        and v.profile_sha256 = p_version ->> 'profile_sha256' and v.marking_options = p_version -> 'options';
+    if found then
+        return jsonb_build_object('status', 'registered_before', 'source_version_id', version.id,
+            'version_seq', version.version_seq, 'sha256', v_sha);
+    end if;
+    insert into public.source_snapshot (sha256, bytes) values (v_sha, p_bytes) on conflict do nothing;
+    insert into public.source_version (
+        document_version_id, source_document_ref, version_seq, content_checksum, size_bytes, source_format, provenance,
+        profile_id, profile_sha256, profile_body, marking_options, registered_by)
+    select document.doc_code || '@' || next.seq, document.source_document_ref, next.seq, v_sha, length(p_bytes),
+        coalesce(p_version ->> 'format', 'markdown'), coalesce(p_version -> 'provenance', '{}'),
+        p_version ->> 'profile_id', p_version ->> 'profile_sha256', p_version ->> 'profile_body', p_version -> 'options', p_by
+    from (select coalesce(max(version_seq), 0) + 1 as seq from public.source_version
+          where source_document_ref = document.source_document_ref) as next
+    returning * into version;
+    return jsonb_build_object('status', 'registered', 'source_version_id', version.id, 'version_seq', version.version_seq,
+        'sha256', v_sha);
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_stop_is_signed(p_state text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN ((p_state ~~ 'stopped\_%'::text) AND (p_state !~~ 'stopped\_unavailable\_%'::text) AND (p_state !~~ 'stopped\_soft\_cap\_%'::text) AND (p_state <> ALL (ARRAY['stopped_expired'::text, 'stopped_signal_flood'::text, 'stopped_terminated'::text])));
+
+CREATE FUNCTION cutter_governance.fn_stop_route_record(p_run_id text, p_kb_id text, p_body text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    insert into cutter_governance.outbox (run_id, kind, subject, kb_id, body)
+    values (p_run_id, 'stop_route', 'SG_failure_escalation', p_kb_id, p_body) on conflict (kb_id) do nothing
+$$;
+
+CREATE FUNCTION cutter_governance.fn_stop_set(p_run_id text, p_kind text, p_reason text, p_by text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+begin
+    select * into v_run from cutter_governance.run where run_id = p_run_id;
+    if v_run.ended_at is not null then
+        return jsonb_build_object('status', 'ended', 'state', v_run.state);
+    end if;
+    -- who stopped first stays on record; only a cancel outweighs a stop
+    update cutter_governance.stop_latch
+    set stopped = true, kind = case when stopped and kind = 'cancel' then kind else p_kind end,
+        reason = case when stopped then reason else left(p_reason, 500) end,
+        set_by = case when stopped then set_by else left(p_by, 100) end,
+        set_at = case when stopped then set_at else clock_timestamp() end
+    where run_id = p_run_id;
+    if not found then
+        return jsonb_build_object('status', 'unknown_run');
+    end if;
+    -- a gate may have ended the run while this waited for the latch
+    select * into v_run from cutter_governance.run where run_id = p_run_id;
+    if v_run.ended_at is not null then
+        return jsonb_build_object('status', 'ended', 'state', v_run.state);
+    end if;
+    perform cutter_governance.fn_audit(p_run_id, 'stop', jsonb_build_object('stop', p_kind, 'reason', left(p_reason, 500),
+        'by', left(p_by, 100)));
+    return jsonb_build_object('status', 'stopped', 'state', v_run.state, 'wrote', exists (
+        select from cutter_governance.gate_receipt where run_id = p_run_id and gate = 'IG_cut_leg_a_execute'));
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_survey(p_run_id text, p_docprefix text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    rows jsonb := cutter_governance.fn_rows_fingerprint(p_docprefix);
+    decisions jsonb;
+begin
+    select jsonb_build_object('count', count(*),
+        'fingerprint', cutter_governance.fn_digest(coalesce(string_agg(to_jsonb(d)::text, E'\n' order by d.review_decision_id), '')))
+    into decisions
+    from cutter_governance.review_decision d where d.run_id = p_run_id;
+    return cutter_governance.fn_definition_pins() || jsonb_build_object(
+        'row_count', rows -> 'count', 'row_content', rows -> 'fingerprint', 'review_decision', decisions,
+        'source', (select jsonb_object_agg(p.proname, md5(p.prosrc)) from pg_proc p
+                   where p.pronamespace = 'public'::regnamespace
+                       and p.proname in ('fn_iu_create', 'fn_iu_enact', 'fn_iu_apply_edit_draft')));
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_survey_at_rest(p_before jsonb, p_after jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN ((p_before - 'row_content_enacted'::text) || (p_after - ARRAY['row_count'::text, 'row_content'::text, 'review_decision'::text]));
+
+CREATE FUNCTION cutter_governance.fn_table_definitions() RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_object_agg(c.relname, jsonb_build_object(
+        'kind', c.relkind, 'owner', pg_get_userbyid(c.relowner), 'row_security', c.relrowsecurity,
+        'forced', c.relforcerowsecurity, 'persistence', c.relpersistence, 'children', c.relhassubclass,
+        'options', coalesce(array_to_string(c.reloptions, '; '), ''), 'rules', c.relhasrules, 'columns', columns.list, 'constraints', constraints.list, 'indexes', indexes.list))
+    from pg_class c
+    cross join lateral (
+        select string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull || ' '
+            || coalesce(pg_get_expr(d.adbin, d.adrelid), ''), '; ' order by a.attnum) as list
+        from pg_attribute a
+        left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+    cross join lateral (
+        select string_agg(k.conname || ' ' || pg_get_constraintdef(k.oid) || ' ' || k.convalidated, '; '
+            order by k.conname) as list
+        from pg_constraint k where k.conrelid = c.oid) as constraints
+    cross join lateral (
+        select string_agg(pg_get_indexdef(i.indexrelid) || ' ' || i.indisvalid, '; ' order by i.indexrelid::regclass::text) as list
+        from pg_index i where i.indrelid = c.oid) as indexes
+    where c.relkind in ('r', 'p', 'v', 'm', 'f')
+        and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_trigger_definitions() RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_object_agg(c.relname || '.' || t.tgname, jsonb_build_object(
+        'enabled', t.tgenabled, 'function', t.tgfoid::regproc::text, 'type', t.tgtype,
+        'deferred', t.tginitdeferred, 'arguments', encode(t.tgargs, 'escape'),
+        'condition', case when t.tgqual is null then ''
+            else substring(pg_get_triggerdef(t.oid) from ' WHEN (.*) EXECUTE ') end,
+        'columns', t.tgattr::text))
+    from pg_trigger t
+    join pg_class c on c.oid = t.tgrelid
+    where not t.tgisinternal
+        and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_utc(p_at timestamp with time zone) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN to_char((p_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text);
+
+CREATE FUNCTION cutter_governance.fn_verdict_record(p_run_id text, p_gate text, p_kb_id text, p_verdict jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if session_user <> 'cutter_read' then
+        raise exception 'verdicts are recorded by cutter_read, not by %', session_user using errcode = 'CU006';
+    end if;
+    insert into cutter_governance.approval_verdict (
+        run_id, gate, kb_id, approval_sha256, accepted, code, reason, decision, approver, fingerprint, challenge,
+        writer_digest, review_decision_id, not_after, policy_sha256, statement)
+    values (p_run_id, p_gate, p_kb_id, p_verdict ->> 'approval_sha256', (p_verdict ->> 'accepted')::boolean,
+        p_verdict ->> 'code', left(p_verdict ->> 'reason', 500), p_verdict ->> 'decision', p_verdict ->> 'approver',
+        p_verdict ->> 'fingerprint', p_verdict ->> 'challenge', p_verdict ->> 'writer_digest',
+        (p_verdict ->> 'review_decision_id')::uuid, (p_verdict ->> 'not_after')::timestamptz,
+        p_verdict ->> 'policy_sha256', p_verdict -> 'statement')
+    on conflict (run_id, gate, approval_sha256) where accepted do nothing;
+    if not found then
+        return jsonb_build_object('status', 'duplicate');
+    end if;
+    perform cutter_governance.fn_audit(p_run_id, 'verdict', jsonb_build_object('gate', p_gate, 'kb_id', p_kb_id,
+        'accepted', p_verdict -> 'accepted', 'code', p_verdict -> 'code', 'approval_sha256', p_verdict -> 'approval_sha256',
+        'fingerprint', p_verdict -> 'fingerprint'));
+    return jsonb_build_object('status', 'recorded');
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_verify_problem(p_run cutter_governance.run) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case when not exists (
+        select from cutter_governance.verify_result v
+        join cutter_governance.cut_change_set c on c.change_set_id = v.change_set_id
+        join cutter_governance.dot_pair_signature g on g.signature_id = v.verifier_signature_id
+            and g.cross_reference_verify_result_id = v.verify_result_id
+        where c.run_id = p_run.run_id and v.verdict = 'pass' and v.manifest_version = c.manifest_version
+            and v.manifest_id = c.manifest_id and v.review_decision_id = c.review_decision_id
+            and v.executor_signature_id = c.executor_signature_id
+            and v.executor_tool_revision = c.executor_tool_revision
+            and v.verifier_tool_revision = c.verifier_tool_revision)
+        then 'no passing, signed verify_result for its change set' end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_void_close(p_run_id text, p_state text, p_withdrawn integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    update cutter_governance.void_record set closed_at = clock_timestamp(), withdrawn = p_withdrawn
+    where run_id = p_run_id and opened_xid = pg_current_xact_id() and closed_at is null;
+    if not found or p_state !~ '^voided_[a-z0-9_]+$' then
+        raise exception 'run %: no void is open here', p_run_id using errcode = 'CU006';
+    end if;
+    update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
+    perform cutter_governance.fn_run_move(p_run_id, p_state, 'void', 'warning', jsonb_build_object('withdrawn', p_withdrawn));
+    return jsonb_build_object('status', 'voided', 'state', p_state, 'withdrawn', p_withdrawn);
+end
+$_$;
+
+CREATE FUNCTION cutter_governance.fn_void_open(p_run_id text, p_statement_sha256 text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+    verdict cutter_governance.approval_verdict;
+begin
+    if session_user <> 'cutter_exec' then
+        return jsonb_build_object('status', 'refused', 'code', 'wrong_role');
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        return jsonb_build_object('status', 'refused', 'code', 'isolation');
+    end if;
+    perform from cutter_governance.stop_latch where run_id = p_run_id for share;
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    if v_run.state like 'voided\_%' then
+        return jsonb_build_object('status', 'voided_before', 'state', v_run.state);
+    end if;
+    if v_run.run_id is null or exists (
+        select from cutter_governance.gate_receipt where run_id = p_run_id and gate = 'IG_lifecycle_enact_execute')
+    then
+        return jsonb_build_object('status', 'refused', 'code',
+            case when v_run.run_id is null then 'unknown_run' else 'enacted_law_is_never_voided' end);
+    end if;
+    select * into verdict from cutter_governance.approval_verdict
+    where run_id = p_run_id and accepted and decision = 'void' and approval_sha256 = p_statement_sha256;
+    if not found or verdict.not_after <= clock_timestamp()
+        or exists (select from cutter_governance.approval_revocation where approval_sha256 = p_statement_sha256)
+        or exists (select from cutter_governance.order_consumption where statement_sha256 = p_statement_sha256)
+    then
+        return jsonb_build_object('status', 'refused', 'code', 'signed_statement_needed');
+    end if;
+    insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
+    values (verdict.approval_sha256, p_run_id, 'void', verdict.approver, verdict.fingerprint);
+    insert into cutter_governance.void_record (run_id, statement_sha256, reason)
+    values (p_run_id, verdict.approval_sha256, coalesce(verdict.statement ->> 'reason', 'void'));
+    return jsonb_build_object('status', 'opened');
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_worker_beat(p_worker_id text, p_role text, p_build_id text, p_state text, p_slots integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    insert into cutter_governance.worker_heartbeat (worker_id, role, build_id, state, slots)
+    values (p_worker_id, p_role, p_build_id, p_state, p_slots)
+    on conflict (worker_id) do update set state = excluded.state, seen_at = clock_timestamp()
+$$;
+
+CREATE FUNCTION cutter_governance.fn_writer_digest(p_docprefix text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select encode(sha256(convert_to('writer/1' || coalesce(string_agg(E'\n' || line, '' order by address), ''), 'UTF8')), 'hex')
+    from (
+        select u.canonical_address as address,
+            concat_ws(E'\x1f', u.canonical_address, u.unit_kind, u.identity_profile ->> 'primary_section_type_ref',
+                coalesce(u.identity_profile ->> 'publication_type_ref', ''), u.owner_ref,
+                u.identity_profile ->> 'title', encode(sha256(convert_to(v.body, 'UTF8')), 'hex'),
+                case when p.deleted_at is null then coalesce(p.canonical_address, '') else '' end) as line
+        from public.information_unit u
+        join public.unit_version v on v.id = u.version_anchor_ref
+        left join public.information_unit p on p.id = u.parent_or_container_ref
+        where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
+            and u.deleted_at is null) as rows
+$$;
+
+CREATE FUNCTION public.fn_content_hash(p_body text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    RETURN encode(sha256(convert_to(p_body, 'UTF8'::name)), 'hex'::text);
+
+CREATE FUNCTION public.fn_enacted_immutable() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+    if tg_op = 'TRUNCATE' then
+        raise exception '% may not be truncated: it holds enacted law', tg_table_name using errcode = 'CU002';
+    end if;
+    if old.lifecycle_status <> 'draft' then
+        raise exception '% %: enacted law is immutable', tg_table_name, old.id using errcode = 'CU002';
+    end if;
+    if tg_op = 'DELETE' then
+        return old;
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_apply_edit_draft(p_draft_id uuid, p_actor text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    draft public.iu_edit_draft;
+    unit public.information_unit;
+    v_version uuid := gen_random_uuid();
+    v_seq integer;
+begin
+    select * into draft from public.iu_edit_draft d where d.id = p_draft_id;
+    if not found then
+        return jsonb_build_object('status', 'refused_unknown_draft');
+    end if;
+    select * into unit from public.information_unit u where u.id = draft.unit_id and u.deleted_at is null for update;
+    if not found or unit.lifecycle_status <> 'draft' then
+        return jsonb_build_object('status', 'refused_base_enacted');
+    end if;
+    select max(version_seq) + 1 into v_seq from public.unit_version v where v.unit_id = unit.id;
+    perform set_config('app.canonical_writer', 'fn_iu_apply_edit_draft', true);
+    insert into public.unit_version (id, unit_id, body, content_hash, version_seq, lifecycle_status, created_by)
+    values (v_version, unit.id, draft.body, public.fn_content_hash(draft.body), v_seq, unit.lifecycle_status, p_actor);
+    update public.information_unit u
+    set content_anchor_ref = v_version::text, version_anchor_ref = v_version, updated_at = clock_timestamp(),
+        updated_by = p_actor
+    where u.id = unit.id;
+    perform set_config('app.canonical_writer', '', true);
+    return jsonb_build_object('status', 'applied', 'version_id', v_version);
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_birth_gate_layer1() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    missing text;
+begin
+    select family || ' ' || coalesce(code, '(none)') into missing
+    from (values ('unit_kind', new.unit_kind),
+                 ('section_type', new.identity_profile ->> 'primary_section_type_ref'),
+                 ('publication_type', new.identity_profile ->> 'publication_type_ref'),
+                 ('owner', new.owner_ref)) as wanted (family, code)
+    where not exists (
+        select from public.vocabulary v where v.family = wanted.family and v.code = wanted.code)
+        and not (wanted.family = 'publication_type' and wanted.code is null)
+    limit 1;
+    if missing is not null then
+        raise exception '%: % is not in the vocabulary', new.canonical_address, missing using errcode = 'CU003';
+    end if;
+    if new.lifecycle_status <> 'draft' then
+        raise exception '%: units are born as drafts', new.canonical_address using errcode = 'CU003';
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_birth_gate_layer2() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+    if not exists (
+        select from public.information_unit u
+        join public.unit_version v on v.id = u.version_anchor_ref and v.unit_id = u.id
+        where u.id = new.id and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)
+    then
+        raise exception '%: anchors do not agree at commit', new.canonical_address using errcode = 'CU004';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_create(p_canonical_address text, p_title text, p_body text, p_actor text, p_unit_kind text DEFAULT NULL::text, p_section_type text DEFAULT NULL::text, p_owner_ref text DEFAULT NULL::text, p_publication_type text DEFAULT NULL::text, p_parent_ref uuid DEFAULT NULL::uuid) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    plan jsonb;
+    v_unit uuid := gen_random_uuid();
+    v_version uuid := gen_random_uuid();
+    v_profile jsonb;
+begin
+    perform pg_advisory_xact_lock(hashtext(p_canonical_address));
+    plan := public.fn_iu_create_plan(p_canonical_address, p_title, p_body, p_actor);
+    if plan ->> 'status' <> 'plan_ok' then
+        return plan;
+    end if;
+    v_profile := jsonb_strip_nulls(jsonb_build_object(
+        'title', p_title, 'owner_lookup_ref', coalesce(p_owner_ref, p_actor),
+        'primary_section_type_ref', coalesce(p_section_type, 'section'), 'publication_type_ref', p_publication_type));
+    perform set_config('app.canonical_writer', 'fn_iu_create', true);
+    insert into public.information_unit (
+        id, canonical_address, unit_kind, content_anchor_ref, version_anchor_ref, owner_ref, parent_or_container_ref,
+        identity_profile, created_by, updated_by)
+    values (
+        v_unit, p_canonical_address, coalesce(p_unit_kind, 'law_unit'), v_version::text, v_version,
+        coalesce(p_owner_ref, p_actor), p_parent_ref, v_profile, p_actor, p_actor);
+    insert into public.unit_version (id, unit_id, body, content_hash, version_seq, created_by)
+    values (v_version, v_unit, p_body, public.fn_content_hash(p_body), 1, p_actor);
+    perform set_config('app.canonical_writer', '', true);
+    return jsonb_build_object('status', 'created', 'canonical_address', p_canonical_address, 'unit_id', v_unit,
+                              'version_id', v_version, 'invariants_verified', true);
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_create_plan(p_canonical_address text, p_title text, p_body text, p_actor text, p_unit_kind text DEFAULT NULL::text, p_section_type text DEFAULT NULL::text, p_owner_ref text DEFAULT NULL::text, p_publication_type text DEFAULT NULL::text, p_parent_ref uuid DEFAULT NULL::uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    existing public.information_unit;
+    version public.unit_version;
+begin
+    if coalesce(p_canonical_address, '') = '' or coalesce(p_title, '') = '' or coalesce(p_body, '') = ''
+        or coalesce(p_actor, '') = ''
+    then
+        return jsonb_build_object('status', 'refused_empty_argument', 'canonical_address', p_canonical_address);
+    end if;
+    select * into existing from public.information_unit u
+    where u.canonical_address = p_canonical_address and u.deleted_at is null;
+    if not found then
+        return jsonb_build_object('status', 'plan_ok', 'canonical_address', p_canonical_address);
+    end if;
+    if existing.version_anchor_ref is null then
+        return jsonb_build_object('status', 'exists_missing_version', 'unit_id', existing.id);
+    end if;
+    select * into version from public.unit_version v where v.id = existing.version_anchor_ref;
+    if not found or version.unit_id <> existing.id or existing.content_anchor_ref <> version.id::text then
+        return jsonb_build_object('status', 'exists_anchor_invalid', 'unit_id', existing.id);
+    end if;
+    if version.content_hash = public.fn_content_hash(p_body) then
+        return jsonb_build_object('status', 'exists_complete', 'unit_id', existing.id);
+    end if;
+    return jsonb_build_object('status', 'exists_unknown_state', 'unit_id', existing.id);
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_enact(p_canonical_address text, p_actor text, p_review_decision_id uuid, p_target_lifecycle text DEFAULT 'enacted'::text, p_change_set_id uuid DEFAULT NULL::uuid, p_reason text DEFAULT NULL::text, p_tool_revision text DEFAULT NULL::text, p_dry_run boolean DEFAULT false) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    unit public.information_unit;
+begin
+    if p_target_lifecycle <> 'enacted' then
+        return jsonb_build_object('status', 'refused_target', 'canonical_address', p_canonical_address);
+    end if;
+    if not exists (
+        select from cutter_governance.review_decision d
+        join cutter_governance.cut_change_set c on c.run_id = d.run_id
+        where d.review_decision_id = p_review_decision_id and d.type = 'lifecycle_enactment' and d.verdict = 'PASS'
+            and c.change_set_id = p_change_set_id)
+    then
+        return jsonb_build_object('status', 'refused_review_decision', 'canonical_address', p_canonical_address);
+    end if;
+    if not p_dry_run and not exists (
+        select from cutter_governance.approval_consumption c
+        where c.consumed_xid = pg_current_xact_id() and c.review_decision_id = p_review_decision_id)
+    then
+        return jsonb_build_object('status', 'refused_not_approved_here', 'canonical_address', p_canonical_address);
+    end if;
+    select * into unit from public.information_unit u
+    where u.canonical_address = p_canonical_address and u.deleted_at is null for update;
+    if not found then
+        return jsonb_build_object('status', 'refused_unknown_unit', 'canonical_address', p_canonical_address);
+    end if;
+    if unit.lifecycle_status = 'enacted' then
+        return jsonb_build_object('status', 'already_enacted', 'canonical_address', p_canonical_address);
+    end if;
+    if not exists (
+        select from cutter_governance.cut_change_set_affected_row r
+        join public.unit_version v on v.id = r.unit_version_id and v.id = unit.version_anchor_ref
+        where r.change_set_id = p_change_set_id and r.unit_id = unit.id
+            and r.content_hash = v.content_hash and v.content_hash = public.fn_content_hash(v.body))
+    then
+        return jsonb_build_object('status', 'refused_not_in_change_set', 'canonical_address', p_canonical_address);
+    end if;
+    if p_dry_run then
+        return jsonb_build_object('status', 'dry_run_ok', 'canonical_address', p_canonical_address);
+    end if;
+    perform set_config('app.canonical_writer', 'fn_iu_enact', true);
+    update public.unit_version v set lifecycle_status = 'enacted', enacted_at = clock_timestamp()
+    where v.id = unit.version_anchor_ref;
+    update public.information_unit u
+    set lifecycle_status = 'enacted', updated_at = clock_timestamp(), updated_by = p_actor
+    where u.id = unit.id;
+    perform set_config('app.canonical_writer', '', true);
+    insert into public.iu_lifecycle_log (
+        unit_id, from_status, to_status, actor, review_decision_id, change_set_id, reason, tool_revision)
+    values (unit.id, 'draft', 'enacted', p_actor, p_review_decision_id, p_change_set_id, p_reason, p_tool_revision);
+    return jsonb_build_object('status', 'enacted', 'canonical_address', p_canonical_address, 'unit_id', unit.id);
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_gateway_guard() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    marker text := coalesce(current_setting('app.canonical_writer', true), '');
+    v_address text;
+begin
+    if tg_op = 'DELETE' or session_user <> 'cutter_exec'
+        or marker not in ('fn_iu_create', 'fn_iu_apply_edit_draft', 'fn_iu_enact', 'fn_iu_withdraw_drafts')
+    then
+        raise exception 'IU Gateway blocked: % on % by % outside the gateway functions', tg_op, tg_table_name, session_user
+            using errcode = 'CU001';
+    end if;
+    if tg_table_name = 'information_unit' then
+        v_address := new.canonical_address;
+    else
+        select u.canonical_address into v_address from public.information_unit u where u.id = new.unit_id;
+    end if;
+    if marker = 'fn_iu_withdraw_drafts' then
+        perform from cutter_governance.void_record v
+        join cutter_governance.run r on r.run_id = v.run_id
+        where v.opened_xid = pg_current_xact_id() and v.closed_at is null and starts_with(v_address, r.docprefix || '/');
+    else
+        perform from cutter_governance.gate_receipt g
+        join cutter_governance.run r on r.run_id = g.run_id
+        where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and starts_with(v_address, r.docprefix || '/')
+            and g.gate = case marker when 'fn_iu_enact' then 'IG_lifecycle_enact_execute' else 'IG_cut_leg_a_execute' end;
+    end if;
+    if not found then
+        raise exception 'IU Gateway blocked: % for %: no gate of its run stands open in this transaction', marker, v_address
+            using errcode = 'CU007';
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_withdraw_drafts(p_run_id text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    opened cutter_governance.void_record;
+    v_docprefix text;
+    v_count integer := 0;
+begin
+    select * into opened from cutter_governance.void_record v
+    where v.run_id = p_run_id and v.opened_xid = pg_current_xact_id() and v.closed_at is null;
+    if not found then
+        return jsonb_build_object('status', 'refused_no_void_open');
+    end if;
+    select r.docprefix into v_docprefix from cutter_governance.run r where r.run_id = p_run_id;
+    if exists (select from cutter_governance.gate_receipt g
+               where g.run_id = p_run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null)
+    then
+        perform set_config('app.canonical_writer', 'fn_iu_withdraw_drafts', true);
+        update public.information_unit u
+        set deleted_at = clock_timestamp(), withdrawn_reason = 'void ' || p_run_id, updated_at = clock_timestamp(),
+            updated_by = session_user
+        where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C"
+            and u.deleted_at is null and u.lifecycle_status = 'draft';
+        get diagnostics v_count = row_count;
+        perform set_config('app.canonical_writer', '', true);
+    end if;
+    return jsonb_build_object('status', 'withdrawn', 'count', v_count);
+end
+$$;
+
+CREATE TABLE cutter_governance.action_receipt (
+    id bigint NOT NULL,
+    tenant text DEFAULT 'default'::text NOT NULL,
+    idempotency_key text NOT NULL,
+    run_id text,
+    gate text,
+    connector text NOT NULL,
+    operation text NOT NULL,
+    target text NOT NULL,
+    payload_sha256 text NOT NULL,
+    request_metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    response_metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    status text NOT NULL,
+    reversible boolean NOT NULL,
+    how_to_reverse text,
+    recorded_by text DEFAULT SESSION_USER NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT action_receipt_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text])))
+);
+
+ALTER TABLE cutter_governance.action_receipt ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.action_receipt_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE cutter_governance.approval_consumption (
+    approval_sha256 text NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    slot integer NOT NULL,
+    request_id uuid NOT NULL,
+    approver text NOT NULL,
+    fingerprint text NOT NULL,
+    document_id text NOT NULL,
+    source_version_id uuid NOT NULL,
+    writer_digest text NOT NULL,
+    candidate_count integer NOT NULL,
+    challenge text NOT NULL,
+    review_decision_id uuid,
+    policy_sha256 text NOT NULL,
+    consumed_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    consumed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT approval_consumption_slot_check CHECK ((slot > 0))
+);
+
+CREATE TABLE cutter_governance.approval_request (
+    request_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    n integer NOT NULL,
+    status text DEFAULT 'requested'::text NOT NULL,
+    tuple jsonb NOT NULL,
+    nonce text NOT NULL,
+    challenge text NOT NULL,
+    review_decision_id uuid,
+    requested_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    kb_id text,
+    request_sha256 text,
+    after_pins jsonb NOT NULL,
+    pin_seq bigint NOT NULL,
+    CONSTRAINT approval_request_gate_check CHECK ((gate = ANY (ARRAY['SG_cut_authz'::text, 'SG_lifecycle_authz'::text]))),
+    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text])))
+);
+
+CREATE TABLE cutter_governance.approval_revocation (
+    approval_sha256 text NOT NULL,
+    revocation_sha256 text NOT NULL,
+    approver text NOT NULL,
+    kb_id text NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE cutter_governance.approval_verdict (
+    id bigint NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    kb_id text NOT NULL,
+    approval_sha256 text,
+    accepted boolean NOT NULL,
+    code text NOT NULL,
+    reason text NOT NULL,
+    decision text,
+    approver text,
+    fingerprint text,
+    challenge text,
+    writer_digest text,
+    review_decision_id uuid,
+    not_after timestamp with time zone,
+    policy_sha256 text,
+    statement jsonb,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT approval_verdict_accepted_is_whole CHECK (((NOT accepted) OR ((approval_sha256 IS NOT NULL) AND (decision IS NOT NULL) AND (approver IS NOT NULL) AND (fingerprint IS NOT NULL) AND (not_after IS NOT NULL) AND (policy_sha256 IS NOT NULL))))
+);
+
+ALTER TABLE cutter_governance.approval_verdict ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.approval_verdict_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE cutter_governance.audit_event (
+    chain text NOT NULL,
+    seq bigint NOT NULL,
+    run_id text,
+    kind text NOT NULL,
+    body text NOT NULL,
+    prev_hash text NOT NULL,
+    hash text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT audit_event_hash_of_body CHECK ((hash = encode(sha256(convert_to((prev_hash || body), 'UTF8'::name)), 'hex'::text)))
+);
+
+CREATE TABLE cutter_governance.audit_head (
+    chain text NOT NULL,
+    seq bigint NOT NULL,
+    hash text NOT NULL
+);
+
+CREATE TABLE cutter_governance.batch (
+    batch_id text NOT NULL,
+    state text DEFAULT 'batch_pending'::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE cutter_governance.batch_item (
+    batch_id text NOT NULL,
+    document_id text NOT NULL,
+    run_id text
+);
+
+CREATE TABLE cutter_governance.cut_change_set (
+    change_set_id uuid NOT NULL,
+    run_id text NOT NULL,
+    decision_backlog_entry_id uuid NOT NULL,
+    review_decision_id uuid NOT NULL,
+    manifest_id uuid NOT NULL,
+    manifest_version text NOT NULL,
+    manifest_digest text NOT NULL,
+    region_sha text NOT NULL,
+    executor_signature_id uuid NOT NULL,
+    verifier_signature_id uuid,
+    executor_tool_revision text NOT NULL,
+    verifier_tool_revision text NOT NULL,
+    rollback_key text NOT NULL,
+    idempotency_key text NOT NULL,
+    emitted_by text NOT NULL,
+    emitted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT cut_change_set_revisions_differ CHECK ((executor_tool_revision <> verifier_tool_revision)),
+    CONSTRAINT cut_change_set_verifier_signs_result CHECK ((verifier_signature_id IS NULL))
+);
+
+CREATE TABLE cutter_governance.cut_change_set_affected_row (
+    affected_row_id uuid NOT NULL,
+    change_set_id uuid NOT NULL,
+    unit_id uuid NOT NULL,
+    unit_version_id uuid NOT NULL,
+    content_hash text NOT NULL,
+    operation text DEFAULT 'create'::text NOT NULL
+);
+
+CREATE TABLE cutter_governance.decision_backlog_entry (
+    entry_id uuid NOT NULL,
+    run_id text NOT NULL,
+    document_id text NOT NULL,
+    status text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE cutter_governance.decision_backlog_history (
+    history_id uuid NOT NULL,
+    entry_id uuid NOT NULL,
+    change_kind text NOT NULL,
+    status_version integer NOT NULL,
+    status text NOT NULL,
+    changed_by text NOT NULL,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE cutter_governance.definition_cache (
+    dimension text NOT NULL,
+    catalog_key text NOT NULL,
+    fingerprint text NOT NULL
+);
+
+CREATE TABLE cutter_governance.definition_snapshot (
+    fingerprint text NOT NULL,
+    detail jsonb NOT NULL
+);
+
+CREATE TABLE cutter_governance.dot_pair_signature (
+    signature_id uuid NOT NULL,
+    signature_kind text NOT NULL,
+    signer_dot_id text NOT NULL,
+    signer_identity text NOT NULL,
+    signer_fingerprint text NOT NULL,
+    signer_tool_revision text NOT NULL,
+    payload text NOT NULL,
+    payload_hash text NOT NULL,
+    signature text NOT NULL,
+    cross_reference_change_set_id uuid,
+    cross_reference_verify_result_id uuid,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT dot_pair_signature_dot_of_kind CHECK (((signature_kind = 'executor'::text) = (signer_dot_id = 'DOT-991'::text))),
+    CONSTRAINT dot_pair_signature_hash_of_payload CHECK ((payload_hash = encode(sha256(convert_to(payload, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT dot_pair_signature_one_reference CHECK ((((signature_kind = 'executor'::text) AND (cross_reference_change_set_id IS NOT NULL) AND (cross_reference_verify_result_id IS NULL)) OR ((signature_kind = 'verifier'::text) AND (cross_reference_verify_result_id IS NOT NULL) AND (cross_reference_change_set_id IS NULL)))),
+    CONSTRAINT dot_pair_signature_signature_kind_check CHECK ((signature_kind = ANY (ARRAY['executor'::text, 'verifier'::text]))),
+    CONSTRAINT dot_pair_signature_signer_dot_id_check CHECK ((signer_dot_id = ANY (ARRAY['DOT-991'::text, 'DOT-992'::text])))
+);
+
+CREATE TABLE cutter_governance.drift_acknowledgement (
+    id bigint NOT NULL,
+    run_id text NOT NULL,
+    statement_sha256 text NOT NULL,
+    after_pins jsonb NOT NULL,
+    pin_seq bigint NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE cutter_governance.drift_acknowledgement ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.drift_acknowledgement_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE cutter_governance.gate_attempt (
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    n integer NOT NULL,
+    lease_owner text NOT NULL,
+    lease_expires_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    outcome text,
+    reason text,
+    last_error text,
+    next_eligible_at timestamp with time zone,
+    report jsonb,
+    CONSTRAINT gate_attempt_n_check CHECK ((n > 0))
+);
+
+CREATE TABLE cutter_governance.gate_catalogue (
+    gate text NOT NULL,
+    ordinal integer NOT NULL,
+    phase text NOT NULL,
+    from_state text NOT NULL,
+    to_state text NOT NULL,
+    role text NOT NULL,
+    effect text NOT NULL,
+    report text NOT NULL,
+    sovereign text
+);
+
+CREATE TABLE cutter_governance.manifest_envelope (
+    envelope_id uuid NOT NULL,
+    run_id text NOT NULL,
+    operation_kind text NOT NULL,
+    status text NOT NULL,
+    source_doc_ref text NOT NULL,
+    escalation_ref text,
+    cut_change_set_ref uuid,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    reviewer text,
+    reviewed_at timestamp with time zone,
+    superseded_by_envelope_id uuid,
+    CONSTRAINT manifest_envelope_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['first_cut'::text, 'split'::text, 'merge'::text]))),
+    CONSTRAINT manifest_envelope_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'under_review'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text, 'enacted'::text, 'superseded'::text])))
+);
+
+CREATE TABLE cutter_governance.manifest_unit_block (
+    envelope_id uuid NOT NULL,
+    unit_local_id text NOT NULL,
+    block_role text NOT NULL,
+    source_span text NOT NULL,
+    span_sha256 text NOT NULL,
+    render_order integer NOT NULL,
+    target_unit_id uuid NOT NULL,
+    proposed_canonical_address text NOT NULL,
+    decision_backlog_ref uuid NOT NULL,
+    CONSTRAINT manifest_unit_block_block_role_check CHECK ((block_role = ANY (ARRAY['origin'::text, 'result'::text])))
+);
+
+CREATE TABLE cutter_governance.message_refusal (
+    id bigint NOT NULL,
+    run_id text NOT NULL,
+    gate text,
+    message text NOT NULL,
+    code text NOT NULL,
+    reason text NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE cutter_governance.message_refusal ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.message_refusal_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE cutter_governance.order_consumption (
+    statement_sha256 text NOT NULL,
+    run_id text NOT NULL,
+    decision text NOT NULL,
+    approver text NOT NULL,
+    fingerprint text NOT NULL,
+    consumed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT order_consumption_decision_check CHECK ((decision = ANY (ARRAY['resume'::text, 'void'::text, 'acknowledge_drift'::text, 'reject'::text])))
+);
+
+ALTER TABLE cutter_governance.outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.outbox_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE SEQUENCE cutter_governance.pin_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE cutter_governance.policy_epoch (
+    number integer NOT NULL,
+    deployment_id uuid NOT NULL,
+    sha256 text NOT NULL,
+    body text NOT NULL,
+    thresholds jsonb NOT NULL,
+    lifecycle_group text NOT NULL,
+    installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT policy_epoch_addressed_by_content CHECK ((sha256 = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT policy_epoch_number_check CHECK ((number > 0))
+);
+
+CREATE TABLE cutter_governance.review_decision (
+    review_decision_id uuid NOT NULL,
+    run_id text NOT NULL,
+    type text NOT NULL,
+    manifest_id uuid,
+    manifest_unit_local_id text,
+    verdict text DEFAULT 'PASS'::text NOT NULL,
+    actor text NOT NULL,
+    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    risk_class text,
+    escalation_ref text,
+    cut_change_set_ref uuid,
+    prior_review_decision_id uuid,
+    superseded_by_review_decision_id uuid,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT review_decision_type_check CHECK ((type = ANY (ARRAY['cut'::text, 'lifecycle_enactment'::text])))
+);
+
+CREATE TABLE cutter_governance.schema_baseline (
+    id integer NOT NULL,
+    pins jsonb NOT NULL,
+    schema_version integer NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE cutter_governance.schema_baseline ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.schema_baseline_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE cutter_governance.stop_latch (
+    run_id text NOT NULL,
+    stopped boolean DEFAULT false NOT NULL,
+    kind text,
+    reason text,
+    set_by text,
+    set_at timestamp with time zone,
+    CONSTRAINT stop_latch_kind_check CHECK ((kind = ANY (ARRAY['stop'::text, 'cancel'::text])))
+);
+
+CREATE TABLE cutter_governance.verify_result (
+    verify_result_id uuid NOT NULL,
+    change_set_id uuid NOT NULL,
+    manifest_id uuid NOT NULL,
+    review_decision_id uuid NOT NULL,
+    manifest_version text NOT NULL,
+    executor_signature_id uuid NOT NULL,
+    verifier_signature_id uuid NOT NULL,
+    executor_tool_revision text NOT NULL,
+    verifier_tool_revision text NOT NULL,
+    tool_revision_match boolean NOT NULL,
+    verify_kind text DEFAULT 'axis_1_round_trip'::text NOT NULL,
+    axis_1_status text NOT NULL,
+    axis_2_status text NOT NULL,
+    verdict text NOT NULL,
+    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    state text DEFAULT 'complete'::text NOT NULL,
+    canonicalization_rule_used text DEFAULT 'canon-md-v0.1.0'::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT verify_result_revisions_differ CHECK ((NOT tool_revision_match)),
+    CONSTRAINT verify_result_verdict_check CHECK ((verdict = ANY (ARRAY['pass'::text, 'fail'::text, 'needs_human'::text])))
+);
+
+CREATE TABLE cutter_governance.void_record (
+    run_id text NOT NULL,
+    statement_sha256 text NOT NULL,
+    reason text NOT NULL,
+    withdrawn integer,
+    opened_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    closed_at timestamp with time zone,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE cutter_governance.worker_heartbeat (
+    worker_id text NOT NULL,
+    role text NOT NULL,
+    build_id text NOT NULL,
+    state text NOT NULL,
+    slots integer NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.information_unit (
+    id uuid NOT NULL,
+    canonical_address text NOT NULL COLLATE pg_catalog."C",
+    unit_kind text NOT NULL,
+    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
+    content_anchor_ref text,
+    version_anchor_ref uuid,
+    owner_ref text NOT NULL,
+    parent_or_container_ref uuid,
+    conformance_status text DEFAULT 'open'::text NOT NULL,
+    identity_profile jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_by text NOT NULL,
+    deleted_at timestamp with time zone,
+    withdrawn_reason text,
+    CONSTRAINT information_unit_address_form CHECK ((canonical_address ~ '^[A-Z0-9-]+(/[A-Za-z0-9~._-]+)+$'::text)),
+    CONSTRAINT information_unit_title_form CHECK ((((identity_profile ->> 'title'::text) IS NOT NULL) AND ((identity_profile ->> 'title'::text) !~ '[\n\x1f]'::text))),
+    CONSTRAINT information_unit_withdrawn_with_reason CHECK (((deleted_at IS NULL) = (withdrawn_reason IS NULL)))
+);
+
+CREATE TABLE public.iu_edit_draft (
+    id uuid NOT NULL,
+    unit_id uuid NOT NULL,
+    body text NOT NULL,
+    created_by text NOT NULL
+);
+
+CREATE TABLE public.iu_lifecycle_log (
+    id bigint NOT NULL,
+    unit_id uuid NOT NULL,
+    from_status text NOT NULL,
+    to_status text NOT NULL,
+    actor text NOT NULL,
+    review_decision_id uuid,
+    change_set_id uuid,
+    reason text,
+    tool_revision text,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE public.iu_lifecycle_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.iu_lifecycle_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.source_document (
+    source_document_ref text NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    doc_code text NOT NULL,
+    tenant text DEFAULT 'default'::text NOT NULL,
+    address_docprefix text NOT NULL COLLATE pg_catalog."C",
+    source_url text,
+    source_family text NOT NULL,
+    authority_class text NOT NULL,
+    display_vi text,
+    display_en text,
+    lifecycle text DEFAULT 'active'::text NOT NULL,
+    forbidden_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    registered_by text NOT NULL,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT source_document_code_form CHECK ((doc_code ~ '^[A-Z0-9-]{3,64}$'::text)),
+    CONSTRAINT source_document_docprefix_form CHECK (((address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$'::text) AND (address_docprefix !~ '^DIEU'::text))),
+    CONSTRAINT source_document_lifecycle_check CHECK ((lifecycle = ANY (ARRAY['active'::text, 'retired'::text])))
+);
+
+CREATE TABLE public.source_snapshot (
+    sha256 text NOT NULL,
+    bytes bytea NOT NULL,
+    CONSTRAINT source_snapshot_addressed_by_content CHECK ((sha256 = encode(sha256(bytes), 'hex'::text)))
+);
+
+CREATE TABLE public.source_version (
+    document_version_id text NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    source_document_ref text NOT NULL,
+    version_seq integer NOT NULL,
+    content_checksum text NOT NULL,
+    size_bytes bigint NOT NULL,
+    retrieval_timestamp timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    source_format text DEFAULT 'markdown'::text NOT NULL,
+    authoritative_version boolean DEFAULT true NOT NULL,
+    version_status text DEFAULT 'registered'::text NOT NULL,
+    provenance jsonb DEFAULT '{}'::jsonb NOT NULL,
+    profile_id text NOT NULL,
+    profile_sha256 text NOT NULL,
+    profile_body text NOT NULL,
+    marking_options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    manifest_digest text,
+    registered_by text NOT NULL,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT source_version_profile_addressed_by_content CHECK ((profile_sha256 = encode(sha256(convert_to(profile_body, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT source_version_size_bytes_check CHECK ((size_bytes > 0)),
+    CONSTRAINT source_version_version_seq_check CHECK ((version_seq > 0))
+);
+
+CREATE TABLE public.unit_version (
+    id uuid NOT NULL,
+    unit_id uuid NOT NULL,
+    body text NOT NULL,
+    content_hash text NOT NULL,
+    version_seq integer NOT NULL,
+    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
+    content_profile jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    enacted_at timestamp with time zone,
+    review_state text DEFAULT 'none'::text NOT NULL,
+    CONSTRAINT unit_version_hash_of_body CHECK ((content_hash = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT unit_version_version_seq_check CHECK ((version_seq > 0))
+);
+
+CREATE TABLE public.vocabulary (
+    family text NOT NULL,
+    code text NOT NULL
+);
+
+ALTER TABLE ONLY cutter_governance.action_receipt
+    ADD CONSTRAINT action_receipt_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.action_receipt
+    ADD CONSTRAINT action_receipt_tenant_idempotency_key_key UNIQUE (tenant, idempotency_key);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_pkey PRIMARY KEY (approval_sha256);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_run_id_gate_approver_key UNIQUE (run_id, gate, approver);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_run_id_gate_fingerprint_key UNIQUE (run_id, gate, fingerprint);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_run_id_gate_slot_key UNIQUE (run_id, gate, slot);
+
+ALTER TABLE ONLY cutter_governance.approval_request
+    ADD CONSTRAINT approval_request_challenge_key UNIQUE (challenge);
+
+ALTER TABLE ONLY cutter_governance.approval_request
+    ADD CONSTRAINT approval_request_pkey PRIMARY KEY (request_id);
+
+ALTER TABLE ONLY cutter_governance.approval_request
+    ADD CONSTRAINT approval_request_run_id_gate_n_key UNIQUE (run_id, gate, n);
+
+ALTER TABLE ONLY cutter_governance.approval_revocation
+    ADD CONSTRAINT approval_revocation_pkey PRIMARY KEY (approval_sha256);
+
+ALTER TABLE ONLY cutter_governance.approval_verdict
+    ADD CONSTRAINT approval_verdict_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.audit_event
+    ADD CONSTRAINT audit_event_pkey PRIMARY KEY (chain, seq);
+
+ALTER TABLE ONLY cutter_governance.audit_head
+    ADD CONSTRAINT audit_head_pkey PRIMARY KEY (chain);
+
+ALTER TABLE ONLY cutter_governance.batch_item
+    ADD CONSTRAINT batch_item_pkey PRIMARY KEY (batch_id, document_id);
+
+ALTER TABLE ONLY cutter_governance.batch
+    ADD CONSTRAINT batch_pkey PRIMARY KEY (batch_id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
+    ADD CONSTRAINT cut_change_set_affected_row_change_set_id_unit_id_key UNIQUE (change_set_id, unit_id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
+    ADD CONSTRAINT cut_change_set_affected_row_pkey PRIMARY KEY (affected_row_id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_idempotency_key_key UNIQUE (idempotency_key);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_pkey PRIMARY KEY (change_set_id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_rollback_key_key UNIQUE (rollback_key);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_run_id_key UNIQUE (run_id);
+
+ALTER TABLE ONLY cutter_governance.decision_backlog_entry
+    ADD CONSTRAINT decision_backlog_entry_pkey PRIMARY KEY (entry_id);
+
+ALTER TABLE ONLY cutter_governance.decision_backlog_history
+    ADD CONSTRAINT decision_backlog_history_entry_id_status_version_key UNIQUE (entry_id, status_version);
+
+ALTER TABLE ONLY cutter_governance.decision_backlog_history
+    ADD CONSTRAINT decision_backlog_history_pkey PRIMARY KEY (history_id);
+
+ALTER TABLE ONLY cutter_governance.definition_cache
+    ADD CONSTRAINT definition_cache_pkey PRIMARY KEY (dimension, catalog_key);
+
+ALTER TABLE ONLY cutter_governance.definition_snapshot
+    ADD CONSTRAINT definition_snapshot_pkey PRIMARY KEY (fingerprint);
+
+ALTER TABLE ONLY cutter_governance.dot_pair_signature
+    ADD CONSTRAINT dot_pair_signature_pkey PRIMARY KEY (signature_id);
+
+ALTER TABLE ONLY cutter_governance.drift_acknowledgement
+    ADD CONSTRAINT drift_acknowledgement_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.drift_acknowledgement
+    ADD CONSTRAINT drift_acknowledgement_statement_sha256_key UNIQUE (statement_sha256);
+
+ALTER TABLE ONLY cutter_governance.gate_attempt
+    ADD CONSTRAINT gate_attempt_pkey PRIMARY KEY (run_id, gate, n);
+
+ALTER TABLE ONLY cutter_governance.gate_catalogue
+    ADD CONSTRAINT gate_catalogue_ordinal_key UNIQUE (ordinal);
+
+ALTER TABLE ONLY cutter_governance.gate_catalogue
+    ADD CONSTRAINT gate_catalogue_phase_key UNIQUE (phase);
+
+ALTER TABLE ONLY cutter_governance.gate_catalogue
+    ADD CONSTRAINT gate_catalogue_pkey PRIMARY KEY (gate);
+
+ALTER TABLE ONLY cutter_governance.gate_receipt
+    ADD CONSTRAINT gate_receipt_opened_xid_key UNIQUE (opened_xid);
+
+ALTER TABLE ONLY cutter_governance.gate_receipt
+    ADD CONSTRAINT gate_receipt_pkey PRIMARY KEY (run_id, gate);
+
+ALTER TABLE ONLY cutter_governance.manifest_envelope
+    ADD CONSTRAINT manifest_envelope_pkey PRIMARY KEY (envelope_id);
+
+ALTER TABLE ONLY cutter_governance.manifest_envelope
+    ADD CONSTRAINT manifest_envelope_run_id_key UNIQUE (run_id);
+
+ALTER TABLE ONLY cutter_governance.manifest_unit_block
+    ADD CONSTRAINT manifest_unit_block_envelope_id_proposed_canonical_address_key UNIQUE (envelope_id, proposed_canonical_address);
+
+ALTER TABLE ONLY cutter_governance.manifest_unit_block
+    ADD CONSTRAINT manifest_unit_block_envelope_id_render_order_key UNIQUE (envelope_id, render_order);
+
+ALTER TABLE ONLY cutter_governance.manifest_unit_block
+    ADD CONSTRAINT manifest_unit_block_pkey PRIMARY KEY (envelope_id, unit_local_id);
+
+ALTER TABLE ONLY cutter_governance.message_refusal
+    ADD CONSTRAINT message_refusal_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.order_consumption
+    ADD CONSTRAINT order_consumption_pkey PRIMARY KEY (statement_sha256);
+
+ALTER TABLE ONLY cutter_governance.outbox
+    ADD CONSTRAINT outbox_kb_id_key UNIQUE (kb_id);
+
+ALTER TABLE ONLY cutter_governance.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.policy_epoch
+    ADD CONSTRAINT policy_epoch_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY cutter_governance.policy_epoch
+    ADD CONSTRAINT policy_epoch_sha256_key UNIQUE (sha256);
+
+ALTER TABLE ONLY cutter_governance.review_decision
+    ADD CONSTRAINT review_decision_pkey PRIMARY KEY (review_decision_id);
+
+ALTER TABLE ONLY cutter_governance.run
+    ADD CONSTRAINT run_first_execution_id_key UNIQUE (first_execution_id);
+
+ALTER TABLE ONLY cutter_governance.run
+    ADD CONSTRAINT run_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY cutter_governance.schema_baseline
+    ADD CONSTRAINT schema_baseline_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.stop_latch
+    ADD CONSTRAINT stop_latch_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY cutter_governance.verify_result
+    ADD CONSTRAINT verify_result_change_set_id_key UNIQUE (change_set_id);
+
+ALTER TABLE ONLY cutter_governance.verify_result
+    ADD CONSTRAINT verify_result_pkey PRIMARY KEY (verify_result_id);
+
+ALTER TABLE ONLY cutter_governance.void_record
+    ADD CONSTRAINT void_record_opened_xid_key UNIQUE (opened_xid);
+
+ALTER TABLE ONLY cutter_governance.void_record
+    ADD CONSTRAINT void_record_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY cutter_governance.void_record
+    ADD CONSTRAINT void_record_statement_sha256_key UNIQUE (statement_sha256);
+
+ALTER TABLE ONLY cutter_governance.worker_heartbeat
+    ADD CONSTRAINT worker_heartbeat_pkey PRIMARY KEY (worker_id);
+
+ALTER TABLE ONLY public.information_unit
+    ADD CONSTRAINT information_unit_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.iu_edit_draft
+    ADD CONSTRAINT iu_edit_draft_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.iu_lifecycle_log
+    ADD CONSTRAINT iu_lifecycle_log_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.source_document
+    ADD CONSTRAINT source_document_address_docprefix_key UNIQUE (address_docprefix);
+
+ALTER TABLE ONLY public.source_document
+    ADD CONSTRAINT source_document_doc_code_key UNIQUE (doc_code);
+
+ALTER TABLE ONLY public.source_document
+    ADD CONSTRAINT source_document_id_key UNIQUE (id);
+
+ALTER TABLE ONLY public.source_document
+    ADD CONSTRAINT source_document_pkey PRIMARY KEY (source_document_ref);
+
+ALTER TABLE ONLY public.source_snapshot
+    ADD CONSTRAINT source_snapshot_pkey PRIMARY KEY (sha256);
+
+ALTER TABLE ONLY public.source_version
+    ADD CONSTRAINT source_version_id_key UNIQUE (id);
+
+ALTER TABLE ONLY public.source_version
+    ADD CONSTRAINT source_version_pkey PRIMARY KEY (document_version_id);
+
+ALTER TABLE ONLY public.source_version
+    ADD CONSTRAINT source_version_source_document_ref_content_checksum_profile_key UNIQUE (source_document_ref, content_checksum, profile_sha256, marking_options);
+
+ALTER TABLE ONLY public.source_version
+    ADD CONSTRAINT source_version_source_document_ref_version_seq_key UNIQUE (source_document_ref, version_seq);
+
+ALTER TABLE ONLY public.unit_version
+    ADD CONSTRAINT unit_version_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.unit_version
+    ADD CONSTRAINT unit_version_unit_id_version_seq_key UNIQUE (unit_id, version_seq);
+
+ALTER TABLE ONLY public.vocabulary
+    ADD CONSTRAINT vocabulary_pkey PRIMARY KEY (family, code);
+
+CREATE INDEX action_receipt_run ON cutter_governance.action_receipt USING btree (run_id, connector, operation);
+
+CREATE UNIQUE INDEX approval_consumption_decision_once ON cutter_governance.approval_consumption USING btree (review_decision_id, slot) WHERE (review_decision_id IS NOT NULL);
+
+CREATE UNIQUE INDEX approval_request_one_open ON cutter_governance.approval_request USING btree (run_id, gate) WHERE (status = 'requested'::text);
+
+CREATE UNIQUE INDEX approval_verdict_accepted_once ON cutter_governance.approval_verdict USING btree (run_id, gate, approval_sha256) WHERE accepted;
+
+CREATE UNIQUE INDEX dot_pair_signature_executor_once ON cutter_governance.dot_pair_signature USING btree (cross_reference_change_set_id) WHERE (cross_reference_change_set_id IS NOT NULL);
+
+CREATE UNIQUE INDEX dot_pair_signature_verifier_once ON cutter_governance.dot_pair_signature USING btree (cross_reference_verify_result_id) WHERE (cross_reference_verify_result_id IS NOT NULL);
+
+CREATE INDEX outbox_waiting ON cutter_governance.outbox USING btree (run_id) WHERE (done_at IS NULL);
+
+CREATE UNIQUE INDEX review_decision_cut_once ON cutter_governance.review_decision USING btree (run_id) WHERE (type = 'cut'::text);
+
+CREATE INDEX review_decision_run ON cutter_governance.review_decision USING btree (run_id);
+
+CREATE UNIQUE INDEX run_active_docprefix ON cutter_governance.run USING btree (docprefix) WHERE ((mode = 'live'::text) AND (ended_at IS NULL) AND (docprefix IS NOT NULL));
+
+CREATE INDEX run_document ON cutter_governance.run USING btree (document_id, created_at);
+
+CREATE UNIQUE INDEX run_success_once ON cutter_governance.run USING btree (document_id, source_version_id) WHERE ((mode = 'live'::text) AND (state = 'closeout_reported'::text));
+
+CREATE UNIQUE INDEX information_unit_address_key ON public.information_unit USING btree (canonical_address) WHERE (deleted_at IS NULL);
+
+CREATE INDEX iu_lifecycle_log_change_set ON public.iu_lifecycle_log USING btree (change_set_id);
+
+CREATE TRIGGER trg_aa_cut_change_set_affected_row_guard BEFORE INSERT OR UPDATE ON cutter_governance.cut_change_set_affected_row FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+
+CREATE TRIGGER trg_aa_cut_change_set_guard BEFORE INSERT OR UPDATE ON cutter_governance.cut_change_set FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+
+CREATE TRIGGER trg_aa_decision_backlog_entry_guard BEFORE INSERT OR UPDATE ON cutter_governance.decision_backlog_entry FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+
+CREATE TRIGGER trg_aa_decision_backlog_history_guard BEFORE INSERT OR UPDATE ON cutter_governance.decision_backlog_history FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+
+CREATE TRIGGER trg_aa_dot_pair_signature_guard BEFORE INSERT OR UPDATE ON cutter_governance.dot_pair_signature FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record', 'IG_write_verify');
+
+CREATE TRIGGER trg_aa_manifest_envelope_guard BEFORE INSERT OR UPDATE ON cutter_governance.manifest_envelope FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+
+CREATE TRIGGER trg_aa_manifest_unit_block_guard BEFORE INSERT OR UPDATE ON cutter_governance.manifest_unit_block FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+
+CREATE TRIGGER trg_aa_review_decision_guard BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW WHEN ((new.type = 'cut'::text)) EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+
+CREATE TRIGGER trg_aa_verify_result_guard BEFORE INSERT OR UPDATE ON cutter_governance.verify_result FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_write_verify');
+
+CREATE TRIGGER trg_action_receipt_append_only BEFORE DELETE OR UPDATE ON cutter_governance.action_receipt FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.action_receipt ENABLE ALWAYS TRIGGER trg_action_receipt_append_only;
+
+CREATE TRIGGER trg_action_receipt_no_truncate BEFORE TRUNCATE ON cutter_governance.action_receipt FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.action_receipt ENABLE ALWAYS TRIGGER trg_action_receipt_no_truncate;
+
+CREATE TRIGGER trg_approval_consumption_append_only BEFORE DELETE OR UPDATE ON cutter_governance.approval_consumption FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.approval_consumption ENABLE ALWAYS TRIGGER trg_approval_consumption_append_only;
+
+CREATE TRIGGER trg_approval_consumption_no_truncate BEFORE TRUNCATE ON cutter_governance.approval_consumption FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.approval_consumption ENABLE ALWAYS TRIGGER trg_approval_consumption_no_truncate;
+
+CREATE TRIGGER trg_approval_revocation_append_only BEFORE DELETE OR UPDATE ON cutter_governance.approval_revocation FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.approval_revocation ENABLE ALWAYS TRIGGER trg_approval_revocation_append_only;
+
+CREATE TRIGGER trg_approval_revocation_no_truncate BEFORE TRUNCATE ON cutter_governance.approval_revocation FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.approval_revocation ENABLE ALWAYS TRIGGER trg_approval_revocation_no_truncate;
+
+CREATE TRIGGER trg_approval_verdict_append_only BEFORE DELETE OR UPDATE ON cutter_governance.approval_verdict FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.approval_verdict ENABLE ALWAYS TRIGGER trg_approval_verdict_append_only;
+
+CREATE TRIGGER trg_approval_verdict_no_truncate BEFORE TRUNCATE ON cutter_governance.approval_verdict FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.approval_verdict ENABLE ALWAYS TRIGGER trg_approval_verdict_no_truncate;
+
+CREATE TRIGGER trg_audit_event_append_only BEFORE DELETE OR UPDATE ON cutter_governance.audit_event FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_append_only;
+
+CREATE TRIGGER trg_audit_event_no_truncate BEFORE TRUNCATE ON cutter_governance.audit_event FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_no_truncate;
+
+CREATE TRIGGER trg_cut_change_set_affected_row_append_only BEFORE DELETE OR UPDATE ON cutter_governance.cut_change_set_affected_row FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.cut_change_set_affected_row ENABLE ALWAYS TRIGGER trg_cut_change_set_affected_row_append_only;
+
+CREATE TRIGGER trg_cut_change_set_affected_row_no_truncate BEFORE TRUNCATE ON cutter_governance.cut_change_set_affected_row FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.cut_change_set_affected_row ENABLE ALWAYS TRIGGER trg_cut_change_set_affected_row_no_truncate;
+
+CREATE TRIGGER trg_cut_change_set_append_only BEFORE DELETE OR UPDATE ON cutter_governance.cut_change_set FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.cut_change_set ENABLE ALWAYS TRIGGER trg_cut_change_set_append_only;
+
+CREATE TRIGGER trg_cut_change_set_no_truncate BEFORE TRUNCATE ON cutter_governance.cut_change_set FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.cut_change_set ENABLE ALWAYS TRIGGER trg_cut_change_set_no_truncate;
+
+CREATE TRIGGER trg_decision_backlog_history_append_only BEFORE DELETE OR UPDATE ON cutter_governance.decision_backlog_history FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.decision_backlog_history ENABLE ALWAYS TRIGGER trg_decision_backlog_history_append_only;
+
+CREATE TRIGGER trg_decision_backlog_history_no_truncate BEFORE TRUNCATE ON cutter_governance.decision_backlog_history FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.decision_backlog_history ENABLE ALWAYS TRIGGER trg_decision_backlog_history_no_truncate;
+
+CREATE TRIGGER trg_definition_cache_append_only BEFORE DELETE OR UPDATE ON cutter_governance.definition_cache FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.definition_cache ENABLE ALWAYS TRIGGER trg_definition_cache_append_only;
+
+CREATE TRIGGER trg_definition_cache_no_truncate BEFORE TRUNCATE ON cutter_governance.definition_cache FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.definition_cache ENABLE ALWAYS TRIGGER trg_definition_cache_no_truncate;
+
+CREATE TRIGGER trg_definition_snapshot_append_only BEFORE DELETE OR UPDATE ON cutter_governance.definition_snapshot FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.definition_snapshot ENABLE ALWAYS TRIGGER trg_definition_snapshot_append_only;
+
+CREATE TRIGGER trg_definition_snapshot_no_truncate BEFORE TRUNCATE ON cutter_governance.definition_snapshot FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.definition_snapshot ENABLE ALWAYS TRIGGER trg_definition_snapshot_no_truncate;
+
+CREATE TRIGGER trg_dot_pair_signature_append_only BEFORE DELETE OR UPDATE ON cutter_governance.dot_pair_signature FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.dot_pair_signature ENABLE ALWAYS TRIGGER trg_dot_pair_signature_append_only;
+
+CREATE TRIGGER trg_dot_pair_signature_kind BEFORE INSERT ON cutter_governance.dot_pair_signature FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_signature_kind();
+
+CREATE TRIGGER trg_dot_pair_signature_no_truncate BEFORE TRUNCATE ON cutter_governance.dot_pair_signature FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.dot_pair_signature ENABLE ALWAYS TRIGGER trg_dot_pair_signature_no_truncate;
+
+CREATE TRIGGER trg_drift_acknowledgement_append_only BEFORE DELETE OR UPDATE ON cutter_governance.drift_acknowledgement FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.drift_acknowledgement ENABLE ALWAYS TRIGGER trg_drift_acknowledgement_append_only;
+
+CREATE TRIGGER trg_drift_acknowledgement_no_truncate BEFORE TRUNCATE ON cutter_governance.drift_acknowledgement FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.drift_acknowledgement ENABLE ALWAYS TRIGGER trg_drift_acknowledgement_no_truncate;
+
+CREATE TRIGGER trg_gate_catalogue_append_only BEFORE DELETE OR UPDATE ON cutter_governance.gate_catalogue FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.gate_catalogue ENABLE ALWAYS TRIGGER trg_gate_catalogue_append_only;
+
+CREATE TRIGGER trg_gate_catalogue_no_truncate BEFORE TRUNCATE ON cutter_governance.gate_catalogue FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.gate_catalogue ENABLE ALWAYS TRIGGER trg_gate_catalogue_no_truncate;
+
+CREATE CONSTRAINT TRIGGER trg_gate_receipt_at_commit AFTER INSERT ON cutter_governance.gate_receipt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_receipt();
+
+ALTER TABLE cutter_governance.gate_receipt ENABLE ALWAYS TRIGGER trg_gate_receipt_at_commit;
+
+CREATE TRIGGER trg_gate_receipt_immutable BEFORE DELETE OR UPDATE ON cutter_governance.gate_receipt FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_receipt_immutable();
+
+ALTER TABLE cutter_governance.gate_receipt ENABLE ALWAYS TRIGGER trg_gate_receipt_immutable;
+
+CREATE TRIGGER trg_gate_receipt_no_truncate BEFORE TRUNCATE ON cutter_governance.gate_receipt FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_receipt_immutable();
+
+ALTER TABLE cutter_governance.gate_receipt ENABLE ALWAYS TRIGGER trg_gate_receipt_no_truncate;
+
+CREATE TRIGGER trg_manifest_unit_block_append_only BEFORE DELETE OR UPDATE ON cutter_governance.manifest_unit_block FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.manifest_unit_block ENABLE ALWAYS TRIGGER trg_manifest_unit_block_append_only;
+
+CREATE TRIGGER trg_manifest_unit_block_no_truncate BEFORE TRUNCATE ON cutter_governance.manifest_unit_block FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.manifest_unit_block ENABLE ALWAYS TRIGGER trg_manifest_unit_block_no_truncate;
+
+CREATE TRIGGER trg_message_refusal_append_only BEFORE DELETE OR UPDATE ON cutter_governance.message_refusal FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.message_refusal ENABLE ALWAYS TRIGGER trg_message_refusal_append_only;
+
+CREATE TRIGGER trg_message_refusal_no_truncate BEFORE TRUNCATE ON cutter_governance.message_refusal FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.message_refusal ENABLE ALWAYS TRIGGER trg_message_refusal_no_truncate;
+
+CREATE TRIGGER trg_order_consumption_append_only BEFORE DELETE OR UPDATE ON cutter_governance.order_consumption FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.order_consumption ENABLE ALWAYS TRIGGER trg_order_consumption_append_only;
+
+CREATE TRIGGER trg_order_consumption_no_truncate BEFORE TRUNCATE ON cutter_governance.order_consumption FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.order_consumption ENABLE ALWAYS TRIGGER trg_order_consumption_no_truncate;
+
+CREATE TRIGGER trg_policy_epoch_append_only BEFORE DELETE OR UPDATE ON cutter_governance.policy_epoch FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.policy_epoch ENABLE ALWAYS TRIGGER trg_policy_epoch_append_only;
+
+CREATE TRIGGER trg_policy_epoch_no_truncate BEFORE TRUNCATE ON cutter_governance.policy_epoch FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.policy_epoch ENABLE ALWAYS TRIGGER trg_policy_epoch_no_truncate;
+
+CREATE TRIGGER trg_review_decision_append_only BEFORE DELETE OR UPDATE ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.review_decision ENABLE ALWAYS TRIGGER trg_review_decision_append_only;
+
+CREATE TRIGGER trg_review_decision_writer BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_writer();
+
+CREATE TRIGGER trg_schema_baseline_append_only BEFORE DELETE OR UPDATE ON cutter_governance.schema_baseline FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_baseline_append_only;
+
+CREATE TRIGGER trg_schema_baseline_no_truncate BEFORE TRUNCATE ON cutter_governance.schema_baseline FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_baseline_no_truncate;
+
+CREATE TRIGGER trg_verify_result_append_only BEFORE DELETE OR UPDATE ON cutter_governance.verify_result FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.verify_result ENABLE ALWAYS TRIGGER trg_verify_result_append_only;
+
+CREATE TRIGGER trg_verify_result_no_truncate BEFORE TRUNCATE ON cutter_governance.verify_result FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.verify_result ENABLE ALWAYS TRIGGER trg_verify_result_no_truncate;
+
+CREATE CONSTRAINT TRIGGER trg_void_at_commit AFTER INSERT ON cutter_governance.void_record DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_void();
+
+CREATE CONSTRAINT TRIGGER trg_zz_cut_change_set_affected_row_gate AFTER INSERT OR UPDATE ON cutter_governance.cut_change_set_affected_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_cut_change_set_gate AFTER INSERT OR UPDATE ON cutter_governance.cut_change_set DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_decision_backlog_entry_gate AFTER INSERT OR UPDATE ON cutter_governance.decision_backlog_entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_decision_backlog_history_gate AFTER INSERT OR UPDATE ON cutter_governance.decision_backlog_history DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_dot_pair_signature_gate AFTER INSERT OR UPDATE ON cutter_governance.dot_pair_signature DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record', 'IG_write_verify');
+
+CREATE CONSTRAINT TRIGGER trg_zz_manifest_envelope_gate AFTER INSERT OR UPDATE ON cutter_governance.manifest_envelope DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_manifest_unit_block_gate AFTER INSERT OR UPDATE ON cutter_governance.manifest_unit_block DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_review_decision_gate AFTER INSERT ON cutter_governance.review_decision DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.type = 'cut'::text)) EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_verify_result_gate AFTER INSERT OR UPDATE ON cutter_governance.verify_result DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_write_verify');
+
+CREATE TRIGGER trg_aa_iu_gateway_write_guard BEFORE INSERT OR DELETE OR UPDATE ON public.information_unit FOR EACH ROW EXECUTE FUNCTION public.fn_iu_gateway_guard();
+
+ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_aa_iu_gateway_write_guard;
+
+CREATE TRIGGER trg_aa_uv_gateway_write_guard BEFORE INSERT OR DELETE OR UPDATE ON public.unit_version FOR EACH ROW EXECUTE FUNCTION public.fn_iu_gateway_guard();
+
+ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_aa_uv_gateway_write_guard;
+
+CREATE TRIGGER trg_iu_birth_gate_layer1 BEFORE INSERT ON public.information_unit FOR EACH ROW EXECUTE FUNCTION public.fn_iu_birth_gate_layer1();
+
+CREATE CONSTRAINT TRIGGER trg_iu_birth_gate_layer2 AFTER INSERT OR UPDATE ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.fn_iu_birth_gate_layer2();
+
+CREATE TRIGGER trg_iu_enacted_immut BEFORE DELETE OR UPDATE ON public.information_unit FOR EACH ROW EXECUTE FUNCTION public.fn_enacted_immutable();
+
+CREATE TRIGGER trg_iu_enacted_immut_always BEFORE DELETE OR UPDATE ON public.information_unit FOR EACH ROW EXECUTE FUNCTION public.fn_enacted_immutable();
+
+ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_iu_enacted_immut_always;
+
+CREATE TRIGGER trg_iu_lifecycle_log_append_only BEFORE DELETE OR UPDATE ON public.iu_lifecycle_log FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.iu_lifecycle_log ENABLE ALWAYS TRIGGER trg_iu_lifecycle_log_append_only;
+
+CREATE TRIGGER trg_iu_lifecycle_log_no_truncate BEFORE TRUNCATE ON public.iu_lifecycle_log FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.iu_lifecycle_log ENABLE ALWAYS TRIGGER trg_iu_lifecycle_log_no_truncate;
+
+CREATE TRIGGER trg_iu_no_truncate BEFORE TRUNCATE ON public.information_unit FOR EACH STATEMENT EXECUTE FUNCTION public.fn_enacted_immutable();
+
+ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_iu_no_truncate;
+
+CREATE TRIGGER trg_source_snapshot_append_only BEFORE DELETE OR UPDATE ON public.source_snapshot FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.source_snapshot ENABLE ALWAYS TRIGGER trg_source_snapshot_append_only;
+
+CREATE TRIGGER trg_source_snapshot_no_truncate BEFORE TRUNCATE ON public.source_snapshot FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.source_snapshot ENABLE ALWAYS TRIGGER trg_source_snapshot_no_truncate;
+
+CREATE TRIGGER trg_source_version_append_only BEFORE DELETE OR UPDATE ON public.source_version FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.source_version ENABLE ALWAYS TRIGGER trg_source_version_append_only;
+
+CREATE TRIGGER trg_source_version_no_truncate BEFORE TRUNCATE ON public.source_version FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.source_version ENABLE ALWAYS TRIGGER trg_source_version_no_truncate;
+
+CREATE TRIGGER trg_uv_enacted_immut BEFORE DELETE OR UPDATE ON public.unit_version FOR EACH ROW EXECUTE FUNCTION public.fn_enacted_immutable();
+
+CREATE TRIGGER trg_uv_enacted_immut_always BEFORE DELETE OR UPDATE ON public.unit_version FOR EACH ROW EXECUTE FUNCTION public.fn_enacted_immutable();
+
+ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_uv_enacted_immut_always;
+
+CREATE TRIGGER trg_uv_no_truncate BEFORE TRUNCATE ON public.unit_version FOR EACH STATEMENT EXECUTE FUNCTION public.fn_enacted_immutable();
+
+ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_uv_no_truncate;
+
+CREATE TRIGGER trg_vocabulary_append_only BEFORE DELETE OR UPDATE ON public.vocabulary FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.vocabulary ENABLE ALWAYS TRIGGER trg_vocabulary_append_only;
+
+CREATE TRIGGER trg_vocabulary_no_truncate BEFORE TRUNCATE ON public.vocabulary FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.vocabulary ENABLE ALWAYS TRIGGER trg_vocabulary_no_truncate;
+
+CREATE CONSTRAINT TRIGGER trg_zz_iu_insert_gate AFTER INSERT ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_cut_leg_a_execute');
+
+ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_zz_iu_insert_gate;
+
+CREATE CONSTRAINT TRIGGER trg_zz_iu_update_gate AFTER UPDATE ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute', 'VOID');
+
+ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_zz_iu_update_gate;
+
+CREATE CONSTRAINT TRIGGER trg_zz_log_gate AFTER INSERT ON public.iu_lifecycle_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute');
+
+CREATE CONSTRAINT TRIGGER trg_zz_uv_insert_gate AFTER INSERT ON public.unit_version DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_cut_leg_a_execute');
+
+ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_zz_uv_insert_gate;
+
+CREATE CONSTRAINT TRIGGER trg_zz_uv_update_gate AFTER UPDATE ON public.unit_version DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute');
+
+ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_zz_uv_update_gate;
+
+ALTER TABLE ONLY cutter_governance.action_receipt
+    ADD CONSTRAINT action_receipt_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_decision_fkey FOREIGN KEY (review_decision_id) REFERENCES cutter_governance.review_decision(review_decision_id);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_policy_sha256_fkey FOREIGN KEY (policy_sha256) REFERENCES cutter_governance.policy_epoch(sha256);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_request_id_fkey FOREIGN KEY (request_id) REFERENCES cutter_governance.approval_request(request_id);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.approval_consumption
+    ADD CONSTRAINT approval_consumption_source_version_id_fkey FOREIGN KEY (source_version_id) REFERENCES public.source_version(id);
+
+ALTER TABLE ONLY cutter_governance.approval_request
+    ADD CONSTRAINT approval_request_decision_fkey FOREIGN KEY (review_decision_id) REFERENCES cutter_governance.review_decision(review_decision_id);
+
+ALTER TABLE ONLY cutter_governance.approval_request
+    ADD CONSTRAINT approval_request_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.approval_verdict
+    ADD CONSTRAINT approval_verdict_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.batch_item
+    ADD CONSTRAINT batch_item_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES cutter_governance.batch(batch_id);
+
+ALTER TABLE ONLY cutter_governance.batch_item
+    ADD CONSTRAINT batch_item_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
+    ADD CONSTRAINT cut_change_set_affected_row_change_set_id_fkey FOREIGN KEY (change_set_id) REFERENCES cutter_governance.cut_change_set(change_set_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
+    ADD CONSTRAINT cut_change_set_affected_row_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
+    ADD CONSTRAINT cut_change_set_affected_row_unit_version_id_fkey FOREIGN KEY (unit_version_id) REFERENCES public.unit_version(id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_decision_backlog_entry_id_fkey FOREIGN KEY (decision_backlog_entry_id) REFERENCES cutter_governance.decision_backlog_entry(entry_id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_executor_signature_fkey FOREIGN KEY (executor_signature_id) REFERENCES cutter_governance.dot_pair_signature(signature_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_manifest_id_fkey FOREIGN KEY (manifest_id) REFERENCES cutter_governance.manifest_envelope(envelope_id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_review_decision_id_fkey FOREIGN KEY (review_decision_id) REFERENCES cutter_governance.review_decision(review_decision_id);
+
+ALTER TABLE ONLY cutter_governance.cut_change_set
+    ADD CONSTRAINT cut_change_set_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.decision_backlog_entry
+    ADD CONSTRAINT decision_backlog_entry_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.decision_backlog_history
+    ADD CONSTRAINT decision_backlog_history_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES cutter_governance.decision_backlog_entry(entry_id);
+
+ALTER TABLE ONLY cutter_governance.definition_cache
+    ADD CONSTRAINT definition_cache_fingerprint_fkey FOREIGN KEY (fingerprint) REFERENCES cutter_governance.definition_snapshot(fingerprint);
+
+ALTER TABLE ONLY cutter_governance.dot_pair_signature
+    ADD CONSTRAINT dot_pair_signature_cross_reference_change_set_id_fkey FOREIGN KEY (cross_reference_change_set_id) REFERENCES cutter_governance.cut_change_set(change_set_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.dot_pair_signature
+    ADD CONSTRAINT dot_pair_signature_cross_reference_verify_result_id_fkey FOREIGN KEY (cross_reference_verify_result_id) REFERENCES cutter_governance.verify_result(verify_result_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.drift_acknowledgement
+    ADD CONSTRAINT drift_acknowledgement_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.drift_acknowledgement
+    ADD CONSTRAINT drift_acknowledgement_statement_sha256_fkey FOREIGN KEY (statement_sha256) REFERENCES cutter_governance.order_consumption(statement_sha256);
+
+ALTER TABLE ONLY cutter_governance.gate_attempt
+    ADD CONSTRAINT gate_attempt_gate_fkey FOREIGN KEY (gate) REFERENCES cutter_governance.gate_catalogue(gate);
+
+ALTER TABLE ONLY cutter_governance.gate_attempt
+    ADD CONSTRAINT gate_attempt_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.gate_receipt
+    ADD CONSTRAINT gate_receipt_gate_fkey FOREIGN KEY (gate) REFERENCES cutter_governance.gate_catalogue(gate);
+
+ALTER TABLE ONLY cutter_governance.gate_receipt
+    ADD CONSTRAINT gate_receipt_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.manifest_envelope
+    ADD CONSTRAINT manifest_envelope_change_set_fkey FOREIGN KEY (cut_change_set_ref) REFERENCES cutter_governance.cut_change_set(change_set_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.manifest_envelope
+    ADD CONSTRAINT manifest_envelope_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.manifest_envelope
+    ADD CONSTRAINT manifest_envelope_source_doc_ref_fkey FOREIGN KEY (source_doc_ref) REFERENCES public.source_document(source_document_ref);
+
+ALTER TABLE ONLY cutter_governance.manifest_envelope
+    ADD CONSTRAINT manifest_envelope_superseded_by_envelope_id_fkey FOREIGN KEY (superseded_by_envelope_id) REFERENCES cutter_governance.manifest_envelope(envelope_id);
+
+ALTER TABLE ONLY cutter_governance.manifest_unit_block
+    ADD CONSTRAINT manifest_unit_block_decision_backlog_ref_fkey FOREIGN KEY (decision_backlog_ref) REFERENCES cutter_governance.decision_backlog_entry(entry_id);
+
+ALTER TABLE ONLY cutter_governance.manifest_unit_block
+    ADD CONSTRAINT manifest_unit_block_envelope_id_fkey FOREIGN KEY (envelope_id) REFERENCES cutter_governance.manifest_envelope(envelope_id);
+
+ALTER TABLE ONLY cutter_governance.manifest_unit_block
+    ADD CONSTRAINT manifest_unit_block_target_unit_id_fkey FOREIGN KEY (target_unit_id) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY cutter_governance.message_refusal
+    ADD CONSTRAINT message_refusal_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.order_consumption
+    ADD CONSTRAINT order_consumption_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.outbox
+    ADD CONSTRAINT outbox_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.review_decision
+    ADD CONSTRAINT review_decision_change_set_fkey FOREIGN KEY (cut_change_set_ref) REFERENCES cutter_governance.cut_change_set(change_set_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.review_decision
+    ADD CONSTRAINT review_decision_manifest_id_fkey FOREIGN KEY (manifest_id) REFERENCES cutter_governance.manifest_envelope(envelope_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.review_decision
+    ADD CONSTRAINT review_decision_prior_review_decision_id_fkey FOREIGN KEY (prior_review_decision_id) REFERENCES cutter_governance.review_decision(review_decision_id);
+
+ALTER TABLE ONLY cutter_governance.review_decision
+    ADD CONSTRAINT review_decision_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.review_decision
+    ADD CONSTRAINT review_decision_superseded_by_review_decision_id_fkey FOREIGN KEY (superseded_by_review_decision_id) REFERENCES cutter_governance.review_decision(review_decision_id);
+
+ALTER TABLE ONLY cutter_governance.run
+    ADD CONSTRAINT run_amends_fkey FOREIGN KEY (amends) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.run
+    ADD CONSTRAINT run_source_document_id_fkey FOREIGN KEY (source_document_id) REFERENCES public.source_document(id);
+
+ALTER TABLE ONLY cutter_governance.run
+    ADD CONSTRAINT run_source_version_id_fkey FOREIGN KEY (source_version_id) REFERENCES public.source_version(id);
+
+ALTER TABLE ONLY cutter_governance.stop_latch
+    ADD CONSTRAINT stop_latch_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.verify_result
+    ADD CONSTRAINT verify_result_change_set_id_fkey FOREIGN KEY (change_set_id) REFERENCES cutter_governance.cut_change_set(change_set_id);
+
+ALTER TABLE ONLY cutter_governance.verify_result
+    ADD CONSTRAINT verify_result_executor_signature_fkey FOREIGN KEY (executor_signature_id) REFERENCES cutter_governance.dot_pair_signature(signature_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.verify_result
+    ADD CONSTRAINT verify_result_manifest_id_fkey FOREIGN KEY (manifest_id) REFERENCES cutter_governance.manifest_envelope(envelope_id);
+
+ALTER TABLE ONLY cutter_governance.verify_result
+    ADD CONSTRAINT verify_result_review_decision_id_fkey FOREIGN KEY (review_decision_id) REFERENCES cutter_governance.review_decision(review_decision_id);
+
+ALTER TABLE ONLY cutter_governance.verify_result
+    ADD CONSTRAINT verify_result_verifier_signature_fkey FOREIGN KEY (verifier_signature_id) REFERENCES cutter_governance.dot_pair_signature(signature_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.void_record
+    ADD CONSTRAINT void_record_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.void_record
+    ADD CONSTRAINT void_record_statement_sha256_fkey FOREIGN KEY (statement_sha256) REFERENCES cutter_governance.order_consumption(statement_sha256);
+
+ALTER TABLE ONLY public.information_unit
+    ADD CONSTRAINT information_unit_parent_or_container_ref_fkey FOREIGN KEY (parent_or_container_ref) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY public.information_unit
+    ADD CONSTRAINT information_unit_version_anchor_fkey FOREIGN KEY (version_anchor_ref) REFERENCES public.unit_version(id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY public.iu_edit_draft
+    ADD CONSTRAINT iu_edit_draft_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY public.iu_lifecycle_log
+    ADD CONSTRAINT iu_lifecycle_log_change_set_fkey FOREIGN KEY (change_set_id) REFERENCES cutter_governance.cut_change_set(change_set_id);
+
+ALTER TABLE ONLY public.iu_lifecycle_log
+    ADD CONSTRAINT iu_lifecycle_log_decision_fkey FOREIGN KEY (review_decision_id) REFERENCES cutter_governance.review_decision(review_decision_id);
+
+ALTER TABLE ONLY public.iu_lifecycle_log
+    ADD CONSTRAINT iu_lifecycle_log_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY public.source_version
+    ADD CONSTRAINT source_version_content_checksum_fkey FOREIGN KEY (content_checksum) REFERENCES public.source_snapshot(sha256);
+
+ALTER TABLE ONLY public.source_version
+    ADD CONSTRAINT source_version_source_document_ref_fkey FOREIGN KEY (source_document_ref) REFERENCES public.source_document(source_document_ref);
+
+ALTER TABLE ONLY public.unit_version
+    ADD CONSTRAINT unit_version_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.information_unit(id);

@@ -1,0 +1,1 @@
+"""IO: the pages of the documentation that are made from code."""

@@ -1,0 +1,113 @@
+"""IO: writes the pages that are made from code: gates and states, settings, commands. A test holds them against it.
+
+`python -m docs.generate` writes; `pages()` gives {path: text}.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cutter import limits
+from cutter.gates.catalogue import GATES, Sovereign, State
+from cutter.settings import PREFIX, Settings
+
+HERE = Path(__file__).resolve().parent
+MADE = "This page is made from the code by `python -m docs.generate`; a test holds it against it."
+
+
+def pages() -> dict[str, str]:
+    """Every generated page."""
+    return {"gates.md": gates(), "settings.md": settings(), "commands.md": commands()}
+
+
+def diagram() -> str:
+    """The fourteen states as a mermaid state diagram."""
+    lines = ["```mermaid", "stateDiagram-v2", "    [*] --> pending"]
+    for gate in GATES:
+        if gate.sovereign is not None:
+            before = GATES[gate.number - 2].to_state.value
+            number = 1 if gate.sovereign is Sovereign.CUT else 2
+            lines.append(f"    {before} --> {gate.from_state.value}: SG_{number} request")
+            lines.append(f"    {gate.from_state.value} --> {gate.to_state.value}: signed approval, {gate.name}")
+        else:
+            lines.append(f"    {gate.from_state.value} --> {gate.to_state.value}: {gate.name}")
+    lines += [f"    {State.CLOSEOUT_REPORTED.value} --> [*]", "```"]
+    return "\n".join(lines)
+
+
+def gates() -> str:
+    """Gates, states, roles, caps and effects."""
+    rows = [
+        f"| {gate.number} | `{gate.name}` | {gate.from_state.value} → {gate.to_state.value} | {gate.role.value} | "
+        f"{gate.worker.value} | {gate.cap_minutes} | {gate.effect.value.replace('_', ' ')} | {gate.report} |"
+        for gate in GATES
+    ]
+    head = [
+        "# States and gates",
+        "",
+        MADE,
+        "",
+        diagram(),
+        "",
+        "Besides these there are three families: `failed_<gate>` and `failed_rejected` (terminal), `stopped_<reason>`",
+        "(the workflow stays open and waits) and `voided_<reason>` (terminal). `cutter status` shows how to go on.",
+        "",
+        "| # | gate | moves | connects as | worker | soft cap, min | effect on the surveyed state | report |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    tail = [
+        "",
+        f"Hard cap: {limits.HARD_CAP_MINUTES} minutes of active time. Retries: {limits.RETRIES_A_GATE} a gate, "
+        f"{limits.FAILURE_BUDGET_A_RUN} a run, after {', '.join(map(str, limits.RETRY_DELAYS_SECONDS))} seconds.",
+        "",
+    ]
+    return "\n".join([*head, *rows, *tail])
+
+
+def settings() -> str:
+    """The settings object as a table."""
+    rows = []
+    for name, field in Settings.model_fields.items():
+        default = "" if field.default is None or repr(field.default) == "PydanticUndefined" else f"`{field.default}`"
+        rows.append(f"| `{PREFIX}{name.upper()}` | {default} | {field.description} |")
+    return "\n".join(
+        [
+            "# Settings",
+            "",
+            MADE,
+            "",
+            "Read once at start from the environment, then from `cutter.toml`. An unknown or malformed one fails with",
+            "its name. Secrets are files, never settings. Temporal's own connection settings are `TEMPORAL_*`.",
+            "",
+            "| variable | default | what it is |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
+
+
+def commands() -> str:
+    """Every command with its one-line help."""
+    from starter.cli import app
+
+    rows = [f"| `cutter {name}` | {text} |" for name, text in _walk(app(), "")]
+    return "\n".join(["# Commands", "", MADE, "", "Every command has `--help` with an example and `--json`.", "",
+                      "| command | does |", "| --- | --- |", *rows, ""])  # fmt: skip
+
+
+def _walk(group: Any, prefix: str) -> list[tuple[str, str]]:
+    found = []
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if hasattr(command, "list_commands"):
+            found += _walk(command, f"{prefix}{name} ")
+        else:
+            found.append((prefix + name, (command.help or "").strip().split("\n")[0]))
+    return found
+
+
+if __name__ == "__main__":
+    for page, text in pages().items():
+        (HERE / page).write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Orchestration: the commands that people type; each starts, messages or reads, and ends with an exit code."""

@@ -1,0 +1,171 @@
+"""IO: `cutter approve|reject|revoke`: a person's decision, signed with their own key on their own machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cutter.approvals import schema
+from cutter.approvals.request import RequestDocument
+from cutter.domain.next_step import Needs, next_step
+from cutter.errors import InvalidInput, Refused
+from cutter.settings import Settings, load
+from starter import orders, runs, signing
+from starter.terminal import ExitCode, Json, end, err, show, table
+
+Run = Annotated[str, typer.Argument(help="Run id, or document id (its newest run)")]
+Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
+Key = Annotated[str | None, typer.Option(help="Primary fingerprint of your key")]
+Home = Annotated[Path | None, typer.Option("--gpg-home", help="GnuPG home; default: your own")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+def approve(
+    run: Run,
+    decision: Annotated[str, typer.Option(help="approve the open request, or resume a stopped run")] = schema.APPROVE,
+    reason: Annotated[str | None, typer.Option(help="Why a stopped run may go on; for --decision resume")] = None,
+    approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Show the request and its differences, recompute its digest here, sign, upload, and hand it over.
+
+    With --decision resume --reason TEXT the same for a run that was stopped and needs a signature to go on.
+
+    Example: cutter approve ICX-LAW-2026-001
+    """
+    if decision == schema.RESUME:
+        _resume(run, reason or "", orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
+        return
+    if decision != schema.APPROVE:
+        raise InvalidInput(
+            f"--decision {decision}: approve or resume; {_ELSEWHERE.get(decision, 'see `cutter --help`')}"
+        )
+    _decide(run, schema.APPROVE, orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
+
+
+_ELSEWHERE = {
+    schema.REJECT: "type `cutter reject RUN --reason TEXT`",
+    schema.VOID: "type `cutter void RUN --reason TEXT`",
+    schema.REVOKE: "type `cutter revoke RUN --approval SHA256 --reason TEXT`",
+    schema.ACKNOWLEDGE_DRIFT: "type `cutter acknowledge-drift RUN --reason TEXT`",
+}
+
+
+def reject(
+    run: Run,
+    reason: Annotated[str, typer.Option(help="Why")],
+    approver: Approver = None,
+    key: Key = None,
+    gpg_home: Home = None,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Refuse the request, signed; the run ends as failed_rejected.
+
+    Example: cutter reject ICX-LAW-2026-001 --reason "article 4 is missing"
+    """
+    _decide(run, schema.REJECT, orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json, text=reason)
+
+
+def revoke(
+    run: Run,
+    approval: Annotated[str, typer.Option(help="sha256 of the approval's signed body")],
+    reason: Annotated[str, typer.Option(help="Why")],
+    approver: Approver = None,
+    key: Key = None,
+    gpg_home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Take back an approval that was not consumed yet.
+
+    Example: cutter revoke ICX-LAW-2026-001 --approval 3fa4… --reason "signed by mistake"
+    """
+    settings = load()
+    seen = _open_run(settings, run)
+    keys = orders.Keys(approver, key, gpg_home)
+    order = orders.prepare(settings, seen, schema.REVOKE, reason, keys, approval_sha256=approval)
+    name = orders.sign(settings, order)
+    _show(seen, schema.REVOKE, name, orders.hand_over(settings, seen, name), as_json=as_json)
+
+
+def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
+    settings = load()
+    seen = _open_run(settings, run)
+    latch = runs.sidecar(settings, seen["run_id"])["latch"]
+    step = next_step(
+        run_id=seen["run_id"], document_id=seen["document_id"], state=seen["state"], latched=latch["stopped"]
+    )
+    if step.needs is not Needs.SIGNED_RESUME:
+        raise Refused(f"{seen['run_id']} is {seen['state']}: type `{step.command}`", code="no_signed_resume_needed")
+    order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen["state"])
+    if not as_json:
+        why = (seen["last_error"] or {}).get("reason") or latch["reason"] or ""
+        rows = [("document", seen["document_id"]), ("stopped as", seen["state"]), ("because", why)]
+        err().print(table(("resume", seen["run_id"]), rows))
+    orders.confirm(order, yes=yes)
+    name = orders.sign(settings, order)
+    _show(seen, schema.RESUME, name, orders.hand_over(settings, seen, name), as_json=as_json)
+
+
+def _open_run(settings: Settings, run: str) -> dict[str, Any]:
+    """The run's row; an ended run is refused before anybody's key is used."""
+    seen: dict[str, Any] = runs.sidecar(settings, runs.run_id_of(settings, run))["run"]
+    if seen["ended_at"] is not None:
+        raise Refused(
+            f"{seen['run_id']} is over as {seen['outcome'] or seen['state']}: see `cutter status {seen['run_id']}`",
+            code="run_ended",
+        )
+    return seen
+
+
+def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: bool, text: str = "") -> None:
+    settings = load()
+    seen = _open_run(settings, run)
+    kb_id = signing.open_request(settings, seen["run_id"])
+    document, data = signing.read_request(settings, kb_id)
+    signer = signing.who(settings, *keys)
+    digest = signing.recompute(settings, document)
+    if not as_json:
+        err().print(summary(document, digest))
+    if not yes and not typer.confirm(f"{decision} as {signer.approver}?", err=True):
+        raise Refused("nothing was signed", code="not_confirmed")
+    statement = signing.answer(document, data, signer, decision, text=text)
+    name = signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)
+    _show(seen, decision, name, orders.hand_over(settings, seen, name), as_json=as_json)
+
+
+def summary(document: RequestDocument, digest: str) -> Any:
+    """What is about to be signed, as a table."""
+    asked, changes = document.request, document.changes
+    return table(
+        ("", ""),
+        [
+            ("document", asked.document_id),
+            ("gate", asked.gate),
+            (
+                "units",
+                f"{asked.candidate_count}: {changes.added_count} added, {changes.changed_count} changed, "
+                f"{changes.removed_count} removed",
+            ),
+            *(("+", unit.address) for unit in changes.added[:12]),
+            *(
+                [("", f"… and {changes.added_count - 12} more, see {document.kb_id}")]
+                if changes.added_count > 12
+                else []
+            ),
+            ("writer_digest", f"{digest} (recomputed here)"),
+            ("manifest_digest", asked.manifest_digest),
+            ("backup_sha", document.backup_sha),
+            ("findings", document.findings_count),
+            ("challenge", asked.challenge),
+            ("expires", document.expires_utc),
+        ],
+        title=f"{asked.gate} of {asked.run_id}",
+    )
+
+
+def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
+    found = {"run_id": run["run_id"], "decision": decision, "approval_kb_id": kb_id, **answer}
+    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), list(found.items()))))
+    end(ExitCode.DONE if found.get("status") in ("accepted", "duplicate", "queued") else ExitCode.STOPPED)

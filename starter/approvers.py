@@ -1,0 +1,164 @@
+"""IO: `cutter approvers`: policy epochs: the first is the database owner's, each next one signed by the one before."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cutter.approvals import epochs
+from cutter.approvals.gpg import Gpg
+from cutter.approvals.policy import Policy
+from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.settings import Settings, load
+from cutter.storage.faults import translated
+from cutter.storage.migrate import OWNER
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter.terminal import Json, show, table
+
+app = typer.Typer(help="Who may approve: numbered, signed policy epochs.", no_args_is_help=True)
+
+Approvers = Annotated[
+    list[str], typer.Option("--approver", help="NAME=PUBLIC_KEY_FILE, such as an=an.asc; may be repeated")
+]
+
+
+def install(settings: Settings, policy: Policy) -> None:
+    """Write an epoch's row, as the database's owner."""
+    with translated(), connect(settings, OWNER) as connection:
+        connection.execute(
+            "select cutter_governance.fn_policy_install(%s, %s, %s, %s::jsonb, %s)",
+            (
+                policy.number,
+                policy.deployment_id,
+                policy.data.decode(),
+                _json(policy.thresholds()),
+                policy.lifecycle_group,
+            ),
+        )
+
+
+def in_force(settings: Settings) -> str:
+    """sha256 of the epoch that the database names."""
+    with translated(), connect(settings, OWNER) as connection:
+        row = connection.execute(query("policy_in_force")).fetchone()
+    if row is None:
+        raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
+    return str(row[0])
+
+
+def new_approvers(entries: list[str]) -> list[epochs.NewApprover]:
+    """NAME=FILE entries as approvers."""
+    made = []
+    for entry in entries:
+        name, mark, file = entry.partition("=")
+        if not mark or not Path(file).is_file():
+            raise InvalidInput(
+                f"--approver {entry}: NAME=PUBLIC_KEY_FILE, where the file is `gpg --armor --export` output"
+            )
+        made.append(epochs.NewApprover(name=name, public_key=Path(file).read_bytes()))
+    return made
+
+
+@app.command()
+def init(approver: Approvers, as_json: Json = False) -> None:
+    """Make epoch 1 with a new deployment id, and install it as the database's owner.
+
+    Example: cutter approvers init --approver an=an.asc
+    """
+    settings = load()
+    try:
+        policy = epochs.read_epoch(settings.approvers, 1)
+    except NotFound:
+        policy = epochs.init(settings.approvers, approvers=new_approvers(approver))
+    wanted, present = {entry.partition("=")[0] for entry in approver}, {one.name for one in policy.approvers}
+    if wanted != present:
+        raise Refused(
+            f"epoch 1 names {', '.join(sorted(present))} already: type `cutter approvers propose --approver …`, have "
+            "it signed by them with `cutter approvers sign`, then `cutter approvers install 2`",
+            code="epoch_exists",
+        )
+    install(settings, policy)
+    _show(policy, as_json=as_json)
+
+
+@app.command()
+def propose(approver: Approvers, as_json: Json = False) -> None:
+    """Write the next epoch, unsigned; the approvers of the present one then sign it with `approvers sign`.
+
+    Example: cutter approvers propose --approver an=an.asc --approver binh=binh.asc
+    """
+    settings = load()
+    policy, _ = epochs.load_current(settings.approvers, in_force(settings))
+    _show(epochs.propose(settings.approvers, policy, approvers=new_approvers(approver)), as_json=as_json)
+
+
+@app.command()
+def sign(
+    number: Annotated[int, typer.Argument(help="The proposed epoch's number")],
+    key: Annotated[str, typer.Option(help="Primary fingerprint of your key")],
+    gpg_home: Annotated[Path | None, typer.Option(help="GnuPG home; default: your own")] = None,
+    as_json: Json = False,
+) -> None:
+    """Sign a proposed epoch with your own key.
+
+    Example: cutter approvers sign 2 --key 0123…
+    """
+    settings = load()
+    policy = epochs.read_epoch(settings.approvers, number)
+    gpg = Gpg(gpg_home, interactive=True)
+    path = epochs.add_signature(settings.approvers, policy, key, gpg.sign_detached(policy.data, key))
+    show({"signature": str(path)}, as_json=as_json, render=lambda out: out.print(f"signed: {path.name}"))
+
+
+@app.command(name="install")
+def install_command(number: Annotated[int, typer.Argument(help="The epoch's number")], as_json: Json = False) -> None:
+    """Install a proposed epoch when enough approvers of the present one have signed it.
+
+    Example: cutter approvers install 2
+    """
+    settings = load()
+    previous, _ = epochs.load_current(settings.approvers, in_force(settings))
+    following = epochs.read_epoch(settings.approvers, number)
+    epochs.check_succession(settings.approvers, previous, following, now=_database_clock(settings))
+    install(settings, following)
+    _show(following, as_json=as_json)
+
+
+@app.command(name="show")
+def show_command(as_json: Json = False) -> None:
+    """Show the policy in force.
+
+    Example: cutter approvers show
+    """
+    settings = load()
+    policy, _ = epochs.load_current(settings.approvers, in_force(settings))
+    _show(policy, as_json=as_json)
+
+
+def _database_clock(settings: Settings) -> datetime:
+    with translated(), connect(settings, OWNER) as connection:
+        row = connection.execute(query("database_clock")).fetchone()
+    assert row is not None
+    moment: datetime = row[0]  # type: ignore[assignment]
+    return moment
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value)
+
+
+def _show(policy: Policy, *, as_json: bool) -> None:
+    rows = [(one.name, one.fingerprint, ", ".join(one.gates), ", ".join(one.groups)) for one in policy.approvers]
+    title = f"epoch {policy.number} of deployment {policy.deployment_id} · sha256 {policy.sha256[:16]}"
+    show(
+        {"epoch": policy.number, "deployment_id": policy.deployment_id, "sha256": policy.sha256,
+         "approvers": [{"name": row[0], "fingerprint": row[1]} for row in rows]},
+        as_json=as_json,
+        render=lambda out: out.print(table(("approver", "fingerprint", "gates", "groups"), rows, title=title)),
+    )  # fmt: skip

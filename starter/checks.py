@@ -1,0 +1,216 @@
+"""IO: what `cutter doctor` looks at. A check looks, it never starts, makes or repairs anything."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import psycopg
+
+from cutter import limits
+from cutter.errors import CutterError, Unavailable
+from cutter.gates.catalogue import WorkerRole
+from cutter.settings import Settings, dsn
+from cutter.stack import key_homes, ports, postgres, records, supervisor, temporal, workers
+from cutter.stack.records import Service
+
+PYTHON_MIN = (3, 11)
+GPG_MIN = (2, 2)
+KEYS = tuple(sorted(key_homes.HOMES.values()))
+
+
+class Verdict(StrEnum):
+    """`off`: not running because nobody started it, which is no fault; `optional`: missing and not needed here."""
+
+    OK = "ok"
+    OFF = "off"
+    OPTIONAL = "optional"
+    BAD = "bad"
+
+
+MARKS = {Verdict.OK: "✓", Verdict.OFF: "-", Verdict.OPTIONAL: "-", Verdict.BAD: "✗"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing looked at; `remedy` is what to type when it is not as it should be."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    remedy: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.verdict is Verdict.BAD
+
+
+def all_checks(settings: Settings) -> list[Check]:
+    return list(_all(settings))
+
+
+def _all(settings: Settings) -> Iterator[Check]:
+    known = records.read(settings.state)
+    yield python()
+    yield gpg()
+    yield tool("git", needed=True)
+    yield tool("make", needed=True)
+    yield tool("go", needed=False)
+    yield temporal_program(settings)
+    yield temporal_server(settings, known)
+    yield database(settings)
+    yield migrations(settings)
+    for role in WorkerRole:
+        yield process(f"worker-{role}", known)
+    yield disk(settings)
+    yield keys(settings)
+
+
+def python() -> Check:
+    wanted = ".".join(map(str, PYTHON_MIN))
+    good = sys.version_info >= PYTHON_MIN
+    remedy = "" if good else f"install Python {wanted} or newer, then make the virtual environment again"
+    return Check(name="python", verdict=_good(good), found=platform.python_version(), remedy=remedy)
+
+
+def gpg() -> Check:
+    remedy = "install GnuPG 2.2 or newer: `apt-get install gnupg` (Debian), `brew install gnupg` (macOS)"
+    path = shutil.which("gpg")
+    if path is None:
+        return Check(name="gpg", verdict=Verdict.BAD, found="not on PATH", remedy=remedy)
+    said = _said([path, "--version"])
+    version = re.search(r"(\d+)\.(\d+)\.\d+", said)
+    good = version is not None and (int(version[1]), int(version[2])) >= GPG_MIN
+    found = said.splitlines()[0] if said else f"{path} does not run"
+    return Check(name="gpg", verdict=_good(good), found=found, remedy="" if good else remedy)
+
+
+def tool(name: str, *, needed: bool) -> Check:
+    path = shutil.which(name)
+    if path is not None:
+        return Check(name=name, verdict=Verdict.OK, found=path)
+    if not needed:
+        return Check(name=name, verdict=Verdict.OPTIONAL, found="not on PATH", remedy="only to build Temporal")
+    return Check(name=name, verdict=Verdict.BAD, found="not on PATH", remedy=f"install {name}")
+
+
+def temporal_program(settings: Settings) -> Check:
+    """How `cutter up` would come by a server; nothing is downloaded or built for this."""
+    try:
+        found = temporal.resolve(address=settings.temporal_address, fetch=False)
+    except Unavailable:
+        how = "will be downloaded or, with go, built by `cutter up`"
+        return Check(name="temporal program", verdict=Verdict.OPTIONAL, found="none yet", remedy=how)
+    where = found.address or f"{found.version} at {found.path}"
+    return Check(name="temporal program", verdict=Verdict.OK, found=f"{found.how}: {where}")
+
+
+def temporal_server(settings: Settings, known: dict[str, Service]) -> Check:
+    if settings.temporal_address is None:
+        return process("temporal", known)
+    good = ports.listens(settings.temporal_address)
+    remedy = "" if good else "start it, or correct CUTTER_TEMPORAL_ADDRESS"
+    found = f"{settings.temporal_address} {'listens' if good else 'does not answer'}"
+    return Check(name="temporal", verdict=_good(good), found=found, remedy=remedy)
+
+
+def process(name: str, known: dict[str, Service]) -> Check:
+    service = known.get(name)
+    if service is None:
+        return Check(name=name, verdict=Verdict.OFF, found="not started", remedy="cutter up")
+    if not service.alive:
+        found = f"died (process {service.process.pid})"
+        return Check(name=name, verdict=Verdict.BAD, found=found, remedy="cutter up; its log is in the state folder")
+    found = " ".join(filter(None, (service.address, service.version, f"process {service.process.pid}")))
+    return Check(name=name, verdict=Verdict.OK, found=found)
+
+
+def database(settings: Settings) -> Check:
+    """The embedded cluster by its own look, an external one by a connection."""
+    if settings.database_url is None:
+        status = postgres.cluster_status(settings.state)
+        found = f"embedded, {status.state}" + (f" on port {status.port}" if status.port else "")
+        verdict = {
+            postgres.State.RUNNING: Verdict.OK,
+            postgres.State.STARTING: Verdict.OK,
+            postgres.State.CRASHED: Verdict.BAD,
+        }.get(status.state, Verdict.OFF)
+        return Check(name="postgres", verdict=verdict, found=found, remedy="" if verdict is Verdict.OK else "cutter up")
+    try:
+        with psycopg.connect(dsn(settings, "cutter_operator"), connect_timeout=5) as connection:
+            version = connection.info.server_version // 10_000
+    except (psycopg.OperationalError, CutterError) as problem:
+        reason = str(problem).strip().splitlines()[0]
+        return Check(name="postgres", verdict=Verdict.BAD, found=reason, remedy="correct CUTTER_DATABASE_URL")
+    return Check(name="postgres", verdict=Verdict.OK, found=f"PostgreSQL {version} at {settings.database_url}")
+
+
+def migrations(settings: Settings) -> Check:
+    """As `cutter migrate --check` sees them; off while the database is."""
+    if database(settings).verdict is not Verdict.OK:
+        return Check(name="migrations", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
+    from cutter.storage import migrate
+
+    try:
+        waiting = migrate.check(settings)
+    except CutterError as problem:
+        return Check(name="migrations", verdict=Verdict.BAD, found=str(problem), remedy="cutter migrate")
+    if waiting:
+        return Check(name="migrations", verdict=Verdict.BAD, found=f"{len(waiting)} waiting", remedy="cutter migrate")
+    return Check(name="migrations", verdict=Verdict.OK, found="up to date")
+
+
+def disk(settings: Settings) -> Check:
+    free = supervisor.free_bytes(settings.state)
+    good = free >= limits.DISK_FREE_MIN_BYTES
+    needed = limits.DISK_FREE_MIN_BYTES // limits.MIB
+    remedy = "" if good else f"make room: {needed} MiB are needed, or set CUTTER_STATE_DIR"
+    return Check(name="disk", verdict=_good(good), found=f"{free // limits.MIB} MiB free", remedy=remedy)
+
+
+def keys(settings: Settings) -> Check:
+    missing = [name for name in KEYS if not (settings.keys / name).is_dir()]
+    if not missing:
+        return _separation(settings) or Check(
+            name="keys", verdict=Verdict.OK, found=f"{', '.join(KEYS)} in {settings.keys}"
+        )
+    remedy = "cutter up makes throw-away keys; for real ones set CUTTER_KEYS_DIR"
+    verdict = Verdict.OFF if len(missing) == len(KEYS) else Verdict.BAD
+    return Check(name="keys", verdict=verdict, found=f"missing: {', '.join(missing)}", remedy=remedy)
+
+
+def _separation(settings: Settings) -> Check | None:
+    """What is wrong when a worker can sign as another one."""
+    for one, other in key_homes.shared(settings.keys):
+        found = f"{one} and {other} in {settings.keys} hold the same private key"
+        return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="give each worker a key of its own")
+    for role in WorkerRole:
+        others = key_homes.foreign(workers.handed_keys(settings.state, role), role)
+        if others:
+            found = f"the {role} worker was given {', '.join(others)} too"
+            return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="cutter down, then cutter up")
+    return None
+
+
+def _good(good: bool) -> Verdict:
+    return Verdict.OK if good else Verdict.BAD
+
+
+def _said(command: list[str]) -> str:
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=limits.PROGRAM_VERSION_SECONDS,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""

@@ -1,0 +1,262 @@
+"""Orchestration: the `cutter` command: one table of commands, one translation of errors, one way out.
+
+A module is imported when its command is called, so `cutter mark` does not pay for Temporal's client. The process ends
+with a flush and `os._exit`: a Temporal client can abort while the interpreter exits, and the exit code would lie.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import TracebackType
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from cutter import __version__
+from cutter.approvals import scratch
+from cutter.errors import CutterError
+from starter.terminal import ExitCode, say
+
+DEBUG = "--debug"
+BUG = "this is a bug in cutter: type the command again with --debug and report what it prints"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What to type, and where it is: a function, or a `typer.Typer` for a whole family. A space makes a group."""
+
+    name: str
+    module: str
+    attribute: str
+
+    @property
+    def present(self) -> bool:
+        return importlib.util.find_spec(self.module) is not None
+
+    def load(self) -> Any:
+        return getattr(importlib.import_module(self.module), self.attribute)
+
+
+COMMANDS = tuple(
+    Command(name=name, module=f"starter.{module}", attribute=attribute)
+    for name, module, attribute in (
+        ("up", "up", "up"),
+        ("down", "up", "down"),
+        ("doctor", "up", "doctor"),
+        ("demo", "demo", "demo"),
+        ("migrate", "migrate", "migrate"),
+        ("source add", "source", "add"),
+        ("source list", "source", "list_sources"),
+        ("mark", "mark", "mark_command"),
+        ("run", "orchestrate", "run"),
+        ("orchestrate run", "orchestrate", "run"),
+        ("orchestrate resume", "orchestrate", "resume"),
+        ("inbox", "inbox", "inbox"),
+        ("approve", "approvals", "approve"),
+        ("reject", "approvals", "reject"),
+        ("revoke", "approvals", "revoke"),
+        ("stop", "messages", "stop"),
+        ("cancel", "messages", "cancel"),
+        ("void", "messages", "void"),
+        ("acknowledge-drift", "messages", "acknowledge_drift"),
+        ("approvers", "approvers", "app"),
+        ("status", "status", "status"),
+        ("report", "report", "report"),
+        ("reconcile", "reconcile", "reconcile"),
+        ("rebuild", "rebuild", "rebuild"),
+        ("backup", "backup", "app"),
+        ("audit", "audit", "app"),
+        ("search-attributes", "search_attributes", "search_attributes"),
+    )
+)
+"""Every command. A new one is one row here and one function there."""
+
+GROUPS = {
+    "source": "Register documents and their pinned snapshots.",
+    "orchestrate": "Start and resume runs.",
+}
+"""Help of the groups that are made from names with a space."""
+
+
+class CommandTable(TyperGroup):
+    """The rows below a prefix as a group that imports a command's module when it is asked for."""
+
+    prefix = ""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the signature is typer's
+        below = [entry.name.removeprefix(self.prefix) for entry in COMMANDS if self._mine(entry) and entry.present]
+        return list(dict.fromkeys(name.split(" ")[0] for name in below))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        return _built(self.prefix + cmd_name)
+
+    def _mine(self, entry: Command) -> bool:
+        return entry.name.startswith(self.prefix)
+
+
+class SourceTable(CommandTable):
+    prefix = "source "
+
+
+class OrchestrateTable(CommandTable):
+    prefix = "orchestrate "
+
+
+_TABLES = {"source": SourceTable, "orchestrate": OrchestrateTable}
+
+
+def main() -> NoReturn:
+    """The console script: run, flush, end. Completion and --help leave by SystemExit, which is a code too."""
+    try:
+        code = run(sys.argv[1:])
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else int(left.code is not None)
+    _leave(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """One command line to its exit code; everything a person is told is printed."""
+    debug = DEBUG in arguments
+    given = [argument for argument in arguments if argument != DEBUG]
+    sys.excepthook = _show_bug if not debug else sys.__excepthook__
+    try:
+        result = app().main(given or ["--help"], prog_name="cutter", standalone_mode=False)
+    except KeyboardInterrupt:
+        return _told("interrupted; what was started goes on: `cutter status` shows it", ExitCode.INTERRUPTED)
+    except typer.Exit as left:
+        return left.exit_code
+    except typer.Abort:
+        return _told("stopped, nothing was done", ExitCode.STOPPED)
+    except _usage_errors() as problem:
+        return _told(_usage_sentence(problem), ExitCode.USAGE)
+    except _foreseen_errors() as problem:
+        if debug:
+            traceback.print_exception(problem)
+        return _told(*_translated(problem))
+    return result if isinstance(result, int) else int(ExitCode.DONE)
+
+
+@cache
+def app() -> Any:
+    """The root command with its completion options."""
+    made = typer.Typer(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
+    made.callback(epilog="Exit codes: 0 done, 1 failed, 2 usage, 3 waiting, 4 stopped or refused, 5 unavailable.")(
+        _root
+    )
+    return typer.main.get_command(made)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+def _root(
+    show_version: bool = typer.Option(
+        False, "--version", help="Print the version and end.", is_eager=True, callback=_print_version
+    ),
+    debug: bool = typer.Option(False, DEBUG, help="Show a traceback of an error; goes anywhere in the line."),
+) -> None:
+    """Cut laws into governed Information Units."""
+
+
+def _built(name: str) -> Any:
+    """The command or group of one full name."""
+    entry = next((entry for entry in COMMANDS if entry.name == name), None)
+    if entry is None:
+        group = typer.Typer(cls=_TABLES[name], no_args_is_help=True, add_completion=False, help=GROUPS[name])
+        group.callback()(_nothing)
+        made = typer.main.get_command(group)
+        made.name = name
+        return made
+    loaded = entry.load()
+    if not isinstance(loaded, typer.Typer):
+        single = typer.Typer(add_completion=False)
+        single.command(name.split(" ")[-1])(loaded)
+        loaded = single
+    else:
+        loaded = _group(loaded)
+    command = typer.main.get_command(loaded)
+    command.name = name.split(" ")[-1]
+    return command
+
+
+def _group(family: typer.Typer) -> typer.Typer:
+    """A family stays a group even while it has one command."""
+    if family.registered_callback is None:
+        family.callback()(_nothing)
+    return family
+
+
+def _nothing() -> None:
+    pass
+
+
+def _usage_errors() -> tuple[type[Exception], ...]:
+    """typer's own family of usage errors; found through its public member, since it may bring its own click."""
+    return tuple(kind for kind in typer.BadParameter.__mro__ if kind.__name__ in ("UsageError", "ClickException"))
+
+
+def _usage_sentence(problem: Any) -> str:
+    context = getattr(problem, "ctx", None)
+    hint = f" (see `{context.command_path} --help`)" if context is not None else ""
+    return f"{problem.format_message()}{hint}"
+
+
+def _foreseen_errors() -> tuple[type[Exception], ...]:
+    """Ours, and those of the libraries that this command has really loaded."""
+    found: list[type[Exception]] = [CutterError]
+    if psycopg := sys.modules.get("psycopg"):
+        found.append(psycopg.OperationalError)
+    if service := sys.modules.get("temporalio.service"):
+        found.append(service.RPCError)
+    return tuple(found)
+
+
+def _translated(problem: Exception) -> tuple[str, int]:
+    """One sentence and the exit code."""
+    if isinstance(problem, CutterError):
+        return str(problem), problem.exit_code
+    first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+    status = getattr(getattr(problem, "status", None), "name", "")
+    if status == "NOT_FOUND":
+        return f"Temporal does not know it: {first}", ExitCode.FAILED
+    if type(problem).__module__.startswith("temporalio"):
+        return f"Temporal does not answer ({first}): type `cutter doctor`", ExitCode.UNAVAILABLE
+    return f"the database does not answer ({first}): type `cutter doctor`", ExitCode.UNAVAILABLE
+
+
+def _told(sentence: str, code: int) -> int:
+    say(sentence)
+    return int(code)
+
+
+def _show_bug(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:  # noqa: ARG001
+    """What nobody foresaw: one line for the person, who gets the traceback with --debug."""
+    say(f"{BUG} ({kind.__name__}: {problem})")
+    _leave(ExitCode.FAILED)
+
+
+def _leave(code: int) -> NoReturn:
+    scratch.remove_all()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            code = code or ExitCode.FAILED
+    os._exit(int(code))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Orchestration: `cutter demo`: the story of the README on the real parts, with keys thrown away afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+from rich.console import Console
+from temporalio.client import WorkflowHandle
+
+from cutter.approvals import epochs, schema
+from cutter.approvals.gpg import Gpg
+from cutter.errors import CutterError, NotFound, Unavailable
+from cutter.messages import RunInput
+from cutter.settings import Settings, load
+from cutter.stack import temporal
+from cutter.stack.addresses import temporal_address, ui_url
+from starter import approvers, runs, signing, source, up
+from starter.client import connect
+from starter.orchestrate import wait_for_people
+from starter.terminal import ExitCode, Json, end, progress, say, show, table
+
+APPROVER = "demo-sovereign"
+LAW = Path(__file__).resolve().parent.parent / "examples" / "laws" / "reading-rooms-act.en.md"
+PROFILE = "generic-markdown"
+
+
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the stack up.")] = False,
+    laws: Annotated[str | None, typer.Option(help="A folder of laws to cut instead of the model law.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Cut one law on the real engine: both sovereign gates, approvals by the temporal CLI, closeout, evidence.
+
+    Example: cutter demo --keep
+    """
+    settings = load()
+    with progress("starting") as status:
+        up.start(settings, status)
+    try:
+        home = ensure_approver(settings)
+        text = _law(laws)
+        run_id = asyncio.run(_story(settings, home, text))
+        seen = runs.sidecar(settings, run_id)
+        show(summary(settings, seen), as_json=as_json, render=lambda console: _closeout(settings, seen, console))
+    finally:
+        if keep:
+            say(f"left up: Web UI {ui_url(settings)}; `cutter down` stops it")
+        else:
+            with progress("stopping") as status:
+                up.stop(settings, status)
+    end(ExitCode.DONE if seen["run"]["state"] == "closeout_reported" else ExitCode.FAILED)
+
+
+def ensure_approver(settings: Settings) -> Path:
+    """A throw-away approver for this stack, in its own GnuPG home, and the policy that names it."""
+    home = settings.state / "demo" / "gpg"
+    gpg = Gpg(home)
+    fingerprints = gpg.primary_fingerprints(secret=True) or (gpg.generate_key(f"{APPROVER} (throw-away)"),)
+    try:
+        policy = epochs.read_epoch(settings.approvers, 1)
+    except NotFound:
+        new = epochs.NewApprover(name=APPROVER, public_key=gpg.export_public(fingerprints[0]))
+        policy = epochs.init(settings.approvers, approvers=[new])
+    if policy.approver_of(fingerprints[0]) is None:
+        raise Unavailable(
+            f"this stack has a policy without {APPROVER}: use another CUTTER_STATE_DIR for the demo", what="approvers"
+        )
+    try:
+        approvers.in_force(settings)
+    except NotFound:
+        approvers.install(settings, policy)
+    return home
+
+
+def _law(laws: str | None) -> Path:
+    if laws is None:
+        return LAW
+    found = sorted(path for path in Path(laws).glob("*.md") if path.name != "README.md")
+    if not found:
+        raise NotFound(f"no .md file in {laws}")
+    return next((path for path in found if path.name.startswith("us-constitution")), found[0])
+
+
+async def _story(settings: Settings, home: Path, law: Path) -> str:
+    document_id = f"ICX-DEMO-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    source.register(
+        settings, law.read_bytes(), document_id=document_id, docprefix=document_id, profile=PROFILE,
+        options={"duplicates": "ordinal", "empty": "heading_only", "max_candidates": 1000},
+    )  # fmt: skip
+    say(f"registered {document_id}: {law.name}")
+    client = await connect(settings)
+    run_id = runs.register_run(settings, document_id, "live")
+    handle = await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="demo"))
+    signer = signing.who(settings, APPROVER, None, home)
+    with progress(f"{document_id}: running") as status:
+        for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
+            seen = await _await_gate(settings, handle, run_id, gate, status)
+            if seen.get("request") is None:
+                raise CutterError(f"the demo's run went to {seen['state']}: see `cutter status {run_id}`")
+            kb_id = _sign(settings, signer, seen["request"])
+            say(f"{gate}: signed, {_signal(settings, document_id, kb_id)}")
+            await _await_consumed(settings, run_id, gate)
+        await handle.result()
+    return run_id
+
+
+async def _await_gate(
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, gate: str, status: Any
+) -> dict[str, Any]:
+    while True:
+        seen = await wait_for_people(settings, handle, run_id, status)
+        if seen.get("request") is None or runs.sidecar(settings, run_id)["requests"][-1]["gate"] == gate:
+            return seen
+        await asyncio.sleep(0.1)
+
+
+async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
+    while True:
+        seen = await asyncio.to_thread(runs.sidecar, settings, run_id)
+        if any(used["gate"] == gate for used in seen["consumptions"]) or seen["run"]["state"].startswith("stopped_"):
+            return
+        await asyncio.sleep(0.1)
+
+
+def _sign(settings: Settings, signer: signing.Signing, request: str) -> str:
+    document, data = signing.read_request(settings, request)
+    signing.recompute(settings, document)
+    statement = signing.answer(document, data, signer, schema.APPROVE)
+    return signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)
+
+
+def _signal(settings: Settings, document_id: str, kb_id: str) -> str:
+    """Send the signal with the real temporal CLI, as a person would."""
+    program = temporal.resolve(address=None).path
+    command = [
+        str(program or "temporal"), "workflow", "signal", "--address", temporal_address(settings), "--workflow-id",
+        f"document/{document_id}", "--name", "submit_approval", "--input", f'"{kb_id}"',
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, env=dict(os.environ))
+    if done.returncode != 0:
+        raise Unavailable(f"the temporal CLI refused: {done.stderr.strip().splitlines()[-1][:200]}", what="temporal")
+    return f"`temporal workflow signal --workflow-id document/{document_id} --name submit_approval`"
+
+
+def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
+    """What the demo showed: the closeout, the units, both approvals, the addresses, how long each gate took."""
+    pins = {key: value for receipt in seen["receipts"] for key, value in receipt["result"]["pins"].items()}
+    query = quote(f'WorkflowId="document/{seen["run"]["document_id"]}"', safe="")
+    return {
+        "run_id": seen["run"]["run_id"],
+        "state": seen["run"]["state"],
+        "units_enacted": pins.get("units_enacted"),
+        "units_planned": pins.get("candidate_count"),
+        "audit_head": seen["audit_head"],
+        "closeout": next((doc["kb_id"] for doc in seen["documents"] if doc["subject"] == "IG_closeout"), None),
+        "run_folder": str(settings.runs / seen["run"]["run_id"]),
+        "ui": f"{ui_url(settings)}/namespaces/{settings.temporal_namespace}/workflows?query={query}",
+        "gates": [_gate(receipt, seen["attempts"]) for receipt in seen["receipts"]],
+        "approvals": [
+            {name: one[name] for name in ("gate", "approver", "fingerprint", "writer_digest", "consumed_at")}
+            for one in seen["consumptions"]
+        ],
+    }
+
+
+def _gate(receipt: dict[str, Any], attempts: list[dict[str, Any]]) -> dict[str, Any]:
+    mine = [one for one in attempts if one["gate"] == receipt["gate"]]
+    took = datetime.fromisoformat(mine[-1]["finished_at"]) - datetime.fromisoformat(mine[-1]["started_at"])
+    return {
+        "gate": receipt["gate"],
+        "milliseconds": round(took.total_seconds() * 1000),
+        "attempts": len(mine),
+        "receipt": receipt["receipt_hash"],
+    }
+
+
+def _closeout(settings: Settings, seen: dict[str, Any], console: Console) -> None:
+    told = summary(settings, seen)
+    gates = [(one["gate"], f"{one['milliseconds']} ms", one["attempts"], one["receipt"][:16]) for one in told["gates"]]
+    console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{told['run_id']}"))
+    used = [
+        (one["gate"], one["approver"], one["fingerprint"], one["writer_digest"][:16], one["consumed_at"][:19])
+        for one in told["approvals"]
+    ]
+    columns = ("approval of", "signed by", "fingerprint", "digest", "consumed once at")
+    console.print(table(columns, used, title="\napprovals"))
+    console.print(f"\n{told['units_enacted']} enacted of {told['units_planned']}")
+    console.print(f"state: {told['state']} · audit head {str(told['audit_head'])[:16]}")
+    for name in ("closeout", "run_folder", "ui"):
+        label = {"closeout": "closeout", "run_folder": "run folder", "ui": "Web UI"}[name]
+        console.print(f"{label}: {told[name]}", soft_wrap=True)

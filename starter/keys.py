@@ -1,0 +1,37 @@
+"""IO: throw-away keys of the local stack: executor, verifier, backup. A deployment brings its own GnuPG homes."""
+
+from __future__ import annotations
+
+from cutter.approvals.gpg import Gpg
+from cutter.settings import Settings
+
+
+def ensure_throwaway_keys(settings: Settings) -> None:
+    """Make the three key homes where they are missing; the verifier gets the executor's public key."""
+    keys = settings.keys
+    keys.mkdir(mode=0o700, parents=True, exist_ok=True)
+    executor, _ = _ensure(settings, "executor")
+    verifier, _ = _ensure(settings, "verifier")
+    backup = _ensure_backup(settings)
+    signer = executor.primary_fingerprints(secret=True)[0]
+    if signer not in verifier.primary_fingerprints():
+        verifier.import_public(executor.export_public(signer))
+    pinned = keys / "backup.fingerprint"
+    if not pinned.exists():
+        pinned.write_text(backup + "\n", encoding="ascii")
+
+
+def _ensure(settings: Settings, name: str) -> tuple[Gpg, str]:
+    gpg = Gpg(settings.keys / name)
+    secret = gpg.primary_fingerprints(secret=True)
+    return gpg, secret[0] if secret else gpg.generate_key(f"cutter {name} (throw-away)")
+
+
+def _ensure_backup(settings: Settings) -> str:
+    home = Gpg(settings.keys / "backup")
+    secret = home.primary_fingerprints(secret=True)
+    if secret:
+        return secret[0]
+    fingerprint = home.generate_key("cutter backup (throw-away)")
+    home.add_encryption_key(fingerprint)
+    return fingerprint

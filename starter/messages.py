@@ -1,0 +1,214 @@
+"""IO: `cutter stop|cancel|void|acknowledge-drift`: what people say to a run beside approvals.
+
+Stop and cancel need no signature and work while Temporal is down: the latch in PostgreSQL is what holds every write
+back, the signal only lets the workflow know at once. Void and the acknowledgement of drift are signed orders.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import textwrap
+from typing import Annotated, Any, Literal
+
+import typer
+from temporalio.service import RPCError, RPCStatusCode
+
+from cutter import limits
+from cutter.approvals import schema
+from cutter.domain.next_step import next_step
+from cutter.errors import InvalidInput, NotFound, Refused, Unavailable
+from cutter.gates.catalogue import GATES
+from cutter.settings import Settings, load
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import connect as connect_database
+from starter import orders, runs
+from starter.approvals import Approver, Home, Key, Run, Yes
+from starter.client import connect
+from starter.executions import open_execution_of
+from starter.inbox import OPERATOR
+from starter.terminal import ExitCode, Json, end, err, progress, show, table
+
+Reason = Annotated[str, typer.Option(help="Why, in one line; it is recorded")]
+Kind = Literal["stop", "cancel"]
+
+
+def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
+    """Stop a run before its next gate; unsigned. It goes on by a signed resume.
+
+    Example: cutter stop ICX-LAW-2026-001 --reason "the text is wrong"
+    """
+    _stop(run, "stop", reason, as_json=as_json)
+
+
+def cancel(run: Run, reason: Reason, as_json: Json = False) -> None:
+    """Cancel a run; unsigned. One that has written nothing ends; one that has written stops until it is voided.
+
+    Example: cutter cancel ICX-LAW-2026-001 --reason "started by mistake"
+    """
+    _stop(run, "cancel", reason, as_json=as_json)
+
+
+def void(
+    run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """End an open or failed run as voided, signed; drafts that it wrote are withdrawn. Enacted law is never voided.
+
+    Example: cutter void ICX-LAW-2026-001 --reason "wrong source"
+    """
+    settings = load()
+    run_id = runs.run_id_of(settings, run)
+    seen = runs.sidecar(settings, run_id)
+    if seen["run"]["state"].startswith("voided_"):
+        _show({"run_id": run_id, "status": "duplicate", "state": seen["run"]["state"]}, as_json=as_json)
+        return
+    if any(receipt["gate"] == "IG_lifecycle_enact_execute" for receipt in seen["receipts"]):
+        raise Refused(f"{run_id} is law already: enacted units are never voided", code="enacted_law_is_never_voided")
+    order = orders.prepare(settings, seen["run"], schema.VOID, reason, orders.Keys(approver, key, gpg_home))
+    if not as_json:
+        err().print(table(("void", run_id), _void_rows(seen)))
+    orders.confirm(order, yes=yes)
+    name = orders.sign(settings, order)
+    answer = asyncio.run(orders.through_void_workflow(settings, seen["run"], name))
+    _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **answer}, as_json=as_json)
+
+
+def acknowledge_drift(
+    run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Show what differs in the database, and accept exactly that state, signed; the run goes on from it.
+
+    Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
+    """
+    settings = load()
+    run_id = runs.run_id_of(settings, run)
+    seen = runs.sidecar(settings, run_id)["run"]
+    if not seen["state"].startswith("stopped_drift_"):
+        raise Refused(
+            f"{run_id} is {seen['state']}, not stopped by drift: see `cutter status {run_id}`", code="no_drift"
+        )
+    drift = (seen["last_error"] or {}).get("report") or {}
+    if not drift.get("fingerprint"):
+        raise NotFound(
+            f"{run_id} has no recorded drift to acknowledge: type `cutter void {run_id} --reason TEXT`", code="no_drift"
+        )
+    order = orders.prepare(
+        settings, seen, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
+        fingerprint=drift["fingerprint"],
+    )  # fmt: skip
+    if not as_json:
+        err().print(table(("drift", run_id), drift_rows(drift)))
+    orders.confirm(order, yes=yes)
+    name = orders.sign(settings, order)
+    answer = orders.hand_over(settings, seen, name)
+    found = {"run_id": run_id, "decision": schema.ACKNOWLEDGE_DRIFT, "kb_id": name, "drift": drift["diff"], **answer}
+    _show(found, as_json=as_json)
+
+
+def drift_rows(drift: dict[str, Any]) -> list[tuple[str, str]]:
+    """The readable diff: the dimension, then one object a line, then the fingerprint that is signed."""
+    lines = [str(line).partition(": ") for line in drift.get("diff") or []]
+    return [
+        ("dimension", str(drift.get("dimension", ""))),
+        *((name, "\n".join(textwrap.wrap(rest, 120)) or name) for name, _, rest in lines),
+        ("fingerprint", str(drift["fingerprint"])),
+    ]
+
+
+def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
+    settings = load()
+    text = " ".join(reason.split())[: limits.REASON_CHARACTERS_MAX]
+    if not text:
+        raise InvalidInput("--reason: say why, in one line")
+    run_id = runs.run_id_of(settings, run)
+    seen = runs.sidecar(settings, run_id)["run"]
+    if seen["ended_at"] is not None:
+        raise Refused(f"{run_id} is over as {seen['outcome'] or seen['state']}: nothing to {kind}", code="run_ended")
+    answer = set_latch(settings, run_id, kind, text)
+    if answer["status"] != "stopped":
+        raise Refused(
+            f"{run_id} ended meanwhile as {answer.get('state', 'unknown')}: nothing to {kind}", code="run_ended"
+        )
+    delivered, note = asyncio.run(_deliver(settings, seen, kind, text))
+    wrote = bool(answer["wrote"])
+    found = {
+        "run_id": run_id,
+        "document_id": seen["document_id"],
+        "latch": kind,
+        "reason": text,
+        "wrote": wrote,
+        "units": "draft units of this run stand in the database" if wrote else "nothing was written",
+        "workflow_told": delivered,
+        "note": note,
+        "next": _after(seen, kind, wrote=wrote, delivered=delivered),
+    }
+    rows = [(key, value) for key, value in found.items() if value != ""]
+    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
+
+
+def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[str, Any]:
+    """Set the stop latch as the operator. A gate that is writing just now is waited for, at most until its cap."""
+    longest = max(settings.cap_seconds(gate.phase) for gate in GATES)
+    with (
+        progress("setting the stop latch; a gate that is writing is waited for") as _,
+        translated(),
+        connect_database(settings, OPERATOR) as connection,
+    ):
+        connection.execute("select set_config('lock_timeout', %s, false)", (f"{int(longest * 1000)}ms",))
+        return call(
+            connection,
+            "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
+            (run_id, kind, reason, getpass.getuser()),
+        )
+
+
+async def _deliver(settings: Settings, run: dict[str, Any], kind: Kind, reason: str) -> tuple[bool, str]:
+    """Signal the run's own workflow; (told, what to know when it was not)."""
+    try:
+        client = await connect(settings)
+        return await tell(client, run, kind, reason)
+    except Unavailable:
+        return False, "Temporal does not answer: the latch alone is set, and no gate writes past it"
+
+
+async def tell(client: Any, run: dict[str, Any], kind: Kind, reason: str) -> tuple[bool, str]:
+    """Send the signal to the open workflow of this very run."""
+    execution = await open_execution_of(client, run)
+    if execution is None:
+        return False, "the run has no open workflow: the latch alone is set"
+    try:
+        await execution.handle(client).signal(kind, {"reason": reason})
+    except RPCError as problem:
+        if problem.status is RPCStatusCode.NOT_FOUND:
+            return False, "the workflow closed meanwhile: the latch alone is set"
+        raise runs.unanswered(problem) from None
+    return True, ""
+
+
+def _after(run: dict[str, Any], kind: Kind, *, wrote: bool, delivered: bool) -> str:
+    if not delivered:
+        return "cutter reconcile"
+    if kind == "cancel" and wrote:
+        return f"cutter void {run['run_id']} --reason TEXT"
+    state = "voided_cancelled" if kind == "cancel" else "stopped_stop"
+    return next_step(run_id=run["run_id"], document_id=run["document_id"], state=state, latched=True).command
+
+
+def _void_rows(seen: dict[str, Any]) -> list[tuple[str, object]]:
+    run = seen["run"]
+    wrote = any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in seen["receipts"])
+    return [
+        ("document", run["document_id"]),
+        ("state", run["state"]),
+        ("gates passed", len(seen["receipts"])),
+        ("effect", "its draft units are withdrawn" if wrote else "it wrote no unit; the run ends"),
+    ]
+
+
+def _show(found: dict[str, Any], *, as_json: bool) -> None:
+    rows = [(key, value) for key, value in found.items() if value not in ("", None)]
+    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
+    end(ExitCode.DONE if found.get("status") in ("accepted", "duplicate", "queued", "voided") else ExitCode.STOPPED)

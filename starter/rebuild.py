@@ -1,0 +1,127 @@
+"""IO: `cutter rebuild`: a run's folder and its documents in the knowledge base, made again from PostgreSQL alone.
+
+Gate reports are rendered from receipts; requests and stop reports stand in their outbox rows; the snapshot's copy is
+the source's own bytes. What people put there (approvals and their signatures) is not in the database and cannot be made
+again: it is listed where it is missing. Nothing is overwritten in the knowledge base: other bytes under a name are a
+finding for an auditor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+from psycopg.rows import dict_row
+
+from activities.closeout import index_entry
+from activities.deps import Deps, folder_of
+from activities.publish import project
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
+from cutter.gates import phase_report
+from cutter.gates.catalogue import Role
+from cutter.kb import folder as kb_folder
+from cutter.kb.ids import signature_of
+from cutter.settings import Settings, load
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter import runs
+from starter.reconcile import reading_deps
+from starter.terminal import ExitCode, Json, end, progress, show, table
+
+View = dict[str, Any]
+
+
+def rebuild(
+    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its newest run)")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every run of the database.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make run folders and knowledge base documents again from the database; exit 4 when other bytes stand there.
+
+    Example: cutter rebuild ICX-LAW-2026-001
+    """
+    settings = load()
+    if (run is None) == (not every):
+        raise InvalidInput("name a run, or --all: `cutter rebuild ICX-LAW-2026-001`")
+    run_ids = [runs.run_id_of(settings, run)] if run is not None else all_runs(settings)
+    with reading_deps(settings) as deps, progress("rebuilding") as say:
+        found = []
+        for number, run_id in enumerate(run_ids, start=1):
+            say(f"{number} of {len(run_ids)}: {run_id}")
+            found.append(rebuild_run(deps, run_id))
+    conflicts = [conflict for one in found for conflict in one["conflicts"]]
+    show({"runs": found}, as_json=as_json, render=lambda out: _render(out, found, conflicts))
+    end(ExitCode.STOPPED if conflicts else ExitCode.DONE)
+
+
+def all_runs(settings: Settings) -> list[str]:
+    """Every run id, the oldest first."""
+    with translated(), connect(settings, Role.READ.value) as connection:
+        return [str(row[0]) for row in connection.execute(query("all_run_ids")).fetchall()]
+
+
+def rebuild_run(deps: Deps, run_id: str) -> View:
+    """Write one run's folder and put its documents; those whose name holds other bytes are listed as conflicts."""
+    sidecar = runs.sidecar(deps.settings, run_id)
+    project(deps, sidecar)
+    documents, conflicts = 0, []
+    for kb_id, data, recorded in documents_of(deps.settings, sidecar):
+        try:
+            _put(deps, kb_id, data, recorded)
+            documents += 1
+        except Unavailable:
+            raise
+        except CutterError as problem:
+            conflicts.append({"kb_id": kb_id, "code": problem.code, "reason": str(problem)})
+    folder = deps.settings.runs / run_id
+    return {
+        "run_id": run_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,
+        "missing": _missing(deps, sidecar),
+    }  # fmt: skip
+
+
+def _missing(deps: Deps, sidecar: View) -> list[str]:
+    """Accepted statements of people, or their signatures, that the knowledge base lacks."""
+    said = sorted({verdict["kb_id"] for verdict in sidecar["verdicts"] if verdict["accepted"]})
+    return [name for kb_id in said for name in (kb_id, signature_of(kb_id)) if not deps.kb.exists(name)]
+
+
+def documents_of(settings: Settings, sidecar: View) -> Iterator[tuple[str, bytes, str | None]]:
+    """(KB id, bytes, sha256 that was recorded when it was put) of every document that a run's workers wrote."""
+    run, receipts = sidecar["run"], {one["gate"]: one for one in sidecar["receipts"]}
+    with translated(), connect(settings, Role.READ.value) as connection:
+        rows = connection.cursor(row_factory=dict_row)
+        entries = rows.execute(query("documents_of_run"), {"run_id": run["run_id"]}).fetchall()
+        snapshot = rows.execute(query("snapshot_of_run"), {"run_id": run["run_id"]}).fetchone()
+    if snapshot is not None and sidecar["requests"]:
+        sha256 = snapshot["content_checksum"]
+        yield kb_folder.snapshot_copy(folder_of(run, sha256), sha256), bytes(snapshot["bytes"]), sha256
+    for entry in entries:
+        data = (
+            entry["body"].encode()
+            if entry["body"] is not None
+            else phase_report.render(run, receipts[entry["subject"]])
+        )
+        yield entry["kb_id"], data, entry["sha256"]
+    if "IG_closeout" in receipts:
+        yield *index_entry(sidecar), None
+
+
+def _put(deps: Deps, kb_id: str, data: bytes, recorded: str | None) -> None:
+    if recorded is not None and sha256_hex(data) != recorded:
+        raise Conflict(f"{kb_id}: made again it is {sha256_hex(data)}, but {recorded} was put")
+    deps.kb.put(kb_id, data)
+
+
+def _render(out: Any, found: list[View], conflicts: list[View]) -> None:
+    rows = [(one["run_id"], one["documents"], one["folder"]) for one in found]
+    out.print(table(("run", "documents", "folder"), rows) if rows else "no runs yet: type `cutter run DOCUMENT`")
+    missing = [(name,) for one in found for name in one["missing"]]
+    if missing:
+        out.print(table(("only the people who signed can put these back",), missing))
+    if conflicts:
+        lines = [(one["kb_id"], one["reason"]) for one in conflicts]
+        out.print(table(("document", "other bytes stand there"), lines))

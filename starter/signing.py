@@ -1,0 +1,155 @@
+"""IO: a person's own side of an approval: read the request, recompute its digest, sign, upload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from cutter import marking
+from cutter.approvals import schema
+from cutter.approvals.gpg import Gpg
+from cutter.approvals.refusal import Refusal
+from cutter.approvals.request import RequestDocument, parse_request, request_sha256
+from cutter.approvals.statement import Statement, render
+from cutter.domain.digests import sha256_hex
+from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.kb.ids import signature_of
+from cutter.kb.store import Store
+from cutter.settings import Settings
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+
+ORDER_HOURS = 12
+OPERATOR = "cutter_operator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signing:
+    """Who signs: name in the policy, primary fingerprint, GnuPG home (None is the person's own)."""
+
+    approver: str
+    fingerprint: str
+    home: Path | None = None
+
+
+def read_request(settings: Settings, kb_id: str) -> tuple[RequestDocument, bytes]:
+    """The request document from the knowledge base; a single changed byte refuses."""
+    data = Store(settings.kb).get(kb_id)
+    document = parse_request(data)
+    if isinstance(document, Refusal):
+        raise Refused(f"{kb_id}: {document.reason}", code=document.code)
+    return document, data
+
+
+def recompute(settings: Settings, document: RequestDocument) -> str:
+    """writer_digest from the snapshot's own bytes, here on this machine; Refused when it is not the request's."""
+    snapshot = Store(settings.kb).get(document.snapshot_kb_id)
+    if sha256_hex(snapshot) != document.snapshot_sha256:
+        raise Refused(f"{document.snapshot_kb_id} is not the pinned snapshot: do not sign", code="snapshot_differs")
+    version = document.request.source_version_id
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("profile_of_version"), {"source_version_id": version}).fetchone()
+    if row is None or sha256_hex(str(row[0])) != document.profile_sha256:
+        raise Refused("the profile is not the one that the request names: do not sign", code="profile_differs")
+    options = marking.Options(**dict(row[1]), forbidden_ids=tuple(row[3]))  # type: ignore[call-overload, arg-type]
+    profile = marking.parse_profile(str(row[0]).encode())
+    marked = marking.mark(snapshot, profile=profile, docprefix=str(row[2]), options=options)
+    if isinstance(marked, marking.MarkRefusal):
+        raise Refused(f"the snapshot is refused here: {marked.message}", code=marked.code)
+    digest = marking.build_plan(snapshot, marked, docprefix=str(row[2]), source_version_id=version).writer_digest
+    if digest != document.request.writer_digest:
+        raise Refused(
+            f"recomputed here the writer_digest is {digest}, not {document.request.writer_digest}: do not sign",
+            code="writer_digest_differs",
+        )
+    return digest
+
+
+def answer(document: RequestDocument, data: bytes, signing: Signing, decision: str, *, text: str = "") -> Statement:
+    """An approval or rejection of exactly this request."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    asked = document.request
+    until = min(now + timedelta(seconds=document.ttl_seconds), document.expires_utc)
+    return Statement(
+        deployment_id=asked.deployment_id, gate=asked.gate, decision=decision, binding=schema.RUN, signed_utc=now,
+        not_after=until, approver=signing.approver, document_id=asked.document_id, run_id=asked.run_id,
+        source_version_id=asked.source_version_id, writer_digest=asked.writer_digest,
+        manifest_digest=asked.manifest_digest, region_sha=asked.region_sha, candidate_count=asked.candidate_count,
+        change_set_id=asked.change_set_id, grants_sha256=asked.grants_sha256,
+        review_decision_id=asked.review_decision_id, nonce=asked.nonce, challenge=asked.challenge,
+        request_sha256=request_sha256(data), text=text,
+    )  # fmt: skip
+
+
+def order(run: dict[str, Any], deployment_id: str, gate: str, signing: Signing, decision: str, reason: str,
+          **fields: str) -> Statement:  # fmt: skip
+    """A signed order about a run: resume, void, acknowledge_drift, revoke."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    made = Statement(
+        deployment_id=deployment_id, gate=gate, decision=decision, binding=schema.RUN, signed_utc=now,
+        not_after=now + timedelta(hours=ORDER_HOURS), approver=signing.approver, document_id=run["document_id"],
+        run_id=run["run_id"], reason=" ".join(reason.split()),
+    )  # fmt: skip
+    return replace(made, **fields)  # type: ignore[arg-type]
+
+
+def sign_and_upload(settings: Settings, statement: Statement, signing: Signing, kb_id: str) -> str:
+    """Sign the rendered statement with the person's own gpg and put both files into the knowledge base."""
+    body = render(statement)
+    signature = Gpg(signing.home, interactive=signing.home is None).sign_detached(body, signing.fingerprint)
+    store = Store(settings.kb)
+    name = _free(store, kb_id)
+    store.put(signature_of(name), signature)
+    store.put(name, body)
+    return name
+
+
+def _free(store: Store, kb_id: str) -> str:
+    """A name that no earlier document has: the store is write-once."""
+    stem = kb_id.removesuffix(".md")
+    for number in range(1, 100):
+        name = kb_id if number == 1 else f"{stem}-{number}.md"
+        if not store.exists(name):
+            return name
+    raise InvalidInput(f"{kb_id} and 98 more names are taken")
+
+
+def open_request(settings: Settings, run_id: str) -> str:
+    """KB id of the request that a run waits with."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("open_request_document"), {"run_id": run_id}).fetchone()
+    if row is None:
+        raise NotFound(f"{run_id} waits for no approval: see `cutter status {run_id}`")
+    return str(row[0])
+
+
+def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
+    """(deployment id, sovereign gate before the run): what a signed order names."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        policy = connection.execute(query("policy_in_force")).fetchone()
+        wrote = connection.execute(query("units_were_written"), {"run_id": run_id}).fetchone()
+    if policy is None or wrote is None:
+        raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
+    return str(policy[3]), "SG_lifecycle_authz" if wrote[0] else "SG_cut_authz"
+
+
+def who(settings: Settings, approver: str | None, key: str | None, home: Path | None) -> Signing:
+    """Who signs, from options or from the one secret key of the home that the policy knows."""
+    import yaml
+
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("policy_in_force")).fetchone()
+    if row is None:
+        raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
+    known = {one["fingerprint"]: one["name"] for one in yaml.safe_load(str(row[1]))["approvers"]}
+    mine = set(Gpg(home, interactive=home is None).primary_fingerprints(secret=True))
+    fitting = [f for f in known if f in mine and key in (None, f) and approver in (None, known[f])]
+    if len(fitting) != 1:
+        names = ", ".join(sorted(known.values()))
+        raise Refused(
+            f"{len(fitting)} of your keys fit the policy ({names}): name one with --approver or --key, or --gpg-home"
+        )
+    return Signing(approver=known[fitting[0]], fingerprint=fitting[0], home=home)

@@ -1,0 +1,158 @@
+"""IO: `cutter source`: register a document and its pinned snapshot. Registering is a person's act; gates only read."""
+
+from __future__ import annotations
+
+import getpass
+import unicodedata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from psycopg.types.json import Jsonb
+
+from cutter import limits, marking
+from cutter.domain import ids
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, InvalidInput
+from cutter.gates.source_pin import first_line_not_nfc
+from cutter.settings import Settings, load
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter.terminal import Json, show, table
+
+OPERATOR = "cutter_operator"
+
+
+def register(
+    settings: Settings, data: bytes, *, document_id: str, docprefix: str, profile: str, options: dict[str, Any],
+    source_uri: str | None = None, normalise: str | None = None, forbidden: tuple[str, ...] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Register bytes as the newest version of a document; the same bytes, profile and options again do nothing."""
+    provenance: dict[str, Any] = {}
+    if normalise == "nfc":
+        data, provenance = _normalised(data)
+    _require_text(data, document_id, profile)
+    chosen = _profile(profile)
+    marking.Options(**options, forbidden_ids=forbidden)
+    document = {
+        "document_id": ids.document_id(document_id),
+        "docprefix": ids.docprefix(docprefix),
+        "source_uri": source_uri,
+        "tenant": settings.tenant,
+        "forbidden_ids": list(forbidden),
+    }
+    body, parsed = chosen
+    version = {
+        "profile_id": parsed.id,
+        "profile_sha256": parsed.sha256,
+        "profile_body": body.decode(),
+        "options": options,
+        "provenance": provenance,
+    }
+    with translated(), connect(settings, OPERATOR) as connection:
+        answer = call(
+            connection, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
+            (Jsonb(document), data, Jsonb(version), getpass.getuser()),
+        )  # fmt: skip
+    if answer["status"] == "conflict":
+        raise Conflict(f"{document_id} is registered with {answer['field']} {answer['registered']}: use that one")
+    return {**answer, "document_id": document_id, "docprefix": docprefix, "profile": parsed.id, "size_bytes": len(data)}
+
+
+def _profile(name: str) -> tuple[bytes, marking.Profile]:
+    path = Path(name)
+    if name not in marking.PROFILES and path.suffix in (".yaml", ".yml"):
+        body = path.read_bytes()
+        return body, marking.parse_profile(body)
+    profile = marking.load_profile(name)
+    return marking.profile_bytes(name), profile
+
+
+def _normalised(data: bytes) -> tuple[bytes, dict[str, Any]]:
+    text = _decoded(data)
+    after = unicodedata.normalize("NFC", text)
+    changed = sum(one != other for one, other in zip(text.split("\n"), after.split("\n"), strict=True))
+    new = after.encode()
+    return new, {
+        "normalised": "nfc",
+        "from_sha256": sha256_hex(data),
+        "to_sha256": sha256_hex(new),
+        "lines_changed": changed,
+    }
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = data[: problem.start].count(b"\n") + 1
+        raise InvalidInput(
+            f"line {line}: byte {problem.start} is not UTF-8: convert the file, then add it again"
+        ) from None
+
+
+def _require_text(data: bytes, document_id: str, profile: str) -> None:
+    if not data.strip():
+        raise InvalidInput("the file is empty: there is nothing to cut")
+    if len(data) > limits.SOURCE_BYTES_MAX:
+        raise InvalidInput(f"{len(data)} bytes: a source has at most {limits.SOURCE_BYTES_MAX}")
+    line = first_line_not_nfc(_decoded(data))
+    if line is not None:
+        raise InvalidInput(
+            f"line {line} is not in Unicode NFC: type `cutter source add FILE --document-id {document_id} "
+            f"--profile {profile} --normalise nfc` to register a normalised snapshot"
+        )
+
+
+def add(
+    file: Annotated[Path, typer.Argument(help="The law's text, UTF-8", exists=True, dir_okay=False)],
+    document_id: Annotated[str, typer.Option(help="Business key, such as ICX-LAW-2026-001")],
+    profile: Annotated[str, typer.Option(help="A shipped profile's name, or a .yaml file")],
+    docprefix: Annotated[
+        str | None, typer.Option(help="First segment of every address; default: the document id")
+    ] = None,
+    source_uri: Annotated[str | None, typer.Option(help="Where the text comes from")] = None,
+    duplicates: Annotated[str | None, typer.Option(help="refuse or ordinal; default: the profile's")] = None,
+    empty: Annotated[str | None, typer.Option(help="refuse or heading_only; default: the profile's")] = None,
+    scope: Annotated[str | None, typer.Option(help="all or enacted_only; default: the profile's")] = None,
+    deepest: Annotated[str | None, typer.Option(help="Finest level that becomes a unit, such as khoan")] = None,
+    max_candidates: Annotated[int | None, typer.Option(help="Units that the document may have")] = None,
+    forbid: Annotated[
+        list[str] | None, typer.Option(help="An address segment that must not be cut, such as DIEU-44")
+    ] = None,
+    normalise: Annotated[str | None, typer.Option(help="nfc: register a normalised snapshot")] = None,
+    as_json: Json = False,
+) -> None:
+    """Register a document and its pinned snapshot.
+
+    Example: cutter source add law.md --document-id ICX-LAW-2026-001 --profile generic-markdown
+    """
+    if normalise not in (None, "nfc"):
+        raise InvalidInput(f"--normalise {normalise}: only nfc is known")
+    given = {
+        "duplicates": duplicates, "empty": empty, "scope": scope, "deepest": deepest, "max_candidates": max_candidates,
+    }  # fmt: skip
+    answer = register(
+        load(), file.read_bytes(), document_id=document_id, docprefix=docprefix or document_id[:32].strip("-"),
+        profile=profile, source_uri=source_uri, normalise=normalise, forbidden=tuple(forbid or ()),
+        options={name: value for name, value in given.items() if value is not None},
+    )  # fmt: skip
+    show(answer, as_json=as_json, render=lambda out: out.print(
+        table(("field", "value"), sorted(answer.items()), title=f"next: cutter run {document_id}")))  # fmt: skip
+
+
+def list_sources(as_json: Json = False) -> None:
+    """List the registered documents with their newest version.
+
+    Example: cutter source list
+    """
+    with translated(), connect(load(), OPERATOR) as connection:
+        rows = connection.execute(query("sources")).fetchall()
+    columns = ("document", "docprefix", "version", "sha256", "profile", "bytes")
+    show(
+        [dict(zip(columns, row, strict=True)) for row in rows],
+        as_json=as_json,
+        render=lambda out: out.print(table(columns, [[*row[:3], str(row[3])[:16], *row[4:]] for row in rows])),
+    )

@@ -1,0 +1,245 @@
+"""IO: `cutter status`: where runs are and what moves them, from PostgreSQL alone, so also while Temporal is down."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from psycopg.rows import dict_row
+from rich.console import Group, RenderableType
+from rich.live import Live
+
+from cutter.domain.next_step import next_step
+from cutter.errors import InvalidInput
+from cutter.evidence.run_view import run_view, short_time
+from cutter.gates.catalogue import GATES
+from cutter.settings import Settings, load
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter import runs
+from starter.inbox import OPERATOR, utc
+from starter.terminal import Json, out, show, table
+
+RUNS_SHOWN = 200
+WATCH_SECONDS = 0.5
+"""Between two looks of --watch; a look is one small query."""
+
+View = dict[str, Any]
+
+
+def status(
+    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its newest run); none: all")] = None,
+    as_kind: Annotated[str, typer.Option("--as", help="run: the only view there is so far")] = "run",
+    watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the newest run of every document, or one run with its gates, approvals, documents and next command.
+
+    Example: cutter status ICX-LAW-2026-001
+    """
+    settings = load()
+    if as_kind != "run":
+        raise InvalidInput(f"--as {as_kind}: only run is known; type `cutter status --as run`")
+    if run is None:
+        _follow(lambda: newest(settings), _table_of_runs, _lines_of_runs, watch=watch, as_json=as_json)
+        return
+    run_id = runs.run_id_of(settings, run)
+    _follow(lambda: view_of(settings, run_id), render_run, _lines_of_run, watch=watch, as_json=as_json)
+
+
+def view_of(settings: Settings, run_id: str) -> View:
+    """One run as people read it; STOP_RUN_NOT_FOUND when there is none."""
+    sidecar = runs.sidecar(settings, run_id)
+    with translated(), connect(settings, OPERATOR) as connection:
+        refusals = (
+            connection.cursor(row_factory=dict_row).execute(query("refusals_of_run"), {"run_id": run_id}).fetchall()
+        )
+    return run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals])
+
+
+def newest(settings: Settings) -> View:
+    """The newest run of each document, the newest first."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        rows = connection.cursor(row_factory=dict_row).execute(query("newest_runs"), {"limit": RUNS_SHOWN}).fetchall()
+    return {"runs": [_run_line(row) for row in rows]}
+
+
+def _run_line(row: View) -> View:
+    step = next_step(
+        run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
+        latched=row["latched"], wrote=row["wrote"],
+    )  # fmt: skip
+    return {
+        "document_id": row["document_id"],
+        "run_id": row["run_id"],
+        "mode": row["mode"],
+        "state": row["state"],
+        "outcome": row["outcome"],
+        "batch_id": row["batch_id"],
+        "gates_passed": row["sealed"],
+        "since_utc": utc(row["state_at"]),
+        "ended_utc": utc(row["ended_at"]),
+        "expires_utc": utc(row["expires_at"]),
+        "needs": step.needs.value,
+        "next": step.command,
+    }
+
+
+def _follow(
+    look: Callable[[], View], render: Callable[[View], RenderableType], lines: Callable[[View], list[str]], *,
+    watch: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Show once, or until everything has ended: a live table on a terminal, else one line a change."""
+    seen = look()
+    if not watch:
+        show(seen, as_json=as_json, render=lambda console: console.print(render(seen)))
+        return
+    console = out()
+    if console.is_terminal and not as_json:
+        with Live(render(seen), console=console, auto_refresh=False) as live:
+            while not _over(seen):
+                time.sleep(WATCH_SECONDS)
+                seen = look()
+                live.update(render(seen), refresh=True)
+        return
+    _print_changes(look, seen, (lambda view: [_compact(view)]) if as_json else lines)
+
+
+def _print_changes(look: Callable[[], View], seen: View, lines: Callable[[View], list[str]]) -> None:
+    told: set[str] = set()
+    while True:
+        for line in lines(seen):
+            if line not in told:
+                told.add(line)
+                print(line, file=sys.stdout, flush=True)
+        if _over(seen):
+            return
+        time.sleep(WATCH_SECONDS)
+        seen = look()
+
+
+def _compact(view: View) -> str:
+    return json.dumps(view, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def _over(view: View) -> bool:
+    return all(one["ended_utc"] is not None for one in view.get("runs", [view]))
+
+
+def _lines_of_runs(view: View) -> list[str]:
+    return [f"{one['since_utc']} {one['document_id']} {one['state']}{_ended_as(one)}" for one in reversed(view["runs"])]
+
+
+def _lines_of_run(view: View) -> list[str]:
+    first = f"{short_time(view['created_utc'])} {view['document_id']} pending"
+    moves = [
+        f"{short_time(move['at'])} {view['document_id']} {move['to']}{_because(move)}" for move in view["timeline"]
+    ]
+    retries = [
+        f"{short_time(one['started_utc'])} {view['document_id']} {_retry(one)}"
+        for one in view["retries"]
+        if one["outcome"] != "no outcome"
+    ]
+    return [first, *moves, *retries]
+
+
+def _retry(one: View) -> str:
+    return f"{one['gate']} attempt {one['attempt']}: {one['outcome']}"
+
+
+def _because(move: View) -> str:
+    return f" ({move['reason']})" if move["reason"] else ""
+
+
+def _ended_as(one: View) -> str:
+    return f" ({one['outcome']})" if one["outcome"] else ""
+
+
+def _table_of_runs(view: View) -> RenderableType:
+    if not view["runs"]:
+        return "no runs yet: type `cutter run DOCUMENT`"
+    return table(
+        ("document", "state", "gates", "since", "expires", "next"),
+        [
+            (one["document_id"], one["state"] + _ended_as(one), f"{one['gates_passed']}/{len(GATES)}", one["since_utc"],
+             one["expires_utc"] or "", one["next"])
+            for one in view["runs"]
+        ],
+    )  # fmt: skip
+
+
+def render_run(view: View) -> RenderableType:
+    """One run as tables; a part that is empty is left out."""
+    parts: list[RenderableType] = [_head(view), "", _states(view), "", _gates(view)]
+    for title, columns, names, entries in _SECTIONS:
+        if view[entries]:
+            rows = [[_field(view, name, one[name]) for name in names] for one in view[entries]]
+            parts += ["", table(columns, rows, title=title)]
+    return Group(*parts, "", table(("next", ""), [(view["next"], f"needs: {view['needs']}")]))
+
+
+_SECTIONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
+    ("requests", ("gate", "status", "expires", "request", "challenge"),
+     ("gate", "status", "expires_at", "kb_id", "challenge"), "requests"),
+    ("approvals and orders", ("decision", "gate", "approver", "key", "approval sha256", "consumed"),
+     ("decision", "gate", "approver", "fingerprint", "approval_sha256", "consumed_at"), "approvals"),
+    ("refused", ("at", "what", "code", "reason"), ("at", "what", "code", "reason"), "refusals"),
+    ("retries", ("gate", "attempt", "outcome", "reason", "next try"),
+     ("gate", "attempt", "outcome", "reason", "next_eligible_at"), "retries"),
+    ("documents", ("kind", "about", "kb id", "sha256"), ("kind", "subject", "kb_id", "sha256"), "documents"),
+)  # fmt: skip
+"""Title, columns, their fields, and the part of the view."""
+
+
+_TIMES = frozenset({"at", "expires_at", "consumed_at", "next_eligible_at"})
+_DOCUMENTS = frozenset({"kb_id", "what"})
+
+
+def _field(view: View, name: str, value: Any) -> str:
+    """A cell: times to the second, documents without the folder that stands at the top."""
+    if name in _TIMES:
+        return short_time(value)
+    return _cell(value).removeprefix(view["kb_folder"] + "/") if name in _DOCUMENTS else _cell(value)
+
+
+def _head(view: View) -> RenderableType:
+    stop = view["stop"]
+    rows = [
+        ("document", view["document_id"]),
+        ("run", view["run_id"]),
+        ("mode", view["mode"]),
+        ("state", view["state"] + _ended_as(view)),
+        ("reason", view["reason"]),
+        ("stop latch", stop and f"{stop['kind']} by {stop['set_by']}: {stop['reason']}"),
+        ("started", f"{short_time(view['created_utc'])} by {view['starter']}"),
+        ("ended", short_time(view["ended_utc"])),
+        ("batch", view["batch_id"]),
+        ("amends", view["amends"]),
+        ("audit head", view["audit_head"]),
+        ("kb folder", view["kb_folder"]),
+    ]
+    return table(("field", "value"), [row for row in rows if row[1]])
+
+
+def _states(view: View) -> RenderableType:
+    rows = [("✓" if one["at"] else "·", one["state"], short_time(one["at"])) for one in view["states"]]
+    return table(("", "state", "reached"), rows)
+
+
+def _gates(view: View) -> RenderableType:
+    marks = {"passed": "✓", "": "·", "running": "▶"}
+    rows = [
+        (marks.get(one["outcome"], "✗"), one["number"], one["name"], one["outcome"], _cell(one["seconds"]),
+         one["attempts"] or "", (one["receipt_hash"] or "")[:16])
+        for one in view["gates"]
+    ]  # fmt: skip
+    return table(("", "#", "gate", "outcome", "seconds", "attempts", "receipt"), rows)
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,222 @@
+"""Inbox, status, reconcile, rebuild, audit and report by command, on real runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+from pathlib import Path
+
+from starter import runs as registered
+from tests.acceptance.cli.conftest import NOBODY, Cutter
+from tests.support.stack import DOCUMENT, THREE_UNITS, Stack
+
+CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
+OTHER = "ICX-TEST-2"
+
+
+async def test_the_inbox_lists_what_waits_the_oldest_first(stack: Stack, cutter: Cutter) -> None:
+    stack.register(OTHER, THREE_UNITS)
+    async with stack.workers():
+        assert (await cutter("inbox", "--json")).json == {"waiting": []}
+        first = await stack.start()
+        await first.until_requested(CUT)
+        second = await stack.start(OTHER)
+        await second.until_requested(CUT)
+        found = (await cutter("inbox", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["waiting"]
+        assert [one["run_id"] for one in found] == [first.run_id, second.run_id]
+        assert found[0]["command"] == f"cutter approve {first.run_id}"
+        assert (found[0]["gate"], found[0]["approvers_needed"], found[0]["approvers_accepted"]) == (CUT, 1, [])
+        assert found[0]["expires_utc"] > found[0]["since_utc"]
+        await first.through()
+        assert [one["run_id"] for one in (await cutter("inbox", "--json")).json["waiting"]] == [second.run_id]
+
+
+async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+    seen = (await cutter("status", run.run_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
+    assert [gate["outcome"] for gate in seen["gates"]] == ["passed"] * 5 + [""] * 6
+    assert (seen["needs"], seen["next"]) == ("signed approval", f"cutter approve {run.run_id}")
+    told = await cutter("status", DOCUMENT, CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert re.search(r"✓ +awaiting_cut_authorization", told.out)
+    assert re.search(r"· +cut_leg_a_committed", told.out)
+    listed = (await cutter("status", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["runs"]
+    assert [(one["document_id"], one["gates_passed"]) for one in listed] == [(DOCUMENT, 5)]
+
+
+async def test_watching_a_run_through_a_pipe_is_one_line_a_state_and_ends_with_the_run(
+    stack: Stack, cutter: Cutter
+) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        watching = asyncio.create_task(cutter("status", run.run_id, "--watch"))
+        await run.through()
+        told = await watching
+    states = [line.split()[2] for line in told.out.splitlines()]
+    assert told.code == 0
+    assert len(states) == len(set(states)) == 14
+    assert (states[0], states[-1]) == ("pending", "closeout_reported")
+
+
+async def test_reconcile_marks_a_run_whose_workflow_is_gone_and_leaves_waiting_ones_alone(
+    stack: Stack, cutter: Cutter
+) -> None:
+    stack.register(OTHER, THREE_UNITS)
+    async with stack.workers():
+        lost = await stack.start()
+        await lost.until_requested(CUT)
+        waiting = await stack.start(OTHER)
+        await waiting.until_requested(CUT)
+    await lost.handle.terminate("somebody did")
+    found = (await cutter("reconcile", "--json")).json
+    assert [(one["run_id"], one["state"]) for one in found["marked"]] == [(lost.run_id, "stopped_terminated")]
+    assert found["marked"][0]["next"] == f"cutter orchestrate resume --run-id {lost.run_id}"
+    assert [one["run_id"] for one in found["left_alone"]] == [waiting.run_id]
+    assert await waiting.state() == "awaiting_cut_authorization"
+    again = (await cutter("reconcile", "--json")).json
+    assert (again["marked"], [one["run_id"] for one in again["without_workflow"]]) == ([], [lost.run_id])
+    async with stack.workers():
+        answer = await cutter("orchestrate", "resume", "--run-id", lost.run_id, "--json")
+        assert answer.json["answer"]["status"] == "accepted"
+        if await lost.state() == "stopped_terminated":
+            await cutter("orchestrate", "resume", "--run-id", lost.run_id, "--json")
+        assert (await cutter.signed("approve", lost.run_id)).json["status"] == "accepted"
+        await lost.until_state("awaiting_lifecycle_authorization")
+
+
+async def test_reconcile_does_not_soften_a_stop_that_needs_a_signature(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        await run.handle.signal("stop", {"reason": "no"})
+        await run.until_shown("stopped_stop")
+    await run.handle.terminate("to get rid of the stop")
+    found = (await cutter("reconcile", "--json")).json
+    assert found["marked"] == []
+    assert await run.state() == "stopped_stop"
+    assert "--decision resume" in found["without_workflow"][0]["next"]
+    async with stack.workers():
+        signed = await cutter.signed("approve", run.run_id, "--decision", "resume", "--reason", "yes after all")
+        assert signed.json["status"] == "accepted"
+        await run.until_state("awaiting_cut_authorization")
+
+
+async def test_reconcile_ends_a_cancelled_run_whose_workflow_is_gone(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+    await run.handle.terminate("gone")
+    assert (await cutter("cancel", DOCUMENT, "--reason", "by mistake", "--json")).json["next"] == "cutter reconcile"
+    found = (await cutter("reconcile", "--json")).json
+    assert [one["state"] for one in found["marked"]] == ["voided_cancelled"]
+
+
+async def test_reconcile_leaves_a_run_alone_that_was_registered_a_moment_ago(stack: Stack, cutter: Cutter) -> None:
+    run_id = await asyncio.to_thread(registered.register_run, stack.settings, DOCUMENT, "live")
+    assert [one["run_id"] for one in (await cutter("reconcile", "--json")).json["left_alone"]] == [run_id]
+    marked = (await cutter("reconcile", "--grace-seconds", "0", "--json")).json["marked"]
+    assert [one["run_id"] for one in marked] == [run_id]
+
+
+async def test_reconcile_puts_documents_that_wait_also_without_temporal(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+    kb_id = next(one["kb_id"] for one in (await run.sidecar())["documents"] if one["subject"] == "IG_mark")
+    path = stack.settings.state / "kb" / kb_id
+    before = path.read_bytes()
+    path.unlink()
+    stack.database.run("update cutter_governance.outbox set done_at = null where kb_id = %s", (kb_id,))
+    told = await cutter("reconcile", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert told.code == 5
+    assert [one["kb_id"] for one in told.json["documents_put"]] == [kb_id]
+    assert path.read_bytes() == before
+    path.unlink()
+    path.write_bytes(b"other bytes")
+    stack.database.run("update cutter_governance.outbox set done_at = null where kb_id = %s", (kb_id,))
+    refused = await cutter("reconcile", "--json")
+    assert (refused.code, refused.json["documents_waiting"][0]["run_id"]) == (5, run.run_id)
+
+
+def files(folder: Path, *, without: str = " ") -> dict[str, bytes]:
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and without not in path.name)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+async def test_both_folders_are_rebuilt_byte_for_byte_from_the_database(stack: Stack, cutter: Cutter) -> None:
+    stack.register(OTHER, THREE_UNITS)
+    async with stack.workers():
+        run = await stack.start()
+        assert (await run.through()).state == "closeout_reported"
+        stopped = await stack.start(OTHER)
+        await stopped.until_requested(CUT)
+        await stopped.handle.signal("stop", {"reason": "to have a report of a stop"})
+        await stopped.until_shown("stopped_stop")
+    runs, kb = stack.settings.runs, stack.settings.state / "kb"
+    # A backup stands in the run's folder too, but it is an artifact and no projection: nothing can make it again.
+    runs_before, kb_before = files(runs, without="pre_write"), files(kb, without="approval")
+    assert {f"{run.run_id}/state.json", f"{run.run_id}/transitions.jsonl"} < set(runs_before)
+    assert len(kb_before) > 13
+    shutil.rmtree(runs)
+    shutil.rmtree(kb)
+    told = await cutter("rebuild", "--all", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert told.code == 0
+    assert files(runs, without="pre_write") == runs_before
+    assert files(kb) == kb_before
+    missing = next(one["missing"] for one in told.json["runs"] if one["run_id"] == run.run_id)
+    assert len(missing) == 4
+    damaged = kb / next(name for name in kb_before if "03-cutplan" in name)
+    damaged.write_bytes(b"other bytes")
+    refused = await cutter("rebuild", "--all", "--json")
+    assert refused.code == 4
+    assert damaged.read_bytes() == b"other bytes"
+
+
+async def test_the_audit_export_verifies_offline_and_a_deleted_event_is_seen(
+    stack: Stack, cutter: Cutter, tmp_path: Path
+) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+    file = tmp_path / "audit.jsonl"
+    exported = await cutter("audit", "export", "--run", DOCUMENT, "--out", str(file), "--json")
+    head = exported.json["head"]
+    assert head == (await run.sidecar())["audit_head"]
+    nowhere = {"CUTTER_DATABASE_URL": "postgresql://127.0.0.1:1/x", "CUTTER_TEMPORAL_ADDRESS": NOBODY}
+    whole = await cutter("audit", "verify", str(file), "--head", head, "--json", **nowhere)
+    assert (whole.code, whole.json["intact"], whole.json["anchored"]) == (0, True, "all events")
+    blind = await cutter("audit", "verify", str(file), **nowhere)
+    assert "NOT CHECKED" in blind.out
+    every = await cutter("audit", "export", "--out", str(file), "--json")
+    assert every.json["chains"] == 2
+    assert (await cutter("audit", "verify", str(file), "--head", every.json["head"], **nowhere)).code == 0
+    stack.database.run(
+        """
+        set session_replication_role = replica;
+        alter table cutter_governance.audit_event disable trigger trg_audit_event_append_only;
+        delete from cutter_governance.audit_event where seq = 3 and run_id = chain
+        """
+    )
+    await cutter("audit", "export", "--out", str(file), "--json")
+    found = await cutter("audit", "verify", str(file), "--head", head, "--json", **nowhere)
+    assert (found.code, found.json["intact"]) == (1, False)
+    assert any("deleted" in problem for problem in found.json["problems"])
+
+
+async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.through()
+    told = await cutter("report", DOCUMENT, CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    page = Path(told.out.strip()).read_text(encoding="utf-8")
+    sidecar = await run.sidecar()
+    for text in (run.run_id, stack.kit.alice.fingerprint, sidecar["audit_head"], "IG_lifecycle_enact_execute"):
+        assert text in page
+    assert "<script" not in page
+    nowhere = await cutter("report", DOCUMENT, "--out", "/no/such/folder/r.html")
+    assert (nowhere.code, nowhere.out) == (2, "")
+    assert json.loads((await cutter("report", DOCUMENT, "--json")).out)["state"] == "closeout_reported"

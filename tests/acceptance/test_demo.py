@@ -1,0 +1,42 @@
+"""`cutter demo` as a person types it, in a state folder of its own beside a stack that is up."""
+
+from __future__ import annotations
+
+import re
+
+from cutter.gates.catalogue import GATES
+from cutter.stack import records
+from tests.support.processes import Stack, stack
+
+
+def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up_before(standing: Stack) -> None:
+    before = {name: one.process for name, one in records.read(standing.state).items()}
+    with stack("cd") as alone:
+        done = alone.cutter("demo")
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert not [name for name, one in records.read(alone.state).items() if one.alive]
+    assert {name: one.process for name, one in records.read(standing.state).items() if one.alive} == before
+    ends_at_closeout(done.stdout)
+    shows_gates_and_approvals(done.stdout)
+    names_the_pages_to_look_at(done.stdout)
+
+
+def ends_at_closeout(text: str) -> None:
+    assert "state: closeout_reported" in text
+    found = re.search(r"(\d+) enacted of (\d+)", text)
+    assert found is not None
+    assert found[1] == found[2]
+    assert int(found[1]) >= 12
+
+
+def shows_gates_and_approvals(text: str) -> None:
+    for gate in GATES:
+        assert re.search(rf"^{gate.name} +\d+ ms +\d+ +[0-9a-f]{{16}}", text, re.M), gate.name
+    for name in ("SG_cut_authz", "SG_lifecycle_authz"):
+        assert re.search(rf"^{name} +demo-sovereign +[0-9A-F]{{40}} +[0-9a-f]{{16}}", text, re.M), name
+
+
+def names_the_pages_to_look_at(text: str) -> None:
+    assert re.search(r"Web UI: http://127\.0\.0\.1:\d+/\S*document%2FICX-DEMO-", text)
+    assert re.search(r"closeout: \S*11-final-orchestrator-report-", text)
+    assert "run folder: /" in text

@@ -1,0 +1,40 @@
+"""What a person sees in the Temporal Web UI, in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import browser
+from tests.support.laws import law
+from tests.support.processes import Stack
+
+DOCUMENT = "SEEN-1"
+HEADING = "Zqtitle"
+
+
+@pytest.mark.chromium
+def test_the_runs_page_shows_its_state_and_the_command_that_moves_it_but_no_text(
+    standing: Stack, tmp_path: Path
+) -> None:
+    program = browser.installed()
+    if program is None:
+        pytest.skip(f"none of {', '.join(browser.NAMES)} is installed")
+    standing.add(DOCUMENT, law(5, heading=HEADING))
+    run_id = standing.json("run", DOCUMENT, "--wait", code=3)["run_id"]
+    ui = (standing.state / "temporal.ui").read_text(encoding="ascii").strip()
+    execution = standing.json_of_workflow(DOCUMENT)["workflowExecutionInfo"]["execution"]["runId"]
+    address = f"{ui}/namespaces/default/workflows/document%2F{DOCUMENT}/{execution}"
+    with browser.page(program, tmp_path / "browser") as page:
+        page.go(f"{address}/history")
+        history = page.until_text("5 of 11 · grant_probe", seconds=40)
+        assert "5 of 11 · grant_probe" in history
+        page.go(f"{address}/user-metadata")
+        details = page.until_text(f"cutter approve {run_id}", seconds=40)
+        assert f"cutter approve {run_id}" in details
+        assert f"{DOCUMENT} · live" in details, "the static summary"
+        assert "awaiting_cut_authorization" in details
+        assert "✓ 5 IG_grant_probe" in details
+        for shown in (history, details):
+            assert HEADING not in shown

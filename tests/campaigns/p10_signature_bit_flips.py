@@ -1,0 +1,99 @@
+"""P10: whatever still verifies after a bit of its signature was flipped is the same approval.
+
+    python -m tests.campaigns.p10_signature_bit_flips --signatures 10 --seed 1 --out p10.jsonl
+
+Every single bit of each signature's packet is flipped, armored again with a right checksum, and judged whole by real
+gpg and the nine steps. Many flips lie in what a signature does not protect and still verify: each of these must carry
+the approval id of the original, so that it cannot be consumed a second time. A flip that looks like an outage of gpg is
+a failure too. The control arm knows approvals by the digest of their signature instead; it must count more approvals
+than there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cutter.approvals.armor import armor, dearmor
+from cutter.approvals.verify import verify
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Unavailable
+from tests.campaigns.approval_cases import World, world
+from tests.campaigns.approval_mutations import Good, good_approval
+from tests.campaigns.trials import Dice, Summary, write_lines
+
+WORKERS = 2
+
+
+def run(*, signatures: int, seed: int, every: int = 1, out: Path | None = None) -> Summary:
+    """Flip every bit (or, with `every`, each so-many-th) of some signatures."""
+    rows: list[dict[str, Any]] = []
+    with world() as made, ThreadPoolExecutor(WORKERS) as pool:
+        for number in range(signatures):
+            good = good_approval(made, Dice(seed, "p10", number))
+            packets = dearmor(good.document.signature)
+            assert isinstance(packets, bytes)
+            bits = range(number % every, len(packets) * 8, every)
+            rows += pool.map(lambda bit, good=good, number=number: flip(made, good, number, bit), bits)
+    write_lines(out, ({"seed": seed, **row} for row in rows))
+    return summary(rows)
+
+
+def flip(made: World, good: Good, number: int, bit: int) -> dict[str, Any]:
+    """Judge one approval whose signature has one bit changed."""
+    packets = dearmor(good.document.signature)
+    assert isinstance(packets, bytes)
+    changed = bytearray(packets)
+    changed[bit // 8] ^= 1 << (bit % 8)
+    signature = armor(bytes(changed))
+    document = replace(good.document, signature=signature)
+    row: dict[str, Any] = {"signature": number, "bit": bit, "original": good.document.approval_sha256}
+    evidence = made.ring.verify_detached(document.body, signature)
+    try:
+        verdict = verify(document, evidence, expected=good.expected, policy=made.policy)
+    except Unavailable as problem:
+        return row | {"accepted": False, "code": problem.code, "approval": None, "control": None}
+    control = sha256_hex(signature) if verdict.accepted else None
+    return row | {
+        "accepted": verdict.accepted, "code": verdict.code, "approval": verdict.approval_sha256, "control": control
+    }  # fmt: skip
+
+
+def summary(rows: list[dict[str, Any]]) -> Summary:
+    """An accepted flip with another approval id is a failure, and so is one that gpg could not judge."""
+    accepted = [row for row in rows if row["accepted"]]
+    other = sum(row["approval"] != row["original"] for row in accepted)
+    unjudged = sum(row["code"] == "could_not_verify" for row in rows)
+    originals = {row["original"] for row in accepted}
+    result = Summary(
+        name="P10 signature bit flips",
+        n=len(rows),
+        failures=other + unjudged,
+        control=len({row["control"] for row in accepted}) - len(originals),
+        control_n=len(accepted),
+        counts=Counter(f"code {row['code']}" for row in rows),
+    )
+    result.counts["signatures"] = len({row["signature"] for row in rows})
+    result.counts["still accepted, as the same approval"] = len(accepted) - other
+    return result
+
+
+def main() -> int:
+    """Command line; exit 0 when the campaign is accepted."""
+    parser = argparse.ArgumentParser(description="P10: bit flips of signatures")
+    parser.add_argument("--signatures", type=int, default=10)
+    parser.add_argument("--every", type=int, default=1, help="flip only each so-many-th bit")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    words = parser.parse_args()
+    result = run(signatures=words.signatures, seed=words.seed, every=words.every, out=words.out)
+    print("\n".join(result.lines()))
+    return 0 if result.accepted else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,43 @@
+"""Pure: the campaigns as a table: what is tried, how often, when it is accepted (spec "Campaigns")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """One row: its module in tests/campaigns and the arguments of its full size."""
+
+    id: str
+    title: str
+    module: str
+    full: tuple[str, ...]
+    accepted_when: str
+
+
+CAMPAIGNS = tuple(
+    Campaign(id=id, title=title, module=module, full=full, accepted_when=accepted)
+    for id, title, module, full, accepted in (
+        ("P2", "lost COMMIT acknowledgement at the four writing gates", "p02_lost_acknowledgement",
+         ("--cuts", "10000", "--control", "1000"), "0 doubled, 0 lost; the control doubles more than 300 of 1,000"),
+        ("P5", "locks after SIGKILL", "p05_locks_after_kill", ("--trials", "200"), "p99 at most 2 s"),
+        ("P8", "mutated approvals", "p08_mutated_approvals", ("--trials", "10000"), "0 accepted; 1,000 good ones are"),
+        ("P10", "every bit flip of 10 signatures", "p10_signature_bit_flips", ("--signatures", "10"),
+         "whatever verifies has the same approval id"),
+        ("P11", "stop against approve, both orders, same workflow task", "p11_stop_against_approve",
+         ("--trials", "400"), "stop wins"),
+        ("P13", "forged results, our activities scheduled by strangers, a stolen password", "p13_forged_results",
+         ("--trials", "55"), "0 rows written, no run wedged"),
+        ("P14", "reset of a finished run to each of its workflow tasks", "p14_reset", ("--trials", "60"),
+         "0 rows, 0 consumptions changed"),
+        ("P15", "tampering before a gate and while its transaction is open", "p15_tampering", ("--trials", "1000"),
+         "all detected; 1,000 clean ones, 0 false stops"),
+        ("P16", "every role × object × verb", "p16_grant_matrix", (), "equals the declared matrix"),
+        ("P17", "routes of changing an enacted row, version, receipt or audit event", "p17_immutability", (),
+         "0 succeed for anyone but the owner and a superuser"),
+        ("P18", "backup defects", "p18_backup_defects", ("--trials", "200"), "200 caught, no plaintext on disk"),
+        ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
+         ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
+    )
+)  # fmt: skip

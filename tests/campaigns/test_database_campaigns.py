@@ -1,0 +1,27 @@
+"""The campaigns on the database, small: they run, they find nothing, and their control arms are fooled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.campaigns import p15_tampering, p16_grant_matrix, p17_immutability
+from tests.campaigns.tampering import KINDS
+
+
+def test_tampering_is_detected_and_unrelated_writes_stop_nothing(tmp_path: Path) -> None:
+    one_of_each = tuple({kind.dimension: kind for kind in KINDS}.values())
+    result = p15_tampering.run(trials=20, seed=1, out=tmp_path / "p15.jsonl", kinds=one_of_each)
+    assert result.accepted, list(result.lines())
+    assert len(KINDS) >= 40
+    assert (tmp_path / "p15.jsonl").read_text().count("\n") == result.n
+
+
+def test_the_grants_are_the_declared_ones_and_a_flipped_one_is_noticed() -> None:
+    result = p16_grant_matrix.run(trials=20, seed=1)
+    assert result.accepted, list(result.lines())
+
+
+def test_protected_rows_stay_as_they_are() -> None:
+    result = p17_immutability.run(trials=200, seed=1)
+    assert result.accepted, list(result.lines())
+    assert len(p17_immutability.ROUTES) * len(p17_immutability.COLUMNS) >= 60

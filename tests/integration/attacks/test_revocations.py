@@ -1,0 +1,66 @@
+"""A revocation takes back the approval that it names, of its own run, before it was used, or says that it did not."""
+
+from __future__ import annotations
+
+import json
+
+from cutter.approvals import schema
+from cutter.approvals.statement import render
+from cutter.domain.digests import sha256_hex
+from cutter.gates.catalogue import Sovereign
+from starter import signing
+from tests.support.runs import Deployment, drive, law
+
+REVOKED = "select count(*) from cutter_governance.approval_revocation"
+
+
+def test_an_approval_of_another_run_cannot_be_revoked_from_here(deployment: Deployment) -> None:
+    theirs, ours = (drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(2))
+    _, approved = deployment.approve(theirs, Sovereign.CUT)
+    deployment.approve(ours, Sovereign.CUT, by=1)
+    verdict = deployment.order(ours, schema.REVOKE, approval_sha256=approved.approval_sha256)
+    assert (verdict.accepted, verdict.code) == (False, "approval_sha256_mismatch")
+    assert deployment.database.value(REVOKED) == 0
+
+
+def test_an_approval_can_be_taken_back_before_anybody_hands_it_over(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    document, data = signing.read_request(deployment.settings, deployment.request(run_id, Sovereign.CUT))
+    who = deployment.keys.signing()
+    statement = signing.answer(document, data, who, schema.APPROVE)
+    kb_id = signing.sign_and_upload(deployment.settings, statement, who, document.approval_kb_id)
+    assert deployment.order(run_id, schema.REVOKE, approval_sha256=sha256_hex(render(statement))).accepted
+    verdict = deployment.judge(run_id, Sovereign.CUT.value, kb_id)
+    assert (verdict.accepted, verdict.code) == (False, "revoked")
+
+
+def test_the_database_itself_revokes_no_approval_of_another_run(deployment: Deployment) -> None:
+    theirs, run_id = (drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(2))
+    _, other = deployment.approve(theirs, Sovereign.CUT)
+    _, approved = deployment.approve(run_id, Sovereign.CUT)
+    revoked = deployment.order(run_id, schema.REVOKE, approval_sha256=approved.approval_sha256)
+    assert revoked.accepted
+    assert deployment.database.value(REVOKED) == 1
+    record = "select cutter_governance.fn_verdict_record(%s, %s, 'x.md', %s::jsonb)"
+    copied = (
+        "select to_jsonb(v) || jsonb_build_object('approval_sha256', repeat('a', 64), 'statement', v.statement ||"
+        " jsonb_build_object('approval_sha256', %s::text)) from cutter_governance.approval_verdict v"
+        " where v.decision = 'revoke'"
+    )
+    forged = deployment.database.value(copied, (other.approval_sha256,))
+    with deployment.database.connect("cutter_read") as reader:
+        reader.execute(record, (run_id, Sovereign.CUT.value, json.dumps(forged)))
+        row = reader.execute(
+            "select cutter_governance.fn_revocation_record(%s, %s, %s, 'x.md')",
+            (run_id, other.approval_sha256, "a" * 64),
+        ).fetchone()
+    assert row is not None
+    assert row[0]["status"] == "revokes_nothing"
+
+
+def test_a_revocation_that_comes_too_late_says_so(deployment: Deployment) -> None:
+    run = drive(deployment, law(2), until="IG_cut_leg_a_execute")
+    used = deployment.database.value("select approval_sha256 from cutter_governance.approval_consumption")
+    verdict = deployment.order(run.run_id, schema.REVOKE, approval_sha256=used)
+    assert (verdict.accepted, verdict.code) == (False, "consumed_already")
+    assert deployment.database.value(REVOKED) == 0

@@ -1,0 +1,123 @@
+"""Who writes the knowledge base can put, hide and change documents there: a run waits, and nothing else is approved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cutter.approvals import schema
+from cutter.approvals.request import parse_request
+from cutter.approvals.statement import render
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Refused
+from cutter.gates.catalogue import Sovereign
+from cutter.kb.ids import signature_of
+from starter import signing
+from tests.support.runs import Deployment, drive, law
+
+LEG_A = "IG_cut_leg_a_execute"
+
+
+@pytest.fixture
+def run_id(deployment: Deployment) -> str:
+    """A run before leg A."""
+    return drive(deployment, law(3), until="IG_grant_probe").run_id
+
+
+def path_of(deployment: Deployment, kb_id: str) -> Path:
+    return deployment.settings.state / "kb" / kb_id
+
+
+def put(deployment: Deployment, kb_id: str, data: bytes) -> None:
+    """Write below the store, past its write-once rule."""
+    path = path_of(deployment, kb_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def units(deployment: Deployment) -> int:
+    return int(deployment.database.value("select count(*) from public.information_unit"))
+
+
+def another(deployment: Deployment, run_id: str, text: str) -> tuple[bytes, bytes]:
+    """A second approval of the same request by the same person, with its signature."""
+    document, data = signing.read_request(deployment.settings, deployment.request(run_id, Sovereign.CUT))
+    who = deployment.keys.signing()
+    body = render(signing.answer(document, data, who, schema.APPROVE, text=text))
+    return body, deployment.keys.people.sign_detached(body, who.fingerprint)
+
+
+def test_an_approval_that_is_replaced_after_its_verdict_opens_nothing(deployment: Deployment, run_id: str) -> None:
+    kb_id, verdict = deployment.approve(run_id, Sovereign.CUT)
+    assert verdict.accepted
+    body, signature = another(deployment, run_id, "another good one, which the cutter worker never judged")
+    put(deployment, kb_id, body)
+    put(deployment, signature_of(kb_id), signature)
+    outcome = deployment.gate(LEG_A, run_id, (kb_id,))
+    assert (outcome.status, outcome.code) == ("approval_refused", "no_accepted_verdict")
+    assert units(deployment) == 0
+
+
+@pytest.mark.parametrize("damage", ["changed", "signature", "hidden", "huge", "link", "folder"])
+def test_an_approval_that_is_damaged_after_its_verdict_opens_nothing(
+    deployment: Deployment, run_id: str, damage: str
+) -> None:
+    kb_id, verdict = deployment.approve(run_id, Sovereign.CUT)
+    assert verdict.accepted
+    path = path_of(deployment, kb_id)
+    good = path.read_bytes()
+    if damage == "changed":
+        path.write_bytes(good + b" ")
+    elif damage == "signature":
+        path_of(deployment, signature_of(kb_id)).unlink()
+    elif damage == "huge":
+        path.write_bytes(good + b"\n" * 70_000)
+    else:
+        path.unlink()
+    if damage == "link":
+        outside = deployment.settings.state / "outside.md"
+        outside.write_bytes(good)
+        path.symlink_to(outside)
+    elif damage == "folder":
+        path.mkdir()
+    assert deployment.gate(LEG_A, run_id, (kb_id,)).status == "approval_refused"
+    assert units(deployment) == 0
+    assert deployment.run_row(run_id)["state"] == "awaiting_cut_authorization"
+
+
+def test_our_own_documents_are_no_approvals_whatever_is_put_beside_them(deployment: Deployment, run_id: str) -> None:
+    request = deployment.request(run_id, Sovereign.CUT)
+    ours = path_of(deployment, request).read_bytes()
+    signature = deployment.keys.people.sign_detached(ours, deployment.keys.signing().fingerprint)
+    put(deployment, signature_of(request), signature)
+    put(deployment, "copies/of-it.md", ours)
+    put(deployment, signature_of("copies/of-it.md"), signature)
+    for kb_id in (request, "copies/of-it.md"):
+        assert deployment.judge(run_id, Sovereign.CUT.value, kb_id).code == "written_by_us"
+
+
+def test_a_request_that_was_altered_is_not_signed_or_is_signed_in_vain(deployment: Deployment, run_id: str) -> None:
+    kb_id = deployment.request(run_id, Sovereign.CUT)
+    good = path_of(deployment, kb_id).read_bytes()
+    document = parse_request(good)
+    digest = document.request.writer_digest.encode()  # type: ignore[union-attr]
+    put(deployment, kb_id, good.replace(digest, b"0" * 64))
+    with pytest.raises(Refused):
+        signing.read_request(deployment.settings, kb_id)
+    put(deployment, kb_id, good)
+    read, _ = signing.read_request(deployment.settings, kb_id)
+    who = deployment.keys.signing()
+    shown = good + b"\nNothing of importance changes.\n"
+    statement = signing.answer(read, shown, who, schema.APPROVE)
+    assert sha256_hex(shown) == statement.request_sha256
+    name = signing.sign_and_upload(deployment.settings, statement, who, read.approval_kb_id)
+    assert deployment.judge(run_id, Sovereign.CUT.value, name).code == "request_sha256_mismatch"
+
+
+def test_a_snapshot_that_was_altered_is_not_signed(deployment: Deployment, run_id: str) -> None:
+    document, _ = signing.read_request(deployment.settings, deployment.request(run_id, Sovereign.CUT))
+    assert signing.recompute(deployment.settings, document) == document.request.writer_digest
+    put(deployment, document.snapshot_kb_id, b"# Another law\n\n## Article 1. All\n\nText.\n")
+    with pytest.raises(Refused, match="do not sign"):
+        signing.recompute(deployment.settings, document)

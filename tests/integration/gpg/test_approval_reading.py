@@ -1,0 +1,139 @@
+"""An approval's way from the knowledge base to a verdict, and from a request by hand to an approval."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cutter import limits
+from cutter.approvals.expected import Expected
+from cutter.approvals.reader import check, read_approval
+from cutter.approvals.request import parse_request, render_request
+from cutter.approvals.verdict import ApprovalDocument
+from cutter.domain.digests import sha256_hex
+from cutter.errors import NotFound, Unavailable
+from cutter.gates.catalogue import Sovereign
+from cutter.kb.store import Store
+from tests.campaigns.approval_cases import World, request_document
+
+NAME = "laws/approval.md"
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Store:
+    return Store((tmp_path / "kb").as_uri())
+
+
+def put(kb: Store, document: ApprovalDocument, name: str = NAME) -> None:
+    kb.put(name, document.body)
+    kb.put(f"{name}.asc", document.signature)
+
+
+@pytest.mark.parametrize("gate", list(Sovereign))
+def test_an_approval_in_the_store_is_accepted(sovereigns: World, kb: Store, gate: Sovereign) -> None:
+    request = sovereigns.request(gate)
+    document = sovereigns.approve(request)
+    put(kb, document)
+    verdict = check(kb, NAME, sovereigns.ring, sovereigns.expected(request), sovereigns.policy)
+    assert verdict.accepted, verdict.reason
+    assert verdict.approval_sha256 == sha256_hex(document.body)
+    assert verdict.kb_id == NAME
+
+
+def test_the_facts_may_depend_on_the_bytes_that_were_read(sovereigns: World, kb: Store) -> None:
+    request = sovereigns.request()
+    document = sovereigns.approve(request)
+    put(kb, document)
+    asked: list[ApprovalDocument] = []
+
+    def facts(read: ApprovalDocument) -> Expected:
+        asked.append(read)
+        return sovereigns.expected(request, revoked=read.approval_sha256 == document.approval_sha256)
+
+    assert check(kb, NAME, sovereigns.ring, facts, sovereigns.policy).code == "revoked"
+    assert (asked[0].body, asked[0].signature) == (document.body, document.signature)
+
+
+@pytest.mark.parametrize(
+    ("kb_id", "code"),
+    [
+        ("laws/nothing.md", "kb_not_found"),
+        ("../approval.md", "kb_id_malformed"),
+        ("/etc/approval.md", "kb_id_malformed"),
+        ("laws/approval", "kb_id_malformed"),
+        ("laws/approval.md.asc", "kb_id_malformed"),
+        ("laws/unsigned.md", "signature_missing"),
+        ("laws/large.md", "kb_too_large"),
+        ("laws/link.md", "kb_not_regular"),
+        ("laws/folder.md", "kb_not_regular"),
+        ("laws/heavy.md", "kb_too_large"),
+    ],
+)
+def test_what_cannot_be_read_is_a_verdict_of_step_one(
+    sovereigns: World, kb: Store, tmp_path: Path, kb_id: str, code: str
+) -> None:
+    put(kb, sovereigns.approve(sovereigns.request()))
+    kb.put("laws/unsigned.md", b"x")
+    kb.put("laws/large.md", bytes(limits.STATEMENT_BYTES_MAX + 1))
+    kb.put("laws/large.md.asc", b"x")
+    kb.put("laws/heavy.md", b"x")
+    kb.put("laws/heavy.md.asc", bytes(limits.SIGNATURE_BYTES_MAX + 1))
+    (tmp_path / "kb" / "laws" / "link.md").symlink_to(tmp_path / "kb" / "laws" / "approval.md")
+    (tmp_path / "kb" / "laws" / "folder.md").mkdir()
+    verdict = check(kb, kb_id, sovereigns.ring, sovereigns.expected(sovereigns.request()), sovereigns.policy)
+    assert (verdict.accepted, verdict.step, verdict.code) == (False, 1, code)
+    assert verdict.approval_sha256 is None
+    assert verdict.reason
+
+
+def test_a_store_that_is_away_is_an_outage_and_no_verdict(sovereigns: World, kb: Store, tmp_path: Path) -> None:
+    put(kb, sovereigns.approve(sovereigns.request()))
+    (tmp_path / "kb").rename(tmp_path / "away")
+    with pytest.raises(Unavailable) as caught:
+        check(kb, NAME, sovereigns.ring, sovereigns.expected(sovereigns.request()), sovereigns.policy)
+    assert caught.value.what == "kb"
+
+
+def test_a_statement_without_its_signature_says_how_to_make_it(kb: Store) -> None:
+    kb.put(NAME, b"x")
+    with pytest.raises(NotFound) as caught:
+        read_approval(kb, NAME)
+    assert "gpg --detach-sign --armor" in str(caught.value)
+
+
+@pytest.mark.parametrize("gate", list(Sovereign))
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_the_by_hand_instructions_lead_to_an_accepted_answer(
+    sovereigns: World, kb: Store, tmp_path: Path, gate: Sovereign, decision: str
+) -> None:
+    request = sovereigns.request(gate)
+    data = render_request(request_document(request, sovereigns.now))
+    document = parse_request(data)
+    name = document.approval_kb_id.rpartition("/")[2]
+    (tmp_path / "request.md").write_bytes(data)
+    blocks = re.findall(r"```(yaml|sh)\n(.*?)```\n", data.decode(), flags=re.DOTALL)
+    template = next(text for kind, text in blocks if kind == "yaml")
+    (tmp_path / name).write_text(template.replace("decision: approve", f"decision: {decision}"))
+    fill = next(text for kind, text in blocks if text.startswith("APPROVER="))
+    sign = next(text for kind, text in blocks if text.startswith("gpg "))
+    gpg_options = f"--homedir {sovereigns.people.home} --batch --local-user {sovereigns.alice}"
+    commands = fill.replace("your-name", "alice") + sign.replace("gpg ", f"gpg {gpg_options} ", 1)
+    subprocess.run(
+        ["sh", "-euc", commands],
+        cwd=tmp_path,
+        check=True,
+        timeout=60,
+        capture_output=True,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    kb.put(document.approval_kb_id, (tmp_path / name).read_bytes())
+    kb.put(f"{document.approval_kb_id}.asc", (tmp_path / f"{name}.asc").read_bytes())
+    expected = sovereigns.expected(request, now=datetime.now(tz=UTC))
+    verdict = check(kb, document.approval_kb_id, sovereigns.ring, expected, sovereigns.policy)
+    assert verdict.accepted, verdict.reason
+    assert verdict.decision == decision

@@ -1,0 +1,92 @@
+"""What a real PostgreSQL raises: constraints exist under the names we know, and DETAIL never crosses."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from cutter.errors import OverCap, Unavailable
+from cutter.settings import Settings
+from cutter.storage import faults
+from cutter.storage.faults import DatabaseRefused, translate, translated
+from cutter.storage.pools import open_pool, single
+from tests.support.database import OWNER, Database
+
+SECRET = "Article 9 which nobody may see"
+
+
+@pytest.mark.parametrize("name", sorted(faults.CONSTRAINT_CODES))
+def test_each_constraint_with_a_code_exists(database: Database, name: str) -> None:
+    found = database.value(
+        "select exists (select from pg_constraint where conname = %(name)s)"
+        " or exists (select from pg_indexes where indexname = %(name)s)",
+        {"name": name},
+    )
+    assert found, name
+
+
+def test_the_detail_of_a_duplicate_key_does_not_cross(database: Database) -> None:
+    database.run("create table public.t (body text constraint cut_change_set_run_id_key unique)", role=OWNER)
+    database.run("insert into public.t values (%s)", (SECRET,), role=OWNER)
+    connection = database.connect(OWNER)
+    with pytest.raises(psycopg.errors.UniqueViolation) as caught:
+        connection.execute("insert into public.t values (%s)", (SECRET,))
+    assert SECRET in str(caught.value)
+    problem = translate(caught.value)
+    assert isinstance(problem, DatabaseRefused)
+    assert problem.code == "leg_b_recorded_before"
+    assert SECRET not in str(problem)
+
+
+def test_the_failing_row_of_a_check_does_not_cross(database: Database) -> None:
+    database.run("create table public.t (body text check (length(body) < 5))", role=OWNER)
+    connection = database.connect(OWNER)
+    with pytest.raises(DatabaseRefused) as caught, translated():
+        connection.execute("insert into public.t values (%s)", (SECRET,))
+    assert SECRET not in str(caught.value)
+
+
+def test_a_row_lock_that_is_not_had_is_tried_again(database: Database) -> None:
+    database.run("create table public.t (n int); insert into public.t values (1)", role=OWNER)
+    holder, waiter = database.connect(OWNER), database.connect(OWNER)
+    holder.execute("select * from public.t for update")
+    waiter.execute("set lock_timeout = '20ms'")
+    with pytest.raises(Unavailable), translated():
+        waiter.execute("select * from public.t for update")
+
+
+def test_a_statement_over_its_time_is_over_its_cap(database: Database) -> None:
+    connection = database.connect(OWNER)
+    connection.execute("set statement_timeout = '20ms'")
+    with pytest.raises(OverCap), translated():
+        connection.execute("select pg_sleep(60)")
+
+
+def test_a_pool_replaces_connections_whose_server_side_ended_without_an_error(
+    settings: Settings, database: Database
+) -> None:
+    """The look that costs no round trip sees what a terminated backend has left on the socket."""
+    with open_pool(settings, "cutter_read") as pool:
+        with single(pool) as connection:
+            pid = connection.info.backend_pid
+        assert database.value("select pg_terminate_backend(%s, 5000)", (pid,))
+        with single(pool) as connection:
+            row = connection.execute("select pg_backend_pid()").fetchone()
+    assert row is not None
+    assert row[0] != pid
+
+
+def test_a_single_statement_is_committed_and_the_next_user_of_the_connection_is_in_a_transaction(
+    settings: Settings, database: Database
+) -> None:
+    database.run("create table public.t (n int); grant insert, select on public.t to cutter_read", role=OWNER)
+    with open_pool(settings, "cutter_read", size=1) as pool:
+        with single(pool) as connection:
+            connection.execute("insert into public.t values (1)")
+            assert database.value("select count(*) from public.t") == 1
+        with pool.connection() as connection:
+            assert not connection.autocommit
+            connection.execute("insert into public.t values (2)")
+            assert database.value("select count(*) from public.t") == 1
+            connection.rollback()
+    assert database.value("select count(*) from public.t") == 1

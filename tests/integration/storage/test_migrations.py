@@ -1,0 +1,182 @@
+"""Migrations: from empty, once, one at a time, never changed afterwards; schema.sql is their sum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from cutter.errors import Conflict, Refused
+from cutter.gates.catalogue import GATES
+from cutter.stack.postgres import pg_bin
+from cutter.storage import migrate
+from cutter.storage.bootstrap import ROLES
+from cutter.storage.queries import queries
+from cutter.storage.schema import dump_schema, schema_path
+from tests.support.database import OWNER, Database, TestCluster
+
+READ, EXEC, VERIFY = "cutter_read", "cutter_exec", "cutter_verify"
+USERS = {
+    **dict.fromkeys(("approval_facts", "approval_document_facts", "units_were_written"), (READ, EXEC)),
+    **dict.fromkeys(("source_of_document", "vocabulary", "runs_with_same_digest", "units_enacted_last"), (READ,)),
+    **dict.fromkeys(("snapshot_of_version",), (READ, EXEC, VERIFY)),
+    **dict.fromkeys(("stored_units", "version_count"), (READ, EXEC, VERIFY)),
+    **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit"), (EXEC,)),
+    **dict.fromkeys(("units_read_back",), (EXEC,)),
+    "newest_backup": (READ, EXEC),
+    "run_limits": (READ,),
+    **dict.fromkeys(("run_sidecar", "action_record"), (READ, "cutter_backup")),
+    **dict.fromkeys(("addresses_under_prefix", "enactment_counts", "approved_decision", "open_request"), (EXEC,)),
+    **dict.fromkeys(("change_set_to_verify", "verify_signature", "verify_result", "verify_rows"), (VERIFY,)),
+    **dict.fromkeys(("live_grants", "audit_chain"), (READ,)),
+    "policy_in_force": (READ, "cutter_operator", OWNER),
+    "database_clock": (OWNER,),
+}
+"""Roles that send each query; leg B's are the executor's, the others a person's (cutter_operator)."""
+
+
+def users_of(name: str) -> tuple[str, ...]:
+    return USERS.get(name) or ((EXEC,) if name.startswith("leg_b_") else ("cutter_operator",))
+
+
+@contextmanager
+def empty_database(cluster: TestCluster) -> Iterator[str]:
+    """Connection string of the owner for a database in which nothing was ever migrated."""
+    with cluster.database(template="template0", prefix="empty") as made:
+        yield made.url(OWNER)
+
+
+def test_an_empty_database_gets_everything_at_once(cluster: TestCluster) -> None:
+    with empty_database(cluster) as url:
+        outcome = migrate.migrate_url(url)
+        assert outcome.applied == tuple(one.name for one in migrate.migrations())
+        assert outcome.version == len(outcome.applied)
+
+
+def test_a_second_migration_does_nothing(database: Database) -> None:
+    before = database.value("select count(*) from cutter_governance.schema_baseline")
+    assert migrate.migrate_url(database.url(OWNER)).applied == ()
+    assert database.value("select count(*) from cutter_governance.schema_baseline") == before
+
+
+def test_schema_sql_is_the_sum_of_the_migrations(database: Database) -> None:
+    dumped = dump_schema(database.url(OWNER), pg_dump=pg_bin("pg_dump"))
+    assert dumped == schema_path().read_text(encoding="utf-8"), "type `python -m tests.support.schema`"
+
+
+def test_an_applied_file_that_changed_is_refused(database: Database) -> None:
+    database.run("update cutter_ledger.migration set sha256 = repeat('0', 64) where number = 3", role=OWNER)
+    with pytest.raises(Conflict, match=r"0003_units\.sql was applied as 000000000000"):
+        migrate.migrate_url(database.url(OWNER))
+
+
+def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
+    database.run("insert into cutter_ledger.migration (number, name, sha256) values (99, 'x', 'y')", role=OWNER)
+    with pytest.raises(Conflict, match="migration 99, which this version lacks"):
+        migrate.migrate_url(database.url(OWNER))
+
+
+def test_a_migration_that_runs_keeps_a_second_one_out(cluster: TestCluster) -> None:
+    with empty_database(cluster) as url, psycopg.connect(url, autocommit=True) as other:
+        other.execute("select pg_advisory_lock(%s)", (migrate._LOCK_KEY,))
+        with pytest.raises(Refused, match="another migration is running"):
+            migrate.migrate_url(url)
+        assert other.execute("select to_regclass('public.information_unit')").fetchone() == (None,)
+
+
+def test_a_migration_that_fails_leaves_nothing(cluster: TestCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = migrate.Migration(number=1, name="0001_bad.sql", body="create table public.half (); select 1 / 0")
+    monkeypatch.setattr(migrate, "migrations", lambda: (bad,))
+    with empty_database(cluster) as url:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            migrate.migrate_url(url)
+        with psycopg.connect(url) as connection:
+            row = connection.execute(
+                "select to_regclass('public.half'), (select count(*) from cutter_ledger.migration)"
+            ).fetchone()
+    assert row == (None, 0)
+
+
+def test_the_catalogue_in_the_database_is_the_product_s_own(database: Database) -> None:
+    rows = (
+        database.connect("cutter_read")
+        .execute(
+            "select gate, ordinal, phase, from_state, to_state, role, effect, report, sovereign"
+            " from cutter_governance.gate_catalogue order by ordinal"
+        )
+        .fetchall()
+    )
+    assert rows == [
+        (
+            gate.name, gate.number, gate.phase, gate.from_state.value, gate.to_state.value, gate.role.value,
+            gate.effect.value, gate.report, gate.sovereign.value if gate.sovereign else None,
+        )
+        for gate in GATES
+    ]  # fmt: skip
+
+
+def test_the_vocabulary_has_the_families_of_the_original(database: Database) -> None:
+    rows: dict[str, list[str]] = dict(
+        database.connect("cutter_read")
+        .execute("select family, array_agg(code order by code) from public.vocabulary group by 1")
+        .fetchall()
+    )
+    assert rows["section_type"] == [
+        "appendix", "article", "changelog", "checklist", "definition", "governance_process", "heading",
+        "instruction_block", "paragraph", "principle", "process", "section", "technical_spec",
+    ]  # fmt: skip
+    assert rows["lifecycle"] == ["draft", "enacted", "retired", "superseded"]
+    assert rows["unit_kind"] == ["law_unit"]
+    assert rows["review_decision_type"] == ["cut", "lifecycle_enactment"]
+
+
+@pytest.mark.parametrize(("name", "role"), sorted((name, role) for name in queries() for role in users_of(name)))
+def test_every_named_query_prepares_as_the_roles_that_use_it(database: Database, name: str, role: str) -> None:
+    connection = database.connect(role)
+    positions: dict[str, int] = {}
+
+    def numbered(match: re.Match[str]) -> str:
+        return f"${positions.setdefault(match[1], len(positions) + 1)}"
+
+    statement = re.sub(r"%\((\w+)\)s", numbered, queries()[name]).replace("%%", "%")
+    connection.execute(sql.SQL("prepare probe as ") + sql.SQL(statement))
+    given = sql.SQL(", ").join([sql.SQL("null")] * len(positions))
+    # Privileges are checked when a plan starts; EXPLAIN starts it and runs nothing.
+    connection.execute(sql.SQL("explain execute probe({})").format(given) if positions else "explain execute probe")
+
+
+def test_every_function_of_ours_has_its_search_path_pinned_with_temporary_objects_last(database: Database) -> None:
+    """Without pg_temp at the end a temporary table named like a type would be found first."""
+    loose = database.value(
+        "select array_agg(p.oid::regprocedure::text) from pg_proc p"
+        " where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)"
+        " and not exists (select from unnest(p.proconfig) c where c ~ '^search_path=pg_catalog(, public)?, pg_temp$')"
+    )
+    assert loose is None
+
+
+def test_public_executes_nothing_and_every_object_is_the_owner_s(database: Database) -> None:
+    executable = database.value(
+        "select array_agg(p.oid::regprocedure::text) from pg_proc p,"
+        " aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
+        " where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace) and a.grantee = 0"
+    )
+    foreign = database.value(
+        "select array_agg(c.relname) from pg_class c where c.relnamespace in ('public'::regnamespace,"
+        " 'cutter_governance'::regnamespace) and c.relowner <> 'cutter_owner'::regrole"
+    )
+    assert (executable, foreign) == (None, None)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_role_may_make_temporary_objects_or_set_what_switches_triggers_off(database: Database, role: str) -> None:
+    row = database.value(
+        "select array[has_database_privilege(%s, current_database(), 'TEMPORARY'),"
+        " has_parameter_privilege(%s, 'session_replication_role', 'SET')]",
+        (role, role),
+    )
+    assert row == [role == OWNER, False]

@@ -1,0 +1,344 @@
+"""What people decide, in the database: requests, stops, resumes, acknowledged drift, voids, outcomes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from cutter.approvals import schema
+from cutter.errors import Conflict
+from cutter.gates.catalogue import Sovereign
+from starter import source
+from tests.integration.storage.conftest import LEG_A, At
+from tests.support import gate_calls as gates
+from tests.support.gate_calls import meanwhile, one
+from tests.support.runs import Deployment, drive, law, offer
+
+RUN_STOP = "select cutter_governance.fn_run_stop(%s, %s, 'a reason')"
+RESUME = "select cutter_governance.fn_run_resume(%s, %s)"
+OPEN = "select cutter_governance.fn_request_open(%s, %s, %s, gen_random_uuid())"
+STOP = "select cutter_governance.fn_stop_set(%s, %s, 'a reason', 'someone')"
+
+
+def call(at: At, statement: str, *parameters: Any, role: str = "cutter_read") -> Any:
+    return at.database.value(statement, parameters, role=role)
+
+
+# --- stops and resumes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "signed"),
+    [
+        ("stopped_unavailable_database", False), ("stopped_soft_cap_mark", False), ("stopped_expired", False),
+        ("stopped_signal_flood", False), ("stopped_terminated", False), ("stopped_hard_cap", True),
+        ("stopped_stop", True), ("stopped_anything_new", True),
+    ],
+)  # fmt: skip
+def test_outages_are_resumed_by_anybody_and_everything_else_by_a_signature(
+    at_cut: At, state: str, signed: bool
+) -> None:
+    assert call(at_cut, RUN_STOP, at_cut.run_id, state)["state"] == state
+    answer = call(at_cut, RESUME, at_cut.run_id, None)
+    assert answer["status"] == ("refused" if signed else "resumed")
+    assert at_cut.run()["state"] == (state if signed else "grants_probed")
+
+
+@pytest.mark.parametrize("state", ["stopped_expired", "stopped_unavailable_database", "stopped_signal_flood"])
+def test_a_stop_that_needs_a_signature_is_not_turned_into_one_that_needs_none(at_cut: At, state: str) -> None:
+    call(at_cut, RUN_STOP, at_cut.run_id, "stopped_hard_cap")
+    assert call(at_cut, RUN_STOP, at_cut.run_id, state)["state"] == "stopped_hard_cap"
+    connection = at_cut.connect()
+    number = gates.attempt(connection, LEG_A, at_cut.run_id)
+    connection.execute(
+        "select cutter_governance.fn_gate_refuse(%s, %s, %s, 'x', 'x', null, %s)", (at_cut.run_id, LEG_A, number, state)
+    )
+    connection.commit()
+    assert at_cut.run()["state"] == "stopped_hard_cap"
+    assert call(at_cut, RESUME, at_cut.run_id, None)["status"] == "refused"
+
+
+def test_a_new_request_does_not_lift_a_stop(at_cut: At) -> None:
+    call(at_cut, RUN_STOP, at_cut.run_id, "stopped_hard_cap")
+    answer = call(at_cut, OPEN, at_cut.run_id, "SG_cut_authz", 60)
+    assert (answer["status"], answer["kind"]) == ("stopped", "hard_cap")
+    assert at_cut.run()["state"] == "stopped_hard_cap"
+
+
+def test_a_latched_stop_needs_a_signature_whatever_the_state(at_cut: At) -> None:
+    call(at_cut, STOP, at_cut.run_id, "stop")
+    call(at_cut, RUN_STOP, at_cut.run_id, "stopped_expired")
+    assert call(at_cut, RESUME, at_cut.run_id, None)["code"] == "signed_statement_needed"
+
+
+def test_a_signed_resume_is_used_once_and_lifts_the_latch(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    database = deployment.database
+    for _ in range(2):
+        database.value(STOP, (run_id, "stop"), role="cutter_operator")
+        database.value(RUN_STOP, (run_id, "stopped_stop"), role="cutter_read")
+        verdict = deployment.order(run_id, schema.RESUME, stopped_state="stopped_stop")
+        assert verdict.accepted, verdict
+        answer = database.value(RESUME, (run_id, verdict.approval_sha256), role="cutter_read")
+        assert answer["status"] == "resumed"
+        assert not database.value("select stopped from cutter_governance.stop_latch where run_id = %s", (run_id,))
+    database.value(STOP, (run_id, "stop"), role="cutter_operator")
+    database.value(RUN_STOP, (run_id, "stopped_stop"), role="cutter_read")
+    again = database.value(RESUME, (run_id, verdict.approval_sha256), role="cutter_read")
+    assert again["code"] == "signed_statement_needed"
+
+
+def test_a_resume_that_was_signed_for_an_earlier_stop_does_not_lift_a_later_one(deployment: Deployment) -> None:
+    """Two people sign, one document is used; the other one is no store for the next time."""
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    database = deployment.database
+    database.value(RUN_STOP, (run_id, "stopped_hard_cap"), role="cutter_read")
+    first, second = (deployment.order(run_id, schema.RESUME, by=n, stopped_state="stopped_hard_cap") for n in (0, 1))
+    assert first.accepted, first
+    assert second.accepted, second
+    assert database.value(RESUME, (run_id, first.approval_sha256), role="cutter_read")["status"] == "resumed"
+    database.value(RUN_STOP, (run_id, "stopped_hard_cap"), role="cutter_read")
+    later = database.value(RESUME, (run_id, second.approval_sha256), role="cutter_read")
+    assert later["code"] == "signed_statement_needed"
+
+
+def test_a_cancel_ends_only_what_has_written_nothing(at_cut: At, at_end: At) -> None:
+    with pytest.raises(psycopg.Error, match="neither a stop nor a failure"):
+        call(at_cut, RUN_STOP, at_cut.run_id, "voided_cancelled")
+    call(at_cut, STOP, at_cut.run_id, "cancel")
+    assert call(at_cut, RUN_STOP, at_cut.run_id, "voided_cancelled")["state"] == "voided_cancelled"
+    at_end.database.run("update cutter_governance.run set ended_at = null")
+    call(at_end, STOP, at_end.run_id, "cancel")
+    with pytest.raises(psycopg.Error, match="neither a stop nor a failure"):
+        call(at_end, RUN_STOP, at_end.run_id, "voided_cancelled")
+
+
+# --- drift ----------------------------------------------------------------------------------------------------------
+
+
+def drifted(deployment: Deployment) -> str:
+    """A run that met a database with one function more."""
+    run_id = drive(deployment, law(2), until="IG_source_pin").run_id
+    deployment.database.run("create function public.more() returns integer language sql as 'select 1'")
+    outcome = deployment.gate("IG_mark", run_id)
+    assert (outcome.status, outcome.code) == ("drift", "functions")
+    assert deployment.run_row(run_id)["state"] == "stopped_drift_functions"
+    return run_id
+
+
+def acknowledge(deployment: Deployment, run_id: str) -> Any:
+    report = deployment.run_row(run_id)["last_error"]["report"]
+    verdict = deployment.order(run_id, schema.ACKNOWLEDGE_DRIFT, fingerprint=report["fingerprint"])
+    assert verdict.accepted, verdict
+    return deployment.database.value(RESUME, (run_id, verdict.approval_sha256), role="cutter_read")
+
+
+def test_acknowledged_drift_counts_as_the_new_after_pins(deployment: Deployment) -> None:
+    run_id = drifted(deployment)
+    assert acknowledge(deployment, run_id)["status"] == "resumed"
+    assert deployment.gate("IG_mark", run_id).status == "passed"
+
+
+def test_an_acknowledgement_of_one_drift_is_none_of_another(deployment: Deployment) -> None:
+    run_id = drifted(deployment)
+    deployment.database.run("create function public.more_still() returns integer language sql as 'select 1'")
+    answer = acknowledge(deployment, run_id)
+    assert (answer["status"], answer["code"]) == ("refused", "not_what_was_acknowledged")
+    assert deployment.run_row(run_id)["state"] == "stopped_drift_functions"
+    assert acknowledge(deployment, run_id)["status"] == "resumed"
+
+
+def test_an_acknowledgement_does_not_lift_a_latched_stop(deployment: Deployment) -> None:
+    run_id = drifted(deployment)
+    deployment.database.value(STOP, (run_id, "stop"), role="cutter_operator")
+    assert acknowledge(deployment, run_id)["status"] == "resumed"
+    assert deployment.gate("IG_mark", run_id).status == "stopped"
+
+
+def test_drift_that_appeared_while_a_gate_was_open_can_be_acknowledged_afterwards(at_cut: At) -> None:
+    """The fingerprint is of the database as the rolled back transaction leaves it."""
+    connection = at_cut.connect()
+    number = at_cut.opened(connection)
+    at_cut.create(connection)
+    at_cut.database.run("create function public.more() returns integer language sql as 'select 1'")
+    drift = at_cut.close(connection, number)["drift"]
+    connection.rollback()
+    at_rest = at_cut.open(connection)["drift"]
+    assert drift["fingerprint"] == at_rest["fingerprint"]
+
+
+def test_a_change_that_was_taken_back_leaves_no_drift(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_source_pin").run_id
+    deployment.database.run("alter table public.information_unit disable trigger trg_iu_enacted_immut")
+    deployment.database.run("alter table public.information_unit enable trigger trg_iu_enacted_immut")
+    assert deployment.gate("IG_mark", run_id).status == "passed"
+
+
+# --- requests -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seconds", "code"), [(0, "ttl_out_of_range"), (86_401, "ttl_out_of_range")])
+def test_a_request_lives_at_most_as_long_as_its_gate_allows(at_cut: At, seconds: int, code: str) -> None:
+    assert call(at_cut, OPEN, at_cut.run_id, "SG_cut_authz", seconds)["code"] == code
+
+
+def test_finding_the_open_request_opens_no_second_one(at_cut: At) -> None:
+    first = call(at_cut, OPEN, at_cut.run_id, "SG_cut_authz", 60)
+    assert first["status"] == "requested"
+    assert at_cut.database.value("select count(*) from cutter_governance.approval_request") == 1
+
+
+def test_a_gate_that_is_sealed_is_not_asked_for_again(at_end: At) -> None:
+    at_end.database.run("update cutter_governance.run set ended_at = null")
+    assert call(at_end, OPEN, at_end.run_id, "SG_cut_authz", 60)["code"] == "gate_sealed_before"
+    assert at_end.run()["state"] == "closeout_reported"
+
+
+def test_a_request_needs_its_predecessor(at_cut: At) -> None:
+    assert call(at_cut, OPEN, at_cut.run_id, "SG_lifecycle_authz", 60)["code"] == "predecessor_not_sealed"
+
+
+def test_an_open_request_expires_by_the_clock_and_not_by_whoever_says_so(at_cut: At) -> None:
+    end = "select cutter_governance.fn_request_end(%s, 'SG_cut_authz', 'expired')"
+    call(at_cut, end, at_cut.run_id)
+    assert at_cut.run()["state"] == "awaiting_cut_authorization"
+    at_cut.database.run("update cutter_governance.approval_request set expires_at = clock_timestamp()")
+    call(at_cut, end, at_cut.run_id)
+    assert at_cut.run()["state"] == "stopped_expired"
+
+
+def test_an_expired_request_is_followed_by_a_fresh_one_with_another_challenge(at_cut: At) -> None:
+    at_cut.database.run("update cutter_governance.approval_request set expires_at = clock_timestamp()")
+    call(at_cut, "select cutter_governance.fn_request_end(%s, 'SG_cut_authz', 'expired')", at_cut.run_id)
+    call(at_cut, RESUME, at_cut.run_id, None)
+    answer = call(at_cut, OPEN, at_cut.run_id, "SG_cut_authz", 60)
+    assert (answer["status"], answer["request"]["n"]) == ("opened", 2)
+    challenges = at_cut.database.value("select count(distinct challenge) from cutter_governance.approval_request")
+    assert challenges == 2
+    assert at_cut.open(at_cut.connect())["code"] in ("request_without_document", "approval_of_other_tuple")
+
+
+def test_each_request_for_enactment_has_its_own_decision_and_no_drift(at_enact: At) -> None:
+    at_enact.database.run(
+        "update cutter_governance.approval_request set expires_at = clock_timestamp() where status = 'requested'"
+    )
+    answer = call(at_enact, OPEN, at_enact.run_id, "SG_lifecycle_authz", 60)
+    assert answer["status"] == "opened"
+    decisions = at_enact.database.value(
+        "select count(*) from cutter_governance.review_decision where type = 'lifecycle_enactment'"
+    )
+    assert decisions == 2
+    again = call(at_enact, OPEN, at_enact.run_id, "SG_lifecycle_authz", 60)
+    assert again["status"] == "opened"
+
+
+def test_a_rejection_names_the_open_request(at_cut: At) -> None:
+    row = at_cut.database.value("select to_jsonb(v) from cutter_governance.approval_verdict v limit 1")
+    record = {**row, "approval_sha256": "e" * 64, "decision": "reject", "challenge": "0" * 64}
+    call(
+        at_cut, "select cutter_governance.fn_verdict_record(%s, 'SG_cut_authz', 'x.md', %s::jsonb)", at_cut.run_id,
+        json.dumps(record),
+    )  # fmt: skip
+    with pytest.raises(psycopg.Error, match="no accepted rejection"):
+        call(
+            at_cut,
+            "select cutter_governance.fn_request_end(%s, 'SG_cut_authz', 'rejected', %s)",
+            at_cut.run_id,
+            "e" * 64,
+        )
+
+
+# --- verdicts, outcomes, voids, evidence ----------------------------------------------------------------------------
+
+
+def test_the_same_verdict_twice_is_one(at_cut: At) -> None:
+    row = at_cut.database.value("select to_jsonb(v) from cutter_governance.approval_verdict v limit 1")
+    record = "select cutter_governance.fn_verdict_record(%s, 'SG_cut_authz', 'x.md', %s::jsonb)"
+    assert call(at_cut, record, at_cut.run_id, json.dumps(row)) == {"status": "duplicate"}
+    fresh = json.dumps({**row, "approval_sha256": "d" * 64})
+    first, second = at_cut.connect("cutter_read"), at_cut.connect("cutter_read")
+    assert one(first, record, (at_cut.run_id, fresh)) == {"status": "recorded"}
+    with meanwhile(second, lambda: one(second, record, (at_cut.run_id, fresh))) as said:
+        first.commit()
+    assert said.result() == {"status": "duplicate"}
+
+
+@pytest.mark.parametrize("outcome", ["skipped", "rehearsed", "success"])
+def test_a_live_run_that_has_written_is_not_ended_by_a_word(at_enact: At, outcome: str) -> None:
+    call(at_enact, "select cutter_governance.fn_run_outcome(%s, %s)", at_enact.run_id, outcome)
+    assert at_enact.run()["ended_at"] is None
+
+
+def test_a_void_withdraws_the_drafts_frees_the_addresses_and_is_consumed(deployment: Deployment) -> None:
+    driven = drive(deployment, law(3), until="IG_structural_verify")
+    verdict = deployment.order(driven.run_id, schema.VOID)
+    assert verdict.accepted, verdict
+    connection = deployment.database.connect("cutter_exec")
+    opened = "select cutter_governance.fn_void_open(%s, %s)"
+    assert one(connection, opened, (driven.run_id, verdict.approval_sha256))["status"] == "opened"
+    withdrawn = one(connection, "select public.fn_iu_withdraw_drafts(%s)", (driven.run_id,))
+    assert withdrawn == {"status": "withdrawn", "count": 3}
+    closed = one(connection, "select cutter_governance.fn_void_close(%s, 'voided_mistake', 3)", (driven.run_id,))
+    assert closed["status"] == "voided"
+    connection.commit()
+    assert deployment.run_row(driven.run_id)["state"] == "voided_mistake"
+    again = drive(deployment, document_id=driven.document_id)
+    assert again.state == "closeout_reported"
+
+
+def test_a_void_that_is_not_closed_cannot_be_committed(deployment: Deployment) -> None:
+    driven = drive(deployment, law(2), until="IG_structural_verify")
+    verdict = deployment.order(driven.run_id, schema.VOID)
+    connection = deployment.database.connect("cutter_exec")
+    one(connection, "select cutter_governance.fn_void_open(%s, %s)", (driven.run_id, verdict.approval_sha256))
+    one(connection, "select public.fn_iu_withdraw_drafts(%s)", (driven.run_id,))
+    with pytest.raises(psycopg.Error, match="not closed"):
+        connection.commit()
+
+
+def test_enacted_law_is_never_voided(at_end: At) -> None:
+    answer = one(at_end.connect(), "select cutter_governance.fn_void_open(%s, 'x')", (at_end.run_id,))
+    assert answer["code"] == "enacted_law_is_never_voided"
+
+
+def test_a_void_waits_for_the_gate_that_is_writing(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    void = deployment.order(run_id, schema.VOID)
+    _, approved = deployment.approve(run_id, Sovereign.CUT)
+    writer, other = (deployment.database.connect("cutter_exec") for _ in range(2))
+    opened = gates.open_gate(writer, LEG_A, run_id, approvals=[offer(deployment, approved)])
+    assert opened["status"] == "opened"
+    statement = "select cutter_governance.fn_void_open(%s, %s)"
+    with meanwhile(other, lambda: one(other, statement, (run_id, void.approval_sha256))) as said:
+        assert not said.done()
+        writer.rollback()
+    assert said.result()["status"] == "opened"
+
+
+def test_only_the_backup_role_says_that_there_is_a_backup(at_cut: At) -> None:
+    record = (
+        "select cutter_governance.fn_action_record(%s, 'IG_backup', 'backup', 'take', 'x', 'y', '{}', '{}', true, 'x')"
+    )
+    for role in ("cutter_read", "cutter_exec", "cutter_verify"):
+        with pytest.raises(psycopg.Error, match="a backup is recorded by cutter_backup"):
+            call(at_cut, record, at_cut.run_id, role=role)
+    assert call(at_cut, record, at_cut.run_id, role="cutter_backup")["status"] == "recorded"
+
+
+def test_an_action_is_recorded_once_and_another_payload_is_a_conflict(at_cut: At) -> None:
+    record = "select cutter_governance.fn_action_record(%s, 'x', 'kb', 'put', 'a/b.md', %s, '{}', '{}', false, 'x')"
+    first = call(at_cut, record, at_cut.run_id, "1")
+    assert call(at_cut, record, at_cut.run_id, "1") == first
+    assert call(at_cut, record, at_cut.run_id, "2")["status"] == "conflict"
+
+
+def test_a_docprefix_belongs_to_one_document(deployment: Deployment) -> None:
+    first = deployment.register(law(2))
+    with pytest.raises(Conflict, match=first):
+        source.register(
+            deployment.settings, law(2).encode(), document_id="ICX-SECOND", docprefix=first,
+            profile="generic-markdown", options={},
+        )  # fmt: skip

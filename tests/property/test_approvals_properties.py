@@ -1,0 +1,225 @@
+"""Properties of statements, requests, policies and signature files over generated values."""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cutter.approvals import plain_yaml, schema
+from cutter.approvals.armor import SignatureForm, armor, dearmor, read_form
+from cutter.approvals.epochs import default_rules
+from cutter.approvals.evidence import read_status
+from cutter.approvals.policy import Approver, Tier
+from cutter.approvals.policy_file import parse_policy, render_policy
+from cutter.approvals.refusal import Refusal
+from cutter.approvals.request import Changes, UnitLine, parse_request, render_request
+from cutter.approvals.request_text import escape
+from cutter.approvals.statement import Statement, parse, render, statement_record
+from cutter.errors import InvalidInput
+from tests.campaigns.approval_cases import DEPLOYMENT, digest, request_document, request_tuple, signature_packet
+
+NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+instants = st.integers(0, 2_000_000_000).map(
+    lambda second: datetime(2000, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+)
+digests = st.integers(0, 2**256 - 1).map(lambda number: f"{number:064x}")
+names = st.from_regex(schema.NAME_FORM, fullmatch=True)
+texts = st.text(
+    st.characters(min_codepoint=32, max_codepoint=0x2000, exclude_categories=["Cc", "Cf", "Cs"]), max_size=60
+)
+unhurried = settings(deadline=None, max_examples=40)
+"""A busy machine is no reason to fail."""
+
+GATES = ("SG_cut_authz", "SG_lifecycle_authz")
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> Statement:
+    """Any statement of any kind."""
+    decision, binding = draw(st.sampled_from(schema.KINDS))
+    gate = draw(st.sampled_from(GATES))
+    fields = schema.fields_of(decision, binding, gate)
+    assert fields is not None
+    values: dict[str, object] = {}
+    for name in fields:
+        pattern, _ = schema.FORMS[name]
+        if name in ("signed_utc", "not_after"):
+            values[name] = draw(instants)
+        elif name == "candidate_count":
+            values[name] = draw(st.integers(1, 99_999))
+        elif name == "reason":
+            values[name] = draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9 ]{0,40}[a-z]", fullmatch=True))
+        else:
+            values[name] = draw(st.from_regex(pattern, fullmatch=True))
+    values |= {"decision": decision, "binding": binding, "gate": gate}
+    return Statement(**values, text=draw(st.text(string.ascii_letters + " \n-:", max_size=80)))  # type: ignore[arg-type]
+
+
+@unhurried
+@given(statements())
+def test_a_statement_reads_back_as_it_was_written(statement: Statement) -> None:
+    assert parse(render(statement)) == statement
+
+
+@unhurried
+@given(statements())
+def test_every_yaml_reader_sees_the_same_fields(statement: Statement) -> None:
+    front = render(statement).decode().split("\n---\n")[0].removeprefix("---\n")
+    assert yaml.load(front, Loader=yaml.BaseLoader) == statement_record(statement)
+
+
+@unhurried
+@given(statements(), st.data())
+def test_a_field_less_or_more_or_twice_refuses(statement: Statement, data: st.DataObject) -> None:
+    lines = render(statement).decode().split("\n")
+    end = lines.index("---", 1)
+    at = data.draw(st.integers(1, end - 1))
+    assert isinstance(parse("\n".join(lines[:at] + lines[at + 1 :]).encode()), Refusal)
+    assert isinstance(parse("\n".join([*lines[:at], lines[at], *lines[at:]]).encode()), Refusal)
+    foreign = sorted(set(schema.FORMS) - set(statement_record(statement)))
+    pattern, _ = schema.FORMS[data.draw(st.sampled_from(foreign))]
+    assert pattern
+    extra = f"{data.draw(st.sampled_from(foreign))}: {data.draw(st.sampled_from(['x', digest('x')]))}"
+    assert isinstance(parse("\n".join([*lines[:at], extra, *lines[at:]]).encode()), Refusal)
+
+
+@unhurried
+@given(statements(), st.data())
+def test_what_still_parses_after_a_change_of_the_front_matter_is_another_statement(
+    statement: Statement, data: st.DataObject
+) -> None:
+    body = render(statement)
+    end = body.index(b"\n---\n", 3)
+    at = data.draw(st.integers(0, end))
+    changed = body[:at] + bytes([data.draw(st.integers(0, 255))]) + body[at + 1 :]
+    result = parse(changed)
+    assert changed == body or isinstance(result, Refusal) or result != statement
+
+
+@unhurried
+@given(st.binary(max_size=300))
+def test_no_bytes_make_the_readers_raise(data: bytes) -> None:
+    parse(data)
+    parse(b"---\n" + data)
+    parse_request(data)
+    read_form(data)
+    read_form(armor(data))
+    read_status(data.decode("latin-1").split("\n"))
+
+
+@unhurried
+@given(st.lists(st.sampled_from([
+    "[GNUPG:] NEWSIG", "[GNUPG:] GOODSIG A x", "[GNUPG:] BADSIG A x", "[GNUPG:] EXPKEYSIG A x",
+    f"[GNUPG:] VALIDSIG {'A' * 40} 2026-11-21 1795229796 0 4 0 22 10 00 {'A' * 40}",
+]), max_size=6))  # fmt: skip
+def test_no_order_of_status_lines_hides_a_signature(lines: list[str]) -> None:
+    records = read_status(lines).records
+    assert len(records) >= min(1, len(lines))
+    assert len(records) >= sum(line.endswith("NEWSIG") for line in lines)
+
+
+@unhurried
+@given(st.binary(min_size=1, max_size=200))
+def test_armor_round_trips(data: bytes) -> None:
+    assert dearmor(armor(data)) == data
+
+
+@unhurried
+@given(st.binary(min_size=1, max_size=100))
+def test_nothing_rides_along_with_a_signature_packet(extra: bytes) -> None:
+    assert isinstance(read_form(armor(signature_packet())), SignatureForm)
+    assert isinstance(read_form(armor(signature_packet() + extra)), Refusal)
+
+
+@unhurried
+@given(st.lists(texts, max_size=4), st.lists(texts, max_size=4))
+def test_a_request_with_any_titles_and_findings_reads_back(titles: list[str], findings: list[str]) -> None:
+    units = [UnitLine(address=f"ICX-LAW-1/ART-{number}", title=title) for number, title in enumerate(titles)]
+    document = replace(
+        request_document(request_tuple(), NOW),
+        changes=Changes.of(added=units, changed=units, removed=()),
+        findings=tuple(findings),
+        findings_count=len(findings),
+    )
+    assert parse_request(render_request(document)) == document
+
+
+@unhurried
+@given(st.text(max_size=80))
+def test_an_escaped_text_is_one_line_without_hidden_characters(text: str) -> None:
+    shown = escape(text)
+    assert "\n" not in shown
+    assert shown.isprintable() or all(one.isprintable() or one.isspace() for one in shown)
+    assert not re.search(r"(?<!\\)[`*_\[\]<>|]", shown)
+
+
+@unhurried
+@given(digests, digests, st.integers(1, 9_999))
+def test_two_tuples_have_two_challenges(one: str, other: str, count: int) -> None:
+    first = replace(request_tuple(), writer_digest=one, candidate_count=count)
+    second = replace(request_tuple(), writer_digest=other, candidate_count=count)
+    assert (first.challenge == second.challenge) == (one == other)
+
+
+@st.composite
+def approvers(draw: st.DrawFn) -> tuple[Approver, ...]:
+    """Any set of approvers with distinct names and keys."""
+    people = draw(st.lists(names, unique=True, max_size=5))
+    return tuple(
+        Approver(
+            name=name,
+            fingerprint=f"{number:040X}",
+            key_sha256=digest(name),
+            groups=tuple(draw(st.lists(names, unique=True, max_size=3))),
+            gates=tuple(draw(st.lists(st.sampled_from(GATES), unique=True))),
+            not_before=NOW,
+            not_after=NOW + timedelta(seconds=draw(st.integers(1, 10**8))),
+        )
+        for number, name in enumerate(people)
+    )
+
+
+@given(approvers(), st.sampled_from(Tier), st.integers(1, 8))
+@settings(max_examples=50, deadline=None)
+def test_a_policy_reads_back_as_it_was_written(people: tuple[Approver, ...], tier: Tier, succession: int) -> None:
+    data = render_policy(
+        number=1,
+        deployment_id=DEPLOYMENT,
+        previous_sha256=None,
+        approvers=people,
+        gates=default_rules(tier),
+        lifecycle_group="sovereigns",
+        succession=succession,
+        gpg_binary="/usr/bin/gpg",
+        gpg_version_floor=(2, 2, 0),
+    )
+    policy = parse_policy(data)
+    assert (policy.approvers, policy.succession, policy.data) == (people, succession, data)
+    assert policy.tier_of("SG_cut_authz") == tier
+
+
+@unhurried
+@given(st.text(max_size=120) | st.lists(st.sampled_from(
+    ["a: b", "- x", "  c: d", "&a x", "*a", "<<: *a", "!!str x", "? k", "---", "...", "a: |", "{a: b}", "[x, y]", "a:"]
+), max_size=6).map("\n".join))  # fmt: skip
+def test_any_yaml_is_read_as_plain_texts_or_refused(text: str) -> None:
+    try:
+        node = plain_yaml.load(text.encode("utf-8", "surrogatepass"), bytes_max=10_000)
+    except InvalidInput:
+        return
+    assert isinstance(node, plain_yaml.Scalar | plain_yaml.Items | plain_yaml.Fields)
+    assert _plain(node) == yaml.load(text, Loader=yaml.BaseLoader)
+
+
+def _plain(node: plain_yaml.Node) -> object:
+    if isinstance(node, plain_yaml.Scalar):
+        return node.text
+    if isinstance(node, plain_yaml.Items):
+        return [_plain(one) for one in node.items]
+    return {key.text: _plain(value) for key, value in node.entries}

@@ -1,0 +1,94 @@
+"""IO: the gate functions of the database themselves, for tests that go where an activity would not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from cutter.domain.digests import canonical_digest
+from tests.support.database import Connection
+
+Json = dict[str, Any]
+
+
+def one(connection: Connection, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
+    """The first column of the first row."""
+    row = connection.execute(statement, parameters).fetchone()
+    return row[0] if row else None
+
+
+def attempt(connection: Connection, gate: str, run_id: str) -> int:
+    """Register an attempt and commit it; its number."""
+    answer = one(connection, "select cutter_governance.fn_gate_attempt(%s, %s, 'test', 60)", (run_id, gate))
+    connection.commit()
+    assert answer["status"] == "registered", answer
+    return int(answer["attempt"])
+
+
+def payload(connection: Connection, gate: str, run_id: str) -> str:
+    """The payload digest that the product would send for this gate now."""
+    previous = one(connection, "select cutter_governance.fn_gate_attempt(%s, %s, 'test', 60)", (run_id, gate))
+    connection.rollback()
+    return canonical_digest({"run_id": run_id, "gate": gate, "prev_hash": previous["prev_hash"] or ""})
+
+
+def open_gate(
+    connection: Connection,
+    gate: str,
+    run_id: str,
+    *,
+    number: int | None = None,
+    approvals: Sequence[Json] = (),
+    rehearse: bool = False,
+    payload_sha256: str | None = None,
+) -> Json:
+    """fn_gate_open in the connection's transaction, after registering an attempt (unless `number` names one)."""
+    if number is None:
+        number = attempt(connection, gate, run_id)
+    digest = payload_sha256 or payload(connection, gate, run_id)
+    answer: Json = one(
+        connection,
+        "select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s)",
+        (run_id, gate, number, digest, Jsonb(list(approvals)), rehearse),
+    )
+    return answer | {"attempt": number}
+
+
+def close_gate(connection: Connection, gate: str, run_id: str, number: int, pins: Json) -> Json:
+    """fn_gate_close with these pins; nothing is committed."""
+    answer: Json = one(
+        connection,
+        "select cutter_governance.fn_gate_close(%s, %s, %s, %s)",
+        (run_id, gate, number, Jsonb({"gate": gate, "invariants": [], "pins": pins, "notes": []})),
+    )
+    return answer
+
+
+def pass_gate(connection: Connection, gate: str, run_id: str, pins: Json) -> Json:
+    """Open, close and commit a gate whose body is nothing but these pins; its receipt."""
+    opened = open_gate(connection, gate, run_id)
+    assert opened["status"] == "opened", opened
+    closed = close_gate(connection, gate, run_id, opened["attempt"], pins)
+    assert closed["status"] == "sealed", closed
+    connection.commit()
+    receipt: Json = closed["receipt"]
+    return receipt
+
+
+@contextmanager
+def meanwhile(waiting: Connection, work: Callable[[], Any]) -> Iterator[Future[Any]]:
+    """Run `work` on that connection in a thread; the block starts when it waits for a lock. Answers a future."""
+    pid = waiting.info.backend_pid
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(waiting.info.dsn, password=waiting.info.password) as watcher:
+        watcher.autocommit = True
+        future = pool.submit(work)
+        while not future.done():
+            row = watcher.execute("select cardinality(pg_blocking_pids(%s)) > 0", (pid,)).fetchone()
+            if row and row[0]:
+                break
+        yield future

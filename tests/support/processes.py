@@ -1,0 +1,227 @@
+"""IO: the product as processes: a state folder of its own, the commands as people type them, and kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg.rows import dict_row
+
+from cutter.gates.catalogue import WorkerRole
+from cutter.settings import Settings
+from cutter.stack import records, workers
+from cutter.stack.detached import spawn
+from cutter.stack.processes import Process, alive, send, until
+from starter import demo, runs, signing
+
+ROOT = Path(__file__).resolve().parents[2]
+CUTTER = (sys.executable, "-m", "starter.cli")
+POSTGRES, TEMPORAL = "postgres", "temporal"
+EXEC, VERIFY, CUTTER_WORKER = "worker-exec", "worker-verify", "worker-cutter"
+
+Json = dict[str, Any]
+Done = subprocess.CompletedProcess[str]
+
+
+@dataclass(slots=True, kw_only=True)
+class Stack:
+    """One state folder and what runs on it. `environment` is what every command gets beside the plain one."""
+
+    state: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that the stack's commands see, as far as this process needs them."""
+        return Settings(state_dir=self.state)
+
+    def cutter(self, *arguments: str, env: Mapping[str, str] | None = None, seconds: float = 240) -> Done:
+        """One command of `cutter`, in a process of its own."""
+        return subprocess.run(
+            [*CUTTER, *arguments],
+            cwd=ROOT,
+            env=self.shell(env),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=seconds,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def json(self, *arguments: str, code: int | None = 0, **given: Any) -> Any:
+        """A command's JSON document; its exit code must be `code`."""
+        done = self.cutter(*arguments, "--json", **given)
+        assert code is None or done.returncode == code, f"{arguments}: exit {done.returncode}: {done.stderr[-2000:]}"
+        return json.loads(done.stdout)
+
+    def shell(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        """A plain environment: no setting of ours but the state folder's."""
+        plain = {name: value for name, value in os.environ.items() if not name.startswith(("CUTTER_", "TEMPORAL_"))}
+        return {**plain, "CUTTER_STATE_DIR": str(self.state), **self.environment, **(extra or {})}
+
+    def up(self, **env: str) -> Done:
+        """`cutter up`, which must succeed."""
+        done = self.cutter("up", env=env)
+        assert done.returncode == 0, f"cutter up: exit {done.returncode}: {done.stderr[-2000:]}"
+        return done
+
+    def down(self) -> None:
+        self.cutter("down")
+
+    def process(self, name: str) -> Process:
+        """The process that `cutter up` started under this name."""
+        return records.read(self.state)[name].process
+
+    def kill(self, name: str) -> None:
+        """SIGKILL, and wait until it is gone."""
+        kill(self.process(name))
+
+    def temporal(self, *arguments: str, code: int | None = 0) -> Done:
+        """The `temporal` command on this stack's server, with a home that has no profile."""
+        address = (self.state / "temporal.address").read_text(encoding="ascii").strip()
+        done = subprocess.run(
+            [temporal_program(), *arguments, "--address", address],
+            env={"PATH": os.environ["PATH"], "HOME": str(self.state)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert code is None or done.returncode == code, f"temporal {arguments[:3]}: {done.stderr[-1000:]}"
+        return done
+
+    def rows(self, query: LiteralString, parameters: Any = None) -> list[Json]:
+        """Rows as the superuser sees them, each a dictionary."""
+        with psycopg.connect(self.superuser(), autocommit=True, connect_timeout=5) as connection:
+            return connection.cursor(row_factory=dict_row).execute(query, parameters).fetchall()
+
+    def value(self, query: LiteralString, parameters: Any = None) -> Any:
+        """The first column of the first row."""
+        found = self.rows(query, parameters)
+        return next(iter(found[0].values())) if found else None
+
+    def superuser(self) -> str:
+        """Connection string of the embedded cluster's superuser."""
+        url = (self.state / "postgres.url").read_text(encoding="ascii").strip()
+        password = (self.state / "secrets" / "postgres.password").read_text(encoding="ascii").strip()
+        return url.replace("://", f"://postgres:{password}@")
+
+    def add(self, document_id: str, text: str | bytes, *options: str) -> None:
+        """`cutter source add` of a text, which must succeed."""
+        file = self.state / f"{document_id}.md"
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        done = self.cutter("source", "add", str(file), "--document-id", document_id, "--profile", "generic-markdown",
+                           *options)  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+
+    def approver(self) -> Path:
+        """A throw-away approver in the policy; its GnuPG home."""
+        return demo.ensure_approver(self.settings)
+
+    def approve(self, run_id: str) -> str:
+        """Sign what the run waits with, upload it; the KB id. Nothing is sent yet."""
+        home = self.state / "demo" / "gpg"
+        document, data = signing.read_request(self.settings, signing.open_request(self.settings, run_id))
+        who = signing.who(self.settings, demo.APPROVER, None, home)
+        statement = signing.answer(document, data, who, "approve")
+        return signing.sign_and_upload(self.settings, statement, who, document.approval_kb_id)
+
+    def signal(self, document_id: str, kb_id: str, *, code: int | None = 0) -> Done:
+        """Hand an approval over with the real `temporal` command."""
+        return self.temporal(
+            *("workflow", "signal", "--workflow-id", f"document/{document_id}", "--name", "submit_approval"),
+            *("--input", json.dumps(kb_id)),
+            code=code,
+        )
+
+    def json_of_workflow(self, document_id: str) -> Json:
+        """What `temporal workflow describe` says of a document's newest execution."""
+        found: Json = json.loads(
+            self.temporal("workflow", "describe", "-w", f"document/{document_id}", "-o", "json").stdout
+        )
+        return found
+
+    def state_of(self, run_id: str) -> str:
+        """The run's state by the database; empty while the database does not answer."""
+        try:
+            return str(self.value("select state from cutter_governance.run where run_id = %s", (run_id,)) or "")
+        except (psycopg.Error, OSError):
+            return ""
+
+    def waits_in(self, run_id: str) -> str:
+        """The state in which the run waits for a person, or has ended; empty while it works or still puts documents."""
+        seen = self.sidecar(run_id)
+        state = str(seen["run"]["state"])
+        asked = any(one["status"] == "requested" and one["kb_id"] for one in seen["requests"])
+        return "" if self.unpublished(run_id) or (state.startswith("awaiting_") and not asked) else state
+
+    def unpublished(self, run_id: str) -> int:
+        """Documents of the run that are not yet in the knowledge base."""
+        query: LiteralString = "select count(*) from cutter_governance.outbox where run_id = %s and done_at is null"
+        return int(self.value(query, (run_id,)))
+
+    def sidecar(self, run_id: str) -> Json:
+        """Everything the database says of a run."""
+        return runs.sidecar(self.settings, run_id)
+
+
+@contextmanager
+def stack(prefix: str = "ca", **environment: str) -> Iterator[Stack]:
+    """A stack on a short path, taken down and removed at the end."""
+    made = Stack(state=Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp")), environment=environment)
+    try:
+        yield made
+    finally:
+        made.down()
+        shutil.rmtree(made.state, ignore_errors=True)
+
+
+def kill(process: Process) -> None:
+    """SIGKILL, and wait until it is gone."""
+    send(process, signal.SIGKILL)
+    assert until(lambda: not alive(process), seconds=10), f"process {process.pid} does not die"
+
+
+def wait(condition: Callable[[], Any], *, seconds: float, what: str) -> Any:
+    """The condition's first true answer; an AssertionError that says what was waited for."""
+    last: list[Any] = [None]
+
+    def asked() -> bool:
+        last[0] = condition()
+        return bool(last[0])
+
+    assert until(asked, seconds=seconds), f"not within {seconds:.0f} s: {what}"
+    return last[0]
+
+
+def extra_worker(made: Stack, role: WorkerRole, *, database_url: str) -> Process:
+    """Another worker of a role, ready, that reaches the database another way, such as through a proxy."""
+    environment = workers.environment(made.settings, role) | {"CUTTER_DATABASE_URL": database_url}
+    ready = workers.ready_file(made.state, role)
+    ready.unlink(missing_ok=True)
+    process = spawn(
+        [sys.executable, str(ROOT / "worker.py"), "--role", role.value],
+        log=made.state / "logs" / f"extra-{role.value}.log",
+        environment=environment,
+        folder=ROOT,
+    )
+    wait(ready.exists, seconds=60, what=f"an {role.value} worker behind a proxy")
+    return process
+
+
+def temporal_program() -> str:
+    """The server program that the stack uses, which is the CLI too."""
+    from cutter.stack import temporal
+
+    return str(temporal.resolve(address=None).path or "temporal")

@@ -1,0 +1,322 @@
+"""IO: brings runs to any gate without Temporal: the activities' own functions, real gpg approvals, a real database.
+
+    with keyring() as keys, deployment(database, keys) as made:
+        run = drive(made, law(3), until="IG_leg_b_record")
+
+A gate is called as a worker would call it, in the dependencies of its own worker role (own passwords, own key). With
+`quick` the backup is a stand-in of a few bytes, recorded and sealed by cutter_backup's own SQL functions; everything
+else stays as it is.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from activities import GATE_FUNCTIONS
+from activities.begin import begin_run
+from activities.deps import ROLES_OF, Deps
+from activities.gate import Passed, run_gate
+from activities.sovereign import judge_approval, open_request
+from cutter.approvals import epochs, schema
+from cutter.approvals.gpg import Gpg
+from cutter.domain.digests import sha256_hex
+from cutter.gates.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
+from cutter.gates.report import GateReport, equal
+from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
+from cutter.settings import Settings, load
+from cutter.stack import key_homes
+from cutter.storage.gate_transaction import Open
+from starter import approvers, signing, source
+from starter.keys import ensure_throwaway_keys
+from tests.support.database import Database, TestCluster, short_folder
+from worker import build_deps
+
+Json = dict[str, Any]
+
+OPTIONS = {"duplicates": "refuse", "empty": "heading_only", "max_candidates": 10_000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """Keys of the workers, of the approvers, and the policy epoch that names them. Made once a session."""
+
+    folder: Path
+    people: Gpg
+    approvers: tuple[tuple[str, str], ...]
+
+    def signing(self, number: int = 0) -> signing.Signing:
+        """The n-th approver, ready to sign."""
+        name, fingerprint = self.approvers[number]
+        return signing.Signing(approver=name, fingerprint=fingerprint, home=self.people.home)
+
+
+@contextmanager
+def keyring(*names: str) -> Iterator[Keys]:
+    """Real keys under a short path; the agents are ended afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="ck", dir="/tmp"))
+    homes = [Gpg(folder / "people")]
+    try:
+        settings = load(state_dir=folder, keys_dir=folder / "keys")
+        ensure_throwaway_keys(settings)
+        homes += [Gpg(folder / "keys" / name) for name in ("executor", "verifier", "backup")]
+        people = tuple((name, homes[0].generate_key(name)) for name in names or ("alice", "bob"))
+        epochs.init(
+            folder / "approvers",
+            approvers=[epochs.NewApprover(name=name, public_key=homes[0].export_public(key)) for name, key in people],
+        )
+        yield Keys(folder=folder, people=homes[0], approvers=people)
+    finally:
+        for home in homes:
+            home.stop_agent()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class Deployment:
+    """One database with its policy installed, and the dependencies of each worker role."""
+
+    database: Database
+    settings: Settings
+    keys: Keys
+    deps: dict[WorkerRole, Deps]
+    made: int = 0
+
+    def of(self, gate: Gate) -> Deps:
+        """Dependencies of the worker that serves a gate."""
+        return self.deps[gate.worker]
+
+    def register(self, text: str, *, document_id: str | None = None, profile: str = "generic-markdown") -> str:
+        """Register a law; answers its document id, which is its docprefix too."""
+        self.made += 1
+        name = document_id or f"ICX-T{self.made}-{uuid.uuid4().hex[:6].upper()}"
+        source.register(
+            self.settings, text.encode(), document_id=name, docprefix=name, profile=profile, options=dict(OPTIONS)
+        )
+        return name
+
+    def begin(self, document_id: str, *, mode: Mode = "live") -> str:
+        """Register a run."""
+        start = BeginInput(
+            run=RunInput(document_id=document_id, mode=mode, starter="olga"), first_execution_id=str(uuid.uuid4())
+        )
+        return begin_run(self.deps[WorkerRole.CUTTER], start).run_id
+
+    def gate(self, name: str, run_id: str, approvals: Sequence[str] = (), *, quick: bool = False) -> GateOutcome:
+        """One attempt of a gate by its own activity."""
+        gate = BY_NAME[name]
+        if quick and name == "IG_backup":
+            return self._quick_backup(gate, run_id)
+        outcome: GateOutcome = GATE_FUNCTIONS[name](
+            self.of(gate), GateInput(run_id=run_id, approval_kb_ids=tuple(approvals))
+        )
+        return outcome
+
+    def request(self, run_id: str, sovereign: Sovereign | str) -> str:
+        """Open (or find) a request; its KB id."""
+        asked = RequestInput(run_id=run_id, gate=str(sovereign))
+        view = open_request(self.deps[WorkerRole.CUTTER], asked)
+        assert view.status == "requested", view
+        return view.kb_id
+
+    def approve(
+        self, run_id: str, sovereign: Sovereign | str, *, by: int = 0, decision: str = schema.APPROVE
+    ) -> tuple[str, JudgeResult]:
+        """Open the request, sign it with an approver's own key, upload it, have it judged: (KB id, verdict)."""
+        document, data = signing.read_request(self.settings, self.request(run_id, sovereign))
+        who = self.keys.signing(by)
+        statement = signing.answer(document, data, who, decision)
+        kb_id = signing.sign_and_upload(self.settings, statement, who, document.approval_kb_id)
+        return kb_id, self.judge(run_id, str(sovereign), kb_id)
+
+    def order(self, run_id: str, decision: str, *, by: int = 0, **fields: str) -> JudgeResult:
+        """Sign and upload an order about a run (resume, void, acknowledge_drift, revoke); its verdict."""
+        deployment_id, gate = signing.gate_ahead(self.settings, run_id)
+        run = self.run_row(run_id)
+        who = self.keys.signing(by)
+        # Two orders of one second would else be one document.
+        mark = uuid.uuid4().hex[:8]
+        statement = signing.order(run, deployment_id, gate, who, decision, f"as agreed ({mark})", **fields)
+        kb_id = signing.sign_and_upload(self.settings, statement, who, f"orders/{run_id}/{decision}-{mark}.md")
+        return self.judge(run_id, gate, kb_id)
+
+    def judge(self, run_id: str, gate: str, kb_id: str) -> JudgeResult:
+        """The verdict of the cutter worker, recorded."""
+        return judge_approval(self.deps[WorkerRole.CUTTER], JudgeInput(run_id=run_id, gate=gate, kb_id=kb_id))
+
+    def run_row(self, run_id: str) -> Json:
+        """The run's row."""
+        row: Json = self.database.value("select to_jsonb(r) from cutter_governance.run r where run_id = %s", (run_id,))
+        return row
+
+    def close(self) -> None:
+        for one in self.deps.values():
+            for pool in one.pools.values():
+                pool.close()
+
+    def _quick_backup(self, gate: Gate, run_id: str) -> GateOutcome:
+        """Gate 4 with an artifact of a few bytes that is no backup; the rest of it as the real one."""
+        artifact, data = f"{run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg", b"a stand-in backup"
+        path = self.settings.runs / artifact
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        pins = {
+            "backup_artifact": artifact,
+            "backup_sha256": sha256_hex(data),
+            "backup_taken_utc": datetime.now(UTC).isoformat(),
+        }
+
+        def body(opened: Open) -> Passed:
+            opened.connection.execute(
+                "select cutter_governance.fn_action_record(%s, %s, 'backup', 'take', %s, %s, '{}', %s, true, 'delete')",
+                (run_id, gate.name, artifact, sha256_hex(data), Jsonb({"taken_utc": pins["backup_taken_utc"]})),
+            )
+            stand_in = equal("stand_in", artifact, artifact)
+            return Passed(report=GateReport(gate=gate.name, invariants=(stand_in,), pins=pins))
+
+        return run_gate(self.of(gate), gate, run_id, body)
+
+
+@contextmanager
+def deployment(database: Database, keys: Keys, *, state: Path | None = None) -> Iterator[Deployment]:
+    """A deployment on that database; state folder, stores and pools are its own."""
+    with short_folder() as folder:
+        base = database.settings(
+            state or folder, keys_dir=keys.folder / "keys", approvers_dir=keys.folder / "approvers"
+        )
+        made = Deployment(
+            database=database,
+            settings=base,
+            keys=keys,
+            deps={role: build_deps(_of_role(base, folder, role), role) for role in WorkerRole},
+        )
+        try:
+            approvers.install(base, epochs.read_epoch(keys.folder / "approvers", 1))
+            yield made
+        finally:
+            made.close()
+
+
+def _of_role(settings: Settings, folder: Path, role: WorkerRole) -> Settings:
+    """The settings of one worker process: only its own passwords and key."""
+    secrets = folder / f"secrets-{role.value}"
+    secrets.mkdir(mode=0o700)
+    for database_role in ROLES_OF[role]:
+        shutil.copy2(settings.secrets / f"{database_role.value}.password", secrets)
+    keys = folder / f"keys-{role.value}"
+    key_homes.hand_over(settings.keys, keys, role)
+    return settings.model_copy(update={"secrets_dir": secrets, "keys_dir": keys})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A database with one run at one point, to be cloned: who tests SQL there need not drive there."""
+
+    server: TestCluster
+    template: str
+    run_id: str
+    document_id: str
+    units: int
+    offers: tuple[Json, ...] = ()
+
+    @contextmanager
+    def clone(self) -> Iterator[Database]:
+        """A copy of one's own."""
+        with self.server.database(template=self.template) as made:
+            yield made
+
+
+@contextmanager
+def stage(
+    server: TestCluster, keys: Keys, *, until: str, sovereign: Sovereign | None = None, units: int = 3
+) -> Iterator[Stage]:
+    """A run with `until` sealed and, with `sovereign`, that request open and approved by the first approver."""
+    with server.database(prefix="stage") as database:
+        with deployment(database, keys) as made:
+            driven = drive(made, law(units), until=until)
+            offers: tuple[Json, ...] = ()
+            if sovereign is not None:
+                _, verdict = made.approve(driven.run_id, sovereign)
+                assert verdict.accepted, verdict
+                offers = (offer(made, verdict),)
+        database.close()
+        yield Stage(
+            server=server, template=database.name, run_id=driven.run_id, document_id=driven.document_id, units=units,
+            offers=offers,
+        )  # fmt: skip
+
+
+@dataclass(slots=True, kw_only=True)
+class Driven:
+    """A run that was brought somewhere: its ids, what each gate answered, the KB ids of the approvals."""
+
+    run_id: str
+    document_id: str
+    outcomes: dict[str, GateOutcome] = field(default_factory=dict)
+    approvals: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def state(self) -> str:
+        return list(self.outcomes.values())[-1].state
+
+
+def law(units: int, *, word: str = "text") -> str:
+    """A law of that many units (at least one)."""
+    articles = (f"## Article {n}. Rule {n}\n\nThe {word} of article {n}.\n" for n in range(1, units))
+    return "# An Act to test\n\nPreamble.\n\n" + "\n".join(articles)
+
+
+def drive(
+    made: Deployment,
+    text: str | None = None,
+    *,
+    document_id: str | None = None,
+    run_id: str | None = None,
+    until: str | None = None,
+    quick: bool = True,
+    mode: Mode = "live",
+) -> Driven:
+    """Bring a run through its gates, approvals included, `until` that gate is sealed (default: the last one).
+
+    A new law (`text`), a registered one (`document_id`), or a run that goes on (`run_id` with its document).
+    """
+    document = document_id or made.register(text if text is not None else law(3))
+    driven = Driven(run_id=run_id or made.begin(document, mode=mode), document_id=document)
+    sealed = set(made.database.value(
+        "select coalesce(array_agg(gate), '{}') from cutter_governance.gate_receipt where run_id = %s", (driven.run_id,)
+    ))  # fmt: skip
+    last = BY_NAME[until] if until else GATES[-1]
+    for gate in GATES[: last.number]:
+        if gate.name not in sealed:
+            _pass(made, driven, gate, quick=quick)
+    return driven
+
+
+def _pass(made: Deployment, driven: Driven, gate: Gate, *, quick: bool) -> None:
+    approvals: tuple[str, ...] = ()
+    if gate.sovereign is not None:
+        kb_id, verdict = made.approve(driven.run_id, gate.sovereign)
+        assert verdict.accepted, verdict
+        driven.approvals[gate.sovereign.value] = kb_id
+        approvals = (kb_id,)
+    outcome = made.gate(gate.name, driven.run_id, approvals, quick=quick)
+    assert outcome.status == "passed", outcome
+    driven.outcomes[gate.name] = outcome
+
+
+def offer(made: Deployment, verdict: JudgeResult) -> Json:
+    """An accepted approval as gates 6 and 10 hand it to fn_gate_open."""
+    challenge = made.database.value(
+        "select challenge from cutter_governance.approval_verdict where accepted and approval_sha256 = %s",
+        (verdict.approval_sha256,),
+    )
+    return {"approval_sha256": verdict.approval_sha256, "challenge": challenge}

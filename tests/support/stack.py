@@ -1,0 +1,399 @@
+"""IO: a whole stack in one test process: real Temporal, real PostgreSQL, real gpg, the workers of all three roles.
+
+Each worker has a secrets folder with only its own roles' passwords, as in a deployment; caps, lives and delays are
+shrunk by settings. What a person does (sign, approve, resume, void) goes through the commands' own functions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, LiteralString
+
+from temporalio.api.sdk.v1 import WorkflowMetadata
+from temporalio.client import Client, WorkflowHandle, WorkflowHistory
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import Interceptor
+
+from activities.deps import ROLES_OF, Deps
+from cutter.approvals import epochs, schema
+from cutter.approvals.gpg import Gpg
+from cutter.approvals.policy import Tier
+from cutter.gates.catalogue import WorkerRole
+from cutter.kb.store import Store
+from cutter.messages import RunInput, RunResult
+from cutter.settings import Settings
+from cutter.stack import key_homes
+from starter import approvers, runs, signing, source
+from starter.client import connect
+from starter.keys import ensure_throwaway_keys
+from starter.signing import Signing
+from tests.support import database as database_support
+from tests.support.database import Connection, Database, TestCluster, short_folder
+from tests.support.temporal import end_all, server, until
+from worker import build_deps, make_worker
+from workflows import options
+
+DOCUMENT = "ICX-TEST-1"
+LAW = Path(__file__).resolve().parents[2] / "examples" / "laws" / "reading-rooms-act.en.md"
+THREE_UNITS = b"# Act\n\n## Article 1. Scope\n\nOne.\n\n## Article 2. Terms\n\nTwo.\n"
+
+QUICK: dict[str, Any] = {"retry_delays_seconds": (0.05,), "lane_wait_seconds": 0.1}
+"""Waits of seconds and minutes, shrunk."""
+
+OPTIONS = {"duplicates": "ordinal", "empty": "heading_only", "max_candidates": 10_000}
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """Keys that all tests of a process share: the workers' own, and those of two approvers and a stranger."""
+
+    keys: Path
+    people: Gpg
+    alice: Signing
+    bob: Signing
+    mallory: Signing
+
+
+@contextmanager
+def kit() -> Iterator[Kit]:
+    """Made once a process; the agents end with it."""
+    with short_folder() as folder:
+        keys = folder / "k"
+        ensure_throwaway_keys(Settings(state_dir=folder, keys_dir=keys))
+        home = folder / "p"
+        people = Gpg(home)
+        made = {
+            name: Signing(approver=name, fingerprint=people.generate_key(name), home=home)
+            for name in ("alice", "bob", "mallory")
+        }
+        try:
+            yield Kit(keys=keys, people=people, **made)
+        finally:
+            for gpg in (people, *(Gpg(keys / name) for name in ("executor", "verifier", "backup"))):
+                gpg.stop_agent()
+
+
+@dataclass(slots=True, kw_only=True)
+class Stack:
+    """One deployment: settings, database, client, keys; workers are started where a test wants them."""
+
+    settings: Settings
+    database: Database
+    client: Client
+    kit: Kit
+    hooks: list[Callable[[str], None]] = field(default_factory=list)
+    """Called with a gate's name right after its COMMIT, in the worker's thread."""
+    held: list[Connection] = field(default_factory=list)
+    """Transactions that a test holds open."""
+
+    # --- workers --------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def workers(
+        self,
+        *roles: WorkerRole,
+        cached_workflows: int = 1000,
+        interceptors: Sequence[Interceptor] = (),
+        **changed: Any,
+    ) -> AsyncIterator[dict[WorkerRole, Deps]]:
+        """Workers of these roles (all three without any), with these settings changed for them."""
+        async with AsyncExitStack() as exits:
+            held = {}
+            for role in roles or tuple(WorkerRole):
+                deps = self.deps(role, **changed)
+                held[role] = deps
+                for pool in deps.pools.values():
+                    exits.callback(pool.close)
+                executor = exits.enter_context(ThreadPoolExecutor(max_workers=8, thread_name_prefix=role.value))
+                await exits.enter_async_context(
+                    make_worker(
+                        self.client, deps, executor, cached_workflows=cached_workflows, interceptors=interceptors
+                    )
+                )
+            yield held
+
+    def deps(self, role: WorkerRole, **changed: Any) -> Deps:
+        """What a worker of that role holds: no password but its own roles', no key but its own."""
+        secrets = self.settings.state / f"secrets-{role.value}"
+        secrets.mkdir(exist_ok=True)
+        for name in ROLES_OF[role]:
+            shutil.copy(self.settings.secrets / f"{name.value}.password", secrets)
+        keys = self.settings.state / f"keys-{role.value}"
+        key_homes.hand_over(self.settings.keys, keys, role)
+        own = {"secrets_dir": secrets, "keys_dir": keys}
+        deps = build_deps(self.settings.model_copy(update={**own, **changed}), role)
+        deps.after_commit.append(self._after_commit)
+        return deps
+
+    def _after_commit(self, gate: str) -> None:
+        for hook in self.hooks:
+            hook(gate)
+
+    # --- locks ----------------------------------------------------------------------------------------------------
+
+    def take(self, statement: LiteralString) -> None:
+        """Run a statement in a transaction that stays open until `let_go`."""
+        held = self.database.connect("postgres")
+        held.execute("set idle_in_transaction_session_timeout = 0")
+        held.execute(statement)
+        self.held.append(held)
+
+    def take_write_lane(self) -> None:
+        """Be another leg A that is writing."""
+        self.take("select pg_advisory_xact_lock(hashtext('cutter.write_lane'))")
+
+    def let_go(self) -> None:
+        while self.held:
+            self.held.pop().rollback()
+
+    # --- documents and runs ---------------------------------------------------------------------------------------
+
+    def register(self, document_id: str = DOCUMENT, data: bytes | None = None) -> None:
+        """Register a source with the profile of plain Markdown."""
+        source.register(
+            self.settings, LAW.read_bytes() if data is None else data, document_id=document_id, docprefix=document_id,
+            profile="generic-markdown", options=OPTIONS,
+        )  # fmt: skip
+
+    async def start(
+        self, document_id: str = DOCUMENT, *, mode: Any = "live", run_id: str | None = None, **fields: Any
+    ) -> Run:
+        """Register a run (or take one that is there) and start its workflow."""
+        run_id = run_id or runs.register_run(self.settings, document_id, mode, amends=fields.get("amends"))
+        handle = await runs.start(
+            self.client, RunInput(document_id=document_id, run_id=run_id, mode=mode, starter="olga", **fields)
+        )
+        return Run(stack=self, run_id=run_id, document_id=document_id, handle=handle)
+
+    def run_of(self, run_id: str, document_id: str = DOCUMENT) -> Run:
+        """A run by its document's newest execution."""
+        handle: Any = self.client.get_workflow_handle(workflow_id(document_id), result_type=RunResult)
+        return Run(stack=self, run_id=run_id, document_id=document_id, handle=handle)
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """One run as people see it."""
+
+    stack: Stack
+    run_id: str
+    document_id: str
+    handle: WorkflowHandle[Any, RunResult]
+
+    # --- looking --------------------------------------------------------------------------------------------------
+
+    async def sidecar(self) -> Json:
+        return await asyncio.to_thread(runs.sidecar, self.stack.settings, self.run_id)
+
+    async def state(self) -> str:
+        return str((await self.sidecar())["run"]["state"])
+
+    async def status(self) -> Json:
+        """Answer of the query; on a machine that is too busy to answer within the server's own limit, asked again."""
+        while True:
+            try:
+                answer: Json = await self.handle.query("status", result_type=dict)
+                return answer
+            except RPCError as problem:
+                if problem.status is not RPCStatusCode.DEADLINE_EXCEEDED and "Timeout" not in str(problem):
+                    raise
+
+    async def details(self) -> str:
+        """Current details, as the Web UI shows them."""
+        seen = await self.handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+        return str(seen.current_details)
+
+    async def until_state(self, state: str, *, seconds: float = 90) -> Json:
+        """Wait until the database has that state; the whole sidecar then."""
+        seen: Json = {}
+
+        async def there() -> bool:
+            nonlocal seen
+            seen = await self.sidecar()
+            return bool(seen["run"]["state"] == state)
+
+        try:
+            await until(there, seconds=seconds)
+        except AssertionError:
+            raise AssertionError(f"not {state} within {seconds} s, but {await self.explain()}") from None
+        return seen
+
+    async def until_shown(self, state: str, *, seconds: float = 90) -> Json:
+        """Wait until the workflow itself shows that state; its status then."""
+        seen: Json = {}
+
+        async def there() -> bool:
+            nonlocal seen
+            seen = await self.status()
+            return bool(seen["state"] == state)
+
+        try:
+            await until(there, seconds=seconds)
+        except AssertionError:
+            raise AssertionError(f"{state} not shown within {seconds} s, but {seen}") from None
+        return seen
+
+    async def until_requested(self, gate: str, *, seconds: float = 90) -> Json:
+        """Wait until the workflow waits at a sovereign gate; its status then."""
+        seen: Json = {}
+
+        async def there() -> bool:
+            nonlocal seen
+            seen = await self.status()
+            return bool(seen["awaits"] == gate)
+
+        try:
+            await until(there, seconds=seconds)
+        except AssertionError:
+            raise AssertionError(f"{gate} is not awaited within {seconds} s, but {await self.explain()}") from None
+        return seen
+
+    async def until_attempted(self, gate: str, outcome: str, *, times: int = 1, seconds: float = 90) -> Json:
+        """Wait until so many attempts of a gate had that outcome; the whole sidecar then."""
+        seen: Json = {}
+
+        async def there() -> bool:
+            nonlocal seen
+            seen = await self.sidecar()
+            return sum((one["gate"], one["outcome"]) == (gate, outcome) for one in seen["attempts"]) >= times
+
+        await until(there, seconds=seconds, what=f"{gate} {outcome}")
+        return seen
+
+    async def explain(self) -> str:
+        """What the database says went wrong; for a failed test's message."""
+        seen = await self.sidecar()
+        tail = [(one["gate"], one["n"], one["outcome"], one["reason"]) for one in seen["attempts"][-3:]]
+        return f"{seen['run']['state']}: {seen['run']['last_error']} {tail}"
+
+    async def result(self, *, seconds: float = 120) -> RunResult:
+        return await asyncio.wait_for(self.handle.result(), seconds)
+
+    async def history(self) -> WorkflowHistory:
+        return await self.handle.fetch_history()
+
+    # --- what people do -------------------------------------------------------------------------------------------
+
+    async def sign(self, decision: str = schema.APPROVE, who: Signing | None = None, text: str = "") -> str:
+        """Sign the open request's approval (or rejection) and put it into the knowledge base; its KB id."""
+        return await asyncio.to_thread(self._sign, decision, who or self.stack.kit.alice, text)
+
+    def _sign(self, decision: str, who: Signing, text: str) -> str:
+        settings = self.stack.settings
+        document, data = signing.read_request(settings, signing.open_request(settings, self.run_id))
+        statement = signing.answer(document, data, who, decision, text=text)
+        return signing.sign_and_upload(settings, statement, who, document.approval_kb_id)
+
+    async def order(
+        self, decision: str, reason: str = "a test says so", who: Signing | None = None, **more: str
+    ) -> str:
+        """Sign an order about the run (resume, void, acknowledge_drift, revoke); its KB id."""
+        return await asyncio.to_thread(self._order, decision, reason, who or self.stack.kit.alice, more)
+
+    def _order(self, decision: str, reason: str, who: Signing, more: dict[str, str]) -> str:
+        settings = self.stack.settings
+        seen = runs.sidecar(settings, self.run_id)["run"]
+        if decision == schema.RESUME:
+            more = {"stopped_state": seen["state"], **more}
+        if decision == schema.ACKNOWLEDGE_DRIFT:
+            more = {"fingerprint": seen["last_error"]["report"]["fingerprint"], **more}
+        deployment, gate = signing.gate_ahead(settings, self.run_id)
+        statement = signing.order(seen, deployment, gate, who, decision, reason, **more)
+        life = timedelta(seconds=min(seen["caps"]["ttl_cut_seconds"], seen["caps"]["ttl_lifecycle_seconds"]))
+        statement = replace(statement, not_after=min(statement.not_after, statement.signed_utc + life))
+        return signing.sign_and_upload(
+            settings, statement, who, f"knowledge/dev/orders/{self.run_id}/{decision}-{who.approver}.md"
+        )
+
+    async def resume(self, kb_id: str | None = None) -> Json:
+        """The update `resume`; its answer."""
+        return await runs.resume(self.stack.client, self.document_id, kb_id)
+
+    async def approve(self, gate: str, *whos: Signing) -> str:
+        """Wait for the gate's request, sign it by each, hand them over by signal; the last one's KB id."""
+        await self.until_requested(gate)
+        kb_id = ""
+        for who in whos or (self.stack.kit.alice,):
+            kb_id = await self.sign(who=who)
+            await self.handle.signal("submit_approval", kb_id)
+        return kb_id
+
+    async def through(self) -> RunResult:
+        """Both approvals, then the result."""
+        await self.approve("SG_cut_authz")
+        await self.approve("SG_lifecycle_authz")
+        return await self.result()
+
+    def put(self, kb_id: str, data: bytes) -> None:
+        """Put any object into the knowledge base, as anyone who writes there may."""
+        Store(self.stack.settings.kb).put(kb_id, data)
+
+
+@asynccontextmanager
+async def stack(
+    database: Database, state: Path, address: str, kit: Kit, *, tier: Tier = Tier.MEDIUM, **changed: Any
+) -> AsyncIterator[Stack]:
+    """A deployment with its policy in force and the model law registered; its workflows end with it."""
+    settings = database.settings(state, keys_dir=kit.keys, temporal_address=address, **{**QUICK, **changed})
+    made = Stack(settings=settings, database=database, client=await connect(settings), kit=kit)
+    install_policy(made, tier=tier)
+    made.register()
+    try:
+        yield made
+    finally:
+        await end_all(made.client)
+
+
+def install_policy(made: Stack, *, tier: Tier = Tier.MEDIUM, names: Sequence[str] = ("alice", "bob")) -> None:
+    """Epoch 1 of this deployment; the stranger is not in it."""
+    signers = [getattr(made.kit, name) for name in names]
+    policy = epochs.init(
+        made.settings.approvers,
+        approvers=[
+            epochs.NewApprover(name=one.approver, public_key=made.kit.people.export_public(one.fingerprint))
+            for one in signers
+        ],
+        gates=epochs.default_rules(tier),
+    )
+    approvers.install(made.settings, policy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What stacks stand on: cluster, Temporal, keys."""
+
+    cluster: TestCluster
+    address: str
+    kit: Kit
+
+    @asynccontextmanager
+    async def stack(self, **changed: Any) -> AsyncIterator[Stack]:
+        """A deployment of its own on it."""
+        with self.cluster.database() as database, short_folder() as state:
+            async with stack(database, state, self.address, self.kit, **changed) as made:
+                yield made
+
+
+@contextmanager
+def ground() -> Iterator[Ground]:
+    """Everything started for a program that is no test, and stopped behind it."""
+    ours = database_support.claim()
+    try:
+        with server() as address, kit() as keys:
+            yield Ground(cluster=database_support.session_cluster(), address=address, kit=keys)
+    finally:
+        if ours:
+            database_support.release()
+
+
+def workflow_id(document_id: str = DOCUMENT) -> str:
+    return options.document_workflow_id(document_id)

@@ -1,0 +1,83 @@
+"""IO: a real Temporal server a test process, found and started as the product does it; its data lies in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TypeVar
+
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from cutter.settings import Settings
+from cutter.stack import temporal, temporal_server
+from starter.search_attributes import ensure
+
+T = TypeVar("T")
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Address of a server with our search attributes; stopped at the end. One a test process: tests need no names of
+    their own in it, since each ends its workflows."""
+    state = Path(tempfile.mkdtemp(prefix="tt", dir=_memory()))
+    settings = Settings(state_dir=state)
+    try:
+        found = temporal.resolve()
+        address = found.address or temporal_server.ensure_server(settings, found).address
+        assert address is not None
+        ensure(Settings(state_dir=state, temporal_address=address))
+        yield address
+    finally:
+        temporal_server.stop_server(state)
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def _memory() -> str | None:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+async def until(condition: Callable[[], Awaitable[T]], *, seconds: float = 90, what: str = "") -> T:
+    """The condition's first true answer; AssertionError with the last one when the time is over."""
+    end = monotonic() + seconds
+    while True:
+        answer = await condition()
+        if answer:
+            return answer
+        assert monotonic() < end, f"not within {seconds} s: {what or condition} (last: {answer!r})"
+        await asyncio.sleep(0.02)
+
+
+async def end_all(client: Client) -> None:
+    """Terminate what a test left open, so that the next one's workers find no tasks of it."""
+    async for seen in client.list_workflows("ExecutionStatus='Running'"):
+        try:
+            await client.get_workflow_handle(seen.id, run_id=seen.run_id).terminate("the test is over")
+        except RPCError:
+            continue
+
+
+async def delete(client: Client, workflow_id: str) -> None:
+    """Delete a workflow's data from the server, as its retention does, and wait until it is gone."""
+    await client.workflow_service.delete_workflow_execution(
+        DeleteWorkflowExecutionRequest(
+            namespace=client.namespace, workflow_execution=WorkflowExecution(workflow_id=workflow_id)
+        )
+    )
+
+    async def gone() -> bool:
+        try:
+            await client.get_workflow_handle(workflow_id).describe()
+        except RPCError:
+            return True
+        return False
+
+    await until(gone, what=f"{workflow_id} is gone")

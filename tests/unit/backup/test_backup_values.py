@@ -1,0 +1,222 @@
+"""Pure parts of a backup: records, packets, the data script, the bare schema."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutter.backup.bare_schema import bare_statements
+from cutter.backup.packets import recipients
+from cutter.backup.record import BackupRecord, from_json, to_json
+from cutter.backup.script import Load, Rows, ScriptRefused, events
+from cutter.backup.tables import BACKUP_TABLES
+from cutter.errors import InvalidInput
+
+RECORD = BackupRecord(
+    artifact_id="run/pre_write.gpg",
+    sha256="a" * 64,
+    size_bytes=1,
+    taken_utc="2026-11-21T09:00:00Z",
+    content_fingerprint="b" * 64,
+    row_counts=dict.fromkeys(BACKUP_TABLES, 0),
+    pg_dump_version="18.4",
+    server_version="18.4",
+    recipient="A" * 40,
+)
+
+
+def test_the_nine_tables_are_the_nine_of_the_mutation_surface() -> None:
+    assert [table.split(".")[1] for table in BACKUP_TABLES] == [
+        *("cut_change_set", "cut_change_set_affected_row", "dot_pair_signature", "manifest_envelope"),
+        *("manifest_unit_block", "review_decision", "information_unit", "iu_lifecycle_log", "unit_version"),
+    ]
+
+
+@given(st.dictionaries(st.sampled_from(BACKUP_TABLES), st.integers(0, 10**9)), st.integers(1, 10**12))
+def test_a_record_comes_back_from_its_json(counts: dict[str, int], size: int) -> None:
+    record = replace(RECORD, row_counts=dict(RECORD.row_counts) | counts, size_bytes=size)
+    assert from_json(to_json(record)) == record
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": "backup/2"},
+        {"sha256": "A" * 64},
+        {"size_bytes": 0},
+        {"size_bytes": True},
+        {"size_bytes": 1.5},
+        {"row_counts": {}},
+        {"row_counts": []},
+        {"row_counts": dict.fromkeys(BACKUP_TABLES, -1)},
+        {"recipient": None},
+        {"more": 1},
+    ],
+)
+def test_a_record_that_is_not_ours_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        from_json(json.dumps(json.loads(to_json(RECORD)) | change))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "1", "{", "[" * 100_000, to_json(RECORD)[:-1]])
+def test_what_is_no_record_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        from_json(text)
+
+
+def session_key(key_id: str, *, version: int = 3) -> bytes:
+    body = bytes([version]) + bytes.fromhex(key_id) + b"\x12" + bytes(40)
+    return bytes([0xC1, len(body)]) + body
+
+
+DATA = b"\xd2\xed\x01" + bytes(40)
+
+
+def test_recipients_are_read_in_order() -> None:
+    message = session_key("AA" * 8) + session_key("BB" * 8) + DATA
+    assert recipients(message) == ("AA" * 8, "BB" * 8)
+
+
+def test_every_form_of_a_packets_length_is_read() -> None:
+    body = bytes([3]) + bytes.fromhex("AB" * 8) + b"\x01" + bytes(300)
+    size = len(body)
+    two = bytes([0xC1, ((size - 192) >> 8) + 192, (size - 192) & 0xFF])
+    old = bytes([0x85]) + size.to_bytes(2, "big")
+    five = b"\xc1\xff" + size.to_bytes(4, "big")
+    for header in (two, old, five):
+        assert recipients(header + body + DATA) == ("AB" * 8,)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"PGDMP\x01\x10\x00",
+        session_key("AA" * 8),
+        session_key("AA" * 8)[:-1] + DATA,
+        session_key("AA" * 8, version=6) + DATA,
+        session_key("AA" * 8) + b"\xc3\x04\x04\x07\x00\x02" + DATA,
+        b"\xcb\x05b\x00\x00\x00\x00\x00",
+        session_key("AA" * 8) + b"\xc9\x20" + bytes(32),
+    ],
+)
+def test_what_another_secret_or_none_opens_names_nobody(head: bytes) -> None:
+    """In turn: nothing, an archive, no data, cut, unknown version, a password too, a literal, no integrity."""
+    assert recipients(head) is None
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_the_reader_of_packets_fail(head: bytes) -> None:
+    recipients(head)
+
+
+def script(bodies: dict[str, list[bytes]]) -> bytes:
+    parts = [b"--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n\nSET statement_timeout = 0;\n"]
+    parts.append(b"SELECT pg_catalog.set_config('search_path', '', false);\n")
+    for table in BACKUP_TABLES:
+        parts.append(f"COPY {table} (id, at) FROM stdin;\n".encode())
+        parts.extend(row + b"\n" for row in bodies.get(table, []))
+        parts.append(b"\\.\n\n")
+    return b"".join([*parts, b"\\unrestrict abc\n"])
+
+
+def pieces(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def read(data: bytes, size: int = 10_000) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    table = ""
+    for event in events(pieces(data, size)):
+        if isinstance(event, Load):
+            table = event.table
+            found[table] = b""
+            assert event.columns == ("id", "at")
+        else:
+            found[table] += event.data
+    return found
+
+
+# A row of COPY text: any bytes but a raw line feed, and never the end mark.
+ROW = st.binary(max_size=40).map(lambda row: row.replace(b"\n", b"")).filter(lambda row: row != b"\\.")
+
+
+@given(st.dictionaries(st.sampled_from(BACKUP_TABLES), st.lists(ROW, max_size=5)), st.integers(1, 200))
+def test_rows_come_out_of_a_script_as_they_went_in(bodies: dict[str, list[bytes]], size: int) -> None:
+    expected = {table: b"".join(row + b"\n" for row in bodies.get(table, [])) for table in BACKUP_TABLES}
+    assert read(script(bodies), size) == expected
+
+
+@given(st.integers(0, 5000))
+def test_a_script_that_ends_early_is_refused(end: int) -> None:
+    whole = script({table: [b"1\tx", b"2\ty"] for table in BACKUP_TABLES})
+    last_table_closed = whole.rindex(b"\\.\n") + 3
+    with pytest.raises(ScriptRefused):
+        read(whole[: min(end, last_table_closed - 1)])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"DROP TABLE public.unit_version;",
+        b"COPY public.vocabulary (id) FROM stdin;",
+        b"COPY public.unit_version (id) FROM PROGRAM 'id';",
+        b"COPY public.unit_version (id, at) FROM stdin;",
+        b"SET role = 'x'; DROP TABLE x;",
+        b"\\! id",
+        b"SELECT 1;",
+        b"\xff",
+    ],
+)
+def test_a_line_that_is_no_load_of_the_nine_tables_is_refused(line: bytes) -> None:
+    with pytest.raises(ScriptRefused):
+        read(script({}) + line + b"\n")
+
+
+def test_a_row_without_end_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutter.limits.BACKUP_LINE_BYTES_MAX", 1000)
+    with pytest.raises(ScriptRefused, match="longer than"):
+        list(events([b"COPY public.unit_version (id) FROM stdin;\n", *[b"x" * 100] * 20]))
+
+
+def test_rows_of_one_chunk_are_one_event() -> None:
+    whole = script({"public.unit_version": [b"1", b"2", b"3"]})
+    assert [event for event in events([whole]) if isinstance(event, Rows)] == [Rows(data=b"1\n2\n3\n")]
+
+
+def test_tables_types_and_columns_are_kept_and_nothing_else() -> None:
+    schema = """
+        -- create table commented (n int);
+        /* create table commented; */
+        create schema s;
+        CREATE TABLE s.t (a text DEFAULT 'x;y''z', b text DEFAULT $q$;$q$, "c;d" int);
+        create  table s.u (
+            n int -- ; in a comment
+        );
+        create function f() returns void language sql as $$ create table no(); $$;
+        create unique index i on s.t (a);
+        alter table s.t add constraint k foreign key (a) references s.u;
+        alter table s.t add column e int;
+        alter table s.t alter column e set default 1;
+        alter table s.t enable always trigger g;
+        grant select on s.t to someone;
+        insert into s.t values ('create table x');
+        create trigger g before insert on s.t execute function f();
+    """
+    assert [" ".join(statement.split()[:3]).lower() for statement in bare_statements(schema)] == [
+        "create schema s",
+        "create table s.t",
+        "create table s.u",
+        "alter table s.t",
+        "alter table s.t",
+    ]
+    assert "'x;y''z'" in bare_statements(schema)[1]
+
+
+def test_a_schema_that_is_cut_off_is_refused() -> None:
+    with pytest.raises(ValueError, match="within a statement"):
+        bare_statements("create table x (n int); create table y (n")

@@ -1,0 +1,240 @@
+"""state.json and transitions.jsonl: exactly the shape of seed 000 §5 and seed 004, whatever became of the run."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from cutter.domain import sidecar
+from cutter.domain.digests import sha256_hex
+from cutter.gates import phase_report
+from cutter.gates.catalogue import GATES, State
+
+RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
+SHA = sha256_hex("x")
+
+Json = dict[str, Any]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+
+class Artifact(Strict):
+    path: str
+    sha256: Digest
+
+
+class PhaseRecord(Strict):
+    """Seed 000 §5, PhaseRecord."""
+
+    phase: Literal[tuple(gate.phase for gate in GATES)]  # type: ignore[valid-type]
+    started_utc: datetime
+    finished_utc: datetime | None
+    result: Literal["passed", "failed", "running"]
+    gate_invariants: dict[str, bool]
+    kb_doc_id: str | None
+    artifacts: list[Artifact]
+
+
+class ApprovalRecord(Strict):
+    """Seed 000 §5, ApprovalRecord."""
+
+    gate: Literal["SG_cut_authz", "SG_lifecycle_authz"]
+    requested_utc: datetime
+    approval_kb_id: str
+    review_decision_id: uuid.UUID | None
+    validated_utc: datetime
+
+
+class Sidecar(Strict):
+    """Seed 000 §5, top level; `status` is §4's "sidecar finalized (status: success)"."""
+
+    run_id: str
+    created_utc: datetime
+    created_by: str
+    document_id: str
+    source_document_id: uuid.UUID | None
+    source_version_id: uuid.UUID | None
+    mode: Literal["dryrun", "live"]
+    state: Annotated[str, StringConstraints(pattern="|".join(
+        [*(f"^{state.value}$" for state in State), "^(failed|stopped|voided)_[a-z0-9_]+$"]
+    ))]  # fmt: skip
+    status: str | None
+    phases: dict[str, PhaseRecord]
+    sovereign_approvals: list[ApprovalRecord]
+    idempotency_keys: dict[str, Digest]
+    context_pins: dict[str, str | int | float | None]
+    last_error: Json | None
+    schema_version: Literal[1] = Field(1)
+
+
+def receipt(gate: str, **pins: Any) -> Json:
+    return {
+        "gate": gate, "run_id": RUN, "attempt": 1, "payload_sha256": SHA, "receipt_hash": SHA, "role": "cutter_read",
+        "opened_at": "2026-11-21T09:00:01.000000Z", "sealed_at": "2026-11-21T09:00:02.000000Z",
+        "result": {"gate": gate, "invariants": [{"name": "one", "ok": True, "observed": "1", "expected": "1"}],
+                   "pins": pins, "notes": []},
+    }  # fmt: skip
+
+
+def attempt(gate: str, outcome: str | None = "passed", n: int = 1, **more: Any) -> Json:
+    return {
+        "gate": gate, "n": n, "outcome": outcome, "started_at": f"2026-11-21T09:00:0{n}.000000+00:00",
+        "finished_at": f"2026-11-21T09:00:0{n}.500000+00:00" if outcome else None, "report": None, **more,
+    }  # fmt: skip
+
+
+def database(state: str = "pending", sealed: int = 0, **more: Any) -> Json:
+    """What fn_run_sidecar answers for a run with that many sealed gates."""
+    gates = [gate.name for gate in GATES[:sealed]]
+    pins: dict[str, Json] = {
+        "IG_source_pin": {"docprefix": "LAW", "content_sha256": SHA},
+        "IG_backup": {"backup_artifact": f"{RUN}/pre_write.gpg", "backup_sha256": SHA},
+        "IG_cutplan": {"writer_digest": SHA, "section_type_cardinality": {"article": 2}},
+    }
+    return {
+        "run": {"run_id": RUN, "created_at": "2026-11-21T09:00:00+00:00", "starter": "olga", "document_id": "ICX-1",
+                "source_document_id": str(uuid.UUID(int=1)) if sealed else None,
+                "source_version_id": str(uuid.UUID(int=2)) if sealed else None, "mode": "live", "state": state,
+                "outcome": None, "last_error": None} | more.pop("run", {}),
+        "receipts": [receipt(gate, **pins.get(gate, {})) for gate in gates],
+        "attempts": [attempt(gate) for gate in gates],
+        "documents": [
+            {"kind": "gate_report", "subject": gate, "kb_id": f"kb/{gate}.md", "sha256": SHA} for gate in gates
+        ],
+        "requests": [], "verdicts": [], "consumptions": [], "transitions": [], **more,
+    }  # fmt: skip
+
+
+def state_of(answer: Json) -> Sidecar:
+    return Sidecar.model_validate_json(sidecar.render_state(answer))
+
+
+@pytest.mark.parametrize("number", range(len(GATES) + 1))
+def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
+    state = GATES[number - 1].to_state.value if number else "pending"
+    seen = state_of(database(state, number))
+    assert seen.state == state
+    assert list(seen.phases) == sorted(gate.phase for gate in GATES[:number])
+    assert all(record.result == "passed" for record in seen.phases.values())
+    assert set(seen.idempotency_keys) == set(seen.phases)
+    assert seen.status == ("success" if number == len(GATES) else None)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [*(state.value for state in State), "failed_mark", "failed_rejected", "stopped_hard_cap", "voided_x"],
+)
+def test_every_state_and_family_has_the_seeds_shape(state: str) -> None:
+    assert state_of(database(state, 3)).state == state
+
+
+@pytest.mark.parametrize(("outcome", "state"), [("rehearsed", "awaiting_cut_authorization"), ("skipped", "pending")])
+def test_a_run_that_wrote_nothing_says_its_outcome(outcome: str, state: str) -> None:
+    assert state_of(database(state, run={"outcome": outcome, "mode": "dryrun"})).status == outcome
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "result"),
+    [
+        (None, "source_pinned", "running"),
+        ("unavailable", "source_pinned", "running"),
+        ("lane_busy", "awaiting_cut_authorization", "running"),
+        ("approval_refused", "awaiting_cut_authorization", "running"),
+        ("unavailable", "stopped_unavailable_database", "failed"),
+        (None, "stopped_soft_cap_mark", "failed"),
+        ("failed", "failed_mark", "failed"),
+        ("drift", "stopped_drift_row_count", "failed"),
+        ("rehearsed", "awaiting_cut_authorization", "passed"),
+        ("anything new", "source_pinned", "failed"),
+    ],
+)
+def test_a_phase_without_a_receipt_says_what_became_of_its_last_attempt(
+    outcome: str | None, state: str, result: str
+) -> None:
+    first = attempt("IG_mark", "unavailable")
+    answer = database(state, attempts=[first, attempt("IG_mark", outcome, 2)])
+    record = state_of(answer).phases["mark"]
+    assert record.result == result
+    assert record.started_utc.second == 1
+    assert (record.finished_utc is None) == (result == "running" or outcome is None)
+
+
+def test_a_refused_phase_shows_which_invariants_were_false() -> None:
+    report = {"invariants": [{"name": "a", "ok": True}, {"name": "b", "ok": False}]}
+    answer = database("failed_mark", attempts=[attempt("IG_mark", "failed", report=report)])
+    assert state_of(answer).phases["mark"].gate_invariants == {"a": True, "b": False}
+
+
+def test_the_backup_is_an_artifact_of_the_run_folder_named_pre_write() -> None:
+    answer = database("pre_write_backup_taken", 4)
+    artifacts = state_of(answer).phases["backup"].artifacts
+    assert [one.path for one in artifacts] == ["phase-04.md", "pre_write.gpg"]
+    assert artifacts[1].sha256 == SHA
+    assert artifacts[0].sha256 == sha256_hex(phase_report.render(answer["run"], answer["receipts"][3]))
+
+
+def test_a_document_that_was_not_put_yet_is_named_all_the_same() -> None:
+    assert state_of(database("source_pinned", 1)).phases["source_pin"].kb_doc_id == "kb/IG_source_pin.md"
+    assert state_of(database("source_pinned", 1, documents=[])).phases["source_pin"].kb_doc_id is None
+
+
+def test_pins_are_flat_and_the_newest_wins() -> None:
+    answer = database("cutplan_ok", 3)
+    answer["receipts"][2]["result"]["pins"]["content_sha256"] = sha256_hex("later")
+    pins = state_of(answer).context_pins
+    assert "section_type_cardinality" not in pins
+    assert pins["content_sha256"] == sha256_hex("later")
+
+
+def used(gate: str, sha256: str, decision: str | None) -> tuple[Json, Json, Json]:
+    return (
+        {"gate": gate, "approval_sha256": sha256, "request_id": gate, "review_decision_id": decision},
+        {"approval_sha256": sha256, "accepted": True, "kb_id": f"kb/{gate}.md", "recorded_at": "2026-11-21T09:05:00Z"},
+        {"request_id": gate, "requested_at": "2026-11-21T09:04:00Z"},
+    )
+
+
+def test_each_consumed_approval_is_a_record() -> None:
+    made = [used("SG_cut_authz", "a", None), used("SG_lifecycle_authz", "b", str(uuid.UUID(int=3)))]
+    consumptions, verdicts, requests = (list(part) for part in zip(*made, strict=True))
+    refused = {"approval_sha256": "a", "accepted": False, "kb_id": "kb/bad.md", "recorded_at": "2026-11-21T09:03:00Z"}
+    answer = database(
+        "closeout_reported", 11, consumptions=consumptions, requests=requests, verdicts=[refused, *verdicts]
+    )
+    records = state_of(answer).sovereign_approvals
+    assert [one.gate for one in records] == ["SG_cut_authz", "SG_lifecycle_authz"]
+    assert [one.approval_kb_id for one in records] == ["kb/SG_cut_authz.md", "kb/SG_lifecycle_authz.md"]
+    assert [one.review_decision_id for one in records] == [None, uuid.UUID(int=3)]
+
+
+def test_the_same_answer_gives_the_same_bytes_in_any_order_of_keys() -> None:
+    answer = database("marked", 2)
+    turned = json.loads(json.dumps(answer, sort_keys=True))
+    assert sidecar.render_state(answer) == sidecar.render_state(turned)
+    assert sidecar.render_state(answer).endswith(b"}\n")
+
+
+def event(second: int, before: str, after: str) -> str:
+    return json.dumps({
+        "timestamp": f"2026-11-21T09:00:{second:02d}.000000Z", "event_type": "run_state_transition", "severity": "info",
+        "entity_id": RUN, "from_state": before, "to_state": after, "trigger": "IG_x", "metadata": {"receipt_hash": SHA},
+        "run_id": RUN, "kind": "transition", "seq": second, "at": f"2026-11-21T09:00:{second:02d}.000000Z",
+    })  # fmt: skip
+
+
+def test_transitions_have_exactly_the_fields_of_the_event_schema_in_the_order_of_the_chain() -> None:
+    answer = database(transitions=[event(1, "pending", "source_pinned"), event(2, "source_pinned", "marked")])
+    lines = [json.loads(line) for line in sidecar.render_transitions(answer).decode().splitlines()]
+    fields = ["timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata"]
+    assert [list(line) for line in lines] == [fields, fields]
+    assert [line["timestamp"] for line in lines] == sorted(line["timestamp"] for line in lines)
+    assert lines[0]["to_state"] == lines[1]["from_state"]
+    assert sidecar.render_transitions(database()) == b""

@@ -1,0 +1,214 @@
+"""Evidence of each gate that passes, the smallest that does, and how a test says what a report must answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from cutter.domain.digests import sha256_hex
+from cutter.gates import (
+    backup,
+    closeout,
+    cut_leg_a,
+    cutplan,
+    grant_probe,
+    leg_b_record,
+    lifecycle_enact,
+    mark,
+    source_pin,
+    structural_verify,
+    write_verify,
+)
+from cutter.gates.catalogue import Sovereign
+from cutter.gates.report import GateReport, holds
+from cutter.marking import CutPlan, Marking, build_plan, rebuild_digest_reversed
+from tests.unit.marking.texts import cut
+
+TEXT = b"# Chapter 1\n\n## Article 1\nOne body.\n\n## Article 2\nTwo.\n"
+MARKING: Marking = cut(TEXT)
+PLAN: CutPlan = build_plan(TEXT, MARKING, docprefix="LAW", source_version_id="v1")
+N = len(PLAN.rows)
+RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
+OTHER = sha256_hex("another")
+
+VERSION = source_pin.SourceVersion(
+    id="v1", content_checksum=sha256_hex(TEXT), size_bytes=len(TEXT), source_format="text/markdown",
+    profile_id="generic-markdown", profile_sha256=sha256_hex("profile"), manifest_digest=None,
+)  # fmt: skip
+
+SOURCE_PIN = source_pin.Evidence(
+    document_id="ICX-LAW-1", source_document_id="d1", docprefix="LAW", registered_uri="file:law.md",
+    requested_uri="file:law.md", snapshot=TEXT, enacted_version_id=None,
+    version=dataclasses.replace(VERSION, manifest_digest=source_pin.manifest_digest("ICX-LAW-1", VERSION)),
+)  # fmt: skip
+
+MARK = mark.Evidence(snapshot=TEXT, content_sha256=sha256_hex(TEXT), marking=MARKING, max_candidates=1_000)
+
+CUTPLAN = cutplan.Evidence(
+    plan=PLAN,
+    rebuilt_writer_digest=rebuild_digest_reversed(TEXT, MARKING, docprefix="LAW"),
+    mark_digest=MARKING.mark_digest,
+    pinned_mark_digest=MARKING.mark_digest,
+    region_sha=MARKING.region_sha,
+    pinned_region_sha=MARKING.region_sha,
+    candidate_count=N,
+    vocabulary={
+        "unit_kind": frozenset({"law_unit"}),
+        "section_type": frozenset(row.section_type for row in PLAN.rows),
+        "owner": frozenset(row.owner for row in PLAN.rows),
+        "publication_type": frozenset({"law", *(row.publication_type or "law" for row in PLAN.rows)}),
+    },
+    same_digest_runs=(),
+)
+
+_SHA, _TAKEN = sha256_hex("cipher"), "2026-11-21T09:00:00Z"
+BACKUP = backup.Evidence(
+    artifact_id=f"{RUN}/pre_write.gpg", stored_sha256=_SHA, backup_sha256=_SHA, recorded_sha256=_SHA, size_bytes=10,
+    taken_utc=_TAKEN, beside=backup.Beside(sha256=_SHA, size_bytes=10, taken_utc=_TAKEN), recipient="A" * 40,
+    pinned_recipient="A" * 40, snapshot_fingerprint="f1", restored_fingerprint="f1",
+)  # fmt: skip
+
+CELLS = (
+    *(("cutter_exec", name, "EXECUTE", True) for name in grant_probe.WRITERS),
+    *(("cutter_verify", "cutter_governance.verify_result", verb, True) for verb in ("SELECT", "INSERT")),
+    ("directus", "cutter_governance.review_decision", "SELECT", True),
+    ("PUBLIC", "public.fn_iu_create", "EXECUTE", False),
+)
+GRANT_PROBE = grant_probe.Evidence(cells=CELLS, grants_sha256=sha256_hex("grants"), differences=())
+
+AUTHORIZED = cut_leg_a.Authorization(
+    approval_sha256=sha256_hex("approval"), document_id="ICX-LAW-1", writer_digest=PLAN.writer_digest,
+    change_set_id="c1",
+)  # fmt: skip
+CUT_LEG_A = cut_leg_a.Evidence(
+    authorizations=(AUTHORIZED,), threshold=1, document_id="ICX-LAW-1", change_set_id="c1",
+    pinned_writer_digest=PLAN.writer_digest, planned_writer_digest=PLAN.writer_digest,
+    stored_writer_digest=PLAN.writer_digest, rows_before=0, planned=N, statuses=("created",) * N, not_draft=0,
+    opened_in="7", written_in="7", autocommit=False,
+)  # fmt: skip
+READ_BACK = cut_leg_a.ReadBack(
+    receipt_sealed=True, units=N, units_created=N, writer_digest=PLAN.writer_digest,
+    approved_writer_digest=PLAN.writer_digest,
+)  # fmt: skip
+
+UNITS = tuple(
+    structural_verify.StoredUnit(
+        address=row.address, section_type=row.section_type, lifecycle="draft", version_lifecycle="draft",
+        version_seq=1, body=row.body, content_hash=row.body_sha256, anchors_agree=True,
+        parent_address=row.parent_address,
+    )
+    for row in PLAN.rows
+)  # fmt: skip
+STRUCTURAL_VERIFY = structural_verify.Evidence(
+    docprefix="LAW", units=UNITS, version_count=N, plan=PLAN,
+    section_type_cardinality=PLAN.section_type_cardinality, forbidden_ids=("DIEU-44",),
+)  # fmt: skip
+
+LEG_B = leg_b_record.Evidence(
+    change_set_id="c1", manifest_envelope_id="m1", executor_signature_id="s1",
+    rows_before=dict.fromkeys((*leg_b_record.SINGLE, *leg_b_record.PER_UNIT), 0),
+    rows_after={**dict.fromkeys(leg_b_record.SINGLE, 1), **dict.fromkeys(leg_b_record.PER_UNIT, N)},
+    change_sets=1, units_in_blocks=N, units_affected=N, units=N, executor_tool_revision="cutter/1+exec",
+    verifier_tool_revision="cutter/1+verify", verifier_signatures=0,
+)  # fmt: skip
+
+WRITE_VERIFY = write_verify.Evidence(
+    principal="cutter_verify", holds_executor_dsn=False, executor_signature_good=True, executor_fingerprint="E" * 40,
+    verifier_fingerprint="F" * 40, executor_tool_revision="cutter/1+exec", verifier_tool_revision="cutter/1+verify",
+    structural=structural_verify.eleven(STRUCTURAL_VERIFY), rebuilt_writer_digest=PLAN.writer_digest,
+    stored_writer_digest=PLAN.writer_digest, pinned_writer_digest=PLAN.writer_digest, affected_rows=N, units=N,
+    results_before=0,
+)  # fmt: skip
+RECORDED = write_verify.Recorded(results=1, this_result=1, verifier_signatures=1)
+
+LIFECYCLE_ENACT = lifecycle_enact.Evidence(
+    approvals=(sha256_hex("approval"),), threshold=1, approved_review_decisions=("r1",), open_review_decision="r1",
+    consumed_review_decision="r1", statuses=("enacted",) * N, units=N, not_enacted=0, log_rows=N, verdict="pass",
+    triggers=lifecycle_enact.TRIGGERS, opened_in="9", written_in="9", autocommit=False,
+)  # fmt: skip
+
+DOCUMENTS = tuple(
+    closeout.KbDocument(kb_id=f"runs/{subject}.md", kind=kind, subject=subject, recorded_sha256=_SHA, found_sha256=_SHA)
+    for kind, subject in sorted(closeout.EXPECTED)
+)
+CLOSEOUT = closeout.Evidence(
+    documents=DOCUMENTS, units_enacted=N, units_planned=N, receipts_sealed=closeout.RECEIPTS,
+    approvals_consumed=frozenset(one.value for one in Sovereign), audit_head=sha256_hex("head"), chain_intact=True,
+)  # fmt: skip
+_LINE = closeout.index_line(run_id=RUN, document_id="ICX-LAW-1", audit_head=sha256_hex("head"), sealed_utc=_TAKEN)
+FINISH = closeout.Finish(
+    run_id=RUN, sidecar_run_id=RUN, sidecar_status="success", index_line=_LINE, index_line_found=_LINE,
+    documents_waiting=0,
+)  # fmt: skip
+
+Evaluate = Callable[[Any], GateReport]
+
+PASSING: dict[str, tuple[Any, Evaluate]] = {
+    "IG_source_pin": (SOURCE_PIN, source_pin.evaluate),
+    "IG_mark": (MARK, mark.evaluate),
+    "IG_cutplan": (CUTPLAN, cutplan.evaluate),
+    "IG_backup": (BACKUP, backup.evaluate),
+    "IG_grant_probe": (GRANT_PROBE, grant_probe.evaluate),
+    "IG_cut_leg_a_execute": (CUT_LEG_A, cut_leg_a.evaluate),
+    "IG_cut_leg_a_execute after COMMIT": (READ_BACK, cut_leg_a.read_back),
+    "IG_structural_verify": (STRUCTURAL_VERIFY, structural_verify.evaluate),
+    "IG_leg_b_record": (LEG_B, leg_b_record.evaluate),
+    "IG_write_verify": (WRITE_VERIFY, lambda evidence: write_verify.evaluate(evidence, RECORDED)),
+    "IG_write_verify as recorded": (RECORDED, lambda recorded: write_verify.evaluate(WRITE_VERIFY, recorded)),
+    "IG_lifecycle_enact_execute": (LIFECYCLE_ENACT, lifecycle_enact.evaluate),
+    "IG_closeout": (CLOSEOUT, closeout.evaluate),
+    "IG_closeout after COMMIT": (FINISH, closeout.finished),
+}
+"""Every report of every gate: evidence that passes, and what evaluates it."""
+
+
+def forged_plan(**changes: Any) -> CutPlan:
+    """A plan built without its own checks, as a bug or a forger would."""
+    other = object.__new__(CutPlan)
+    for field in dataclasses.fields(CutPlan):
+        object.__setattr__(other, field.name, changes.get(field.name, getattr(PLAN, field.name)))
+    return other
+
+
+def forged_marking(**changes: Any) -> Marking:
+    """The same for a marking."""
+    other = object.__new__(Marking)
+    for field in dataclasses.fields(Marking):
+        object.__setattr__(other, field.name, changes.get(field.name, getattr(MARKING, field.name)))
+    return other
+
+
+def unit(position: int = 1, **changes: Any) -> tuple[structural_verify.StoredUnit, ...]:
+    """The stored units with one of them changed."""
+    return tuple(dataclasses.replace(one, **changes) if at == position else one for at, one in enumerate(UNITS))
+
+
+def without(*cells: tuple[str, str, str]) -> tuple[tuple[str, str, str, bool], ...]:
+    """The grant matrix with these cells not granted."""
+    return tuple((*cell[:3], cell[3] and cell[:3] not in cells) for cell in CELLS)
+
+
+BROKEN = (*WRITE_VERIFY.structural[:10], holds("nothing_outside_prefix", False, "LAW2/X", 0))
+
+
+def assert_holds(evidence: Any, name: str, **changes: Any) -> None:
+    """The report passes as a whole, and has that invariant."""
+    report = _report(evidence, changes)
+    assert report.passed, report.reason()
+    assert name in {item.name for item in report.invariants}
+
+
+def assert_refuses(evidence: Any, name: str, **changes: Any) -> None:
+    """The report refuses, naming that invariant; both sides are said."""
+    report = _report(evidence, changes)
+    assert not report.passed
+    violated = {item.name: item for item in report.violations}
+    assert name in violated, report.reason()
+    assert violated[name].observed != violated[name].expected
+    assert report.reason().startswith(f"{report.violations[0].name}: observed ")
+
+
+def _report(evidence: Any, changes: dict[str, Any]) -> GateReport:
+    evaluate = next(how for one, how in PASSING.values() if type(one) is type(evidence))
+    return evaluate(dataclasses.replace(evidence, **changes))

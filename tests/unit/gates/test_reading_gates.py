@@ -1,0 +1,465 @@
+"""Gates 1 to 5 and 7: each invariant of seed 000 §4 by name, passing and violated."""
+
+from __future__ import annotations
+
+import dataclasses
+import unicodedata
+
+import pytest
+
+from cutter import limits
+from cutter.domain.digests import sha256_hex
+from cutter.gates import grant_probe, mark, source_pin, structural_verify
+from cutter.marking import MarkRefusal
+from tests.unit.gates import passing
+from tests.unit.gates.passing import (
+    BACKUP,
+    CUTPLAN,
+    GRANT_PROBE,
+    MARK,
+    MARKING,
+    OTHER,
+    PLAN,
+    SOURCE_PIN,
+    STRUCTURAL_VERIFY,
+    TEXT,
+    UNITS,
+    N,
+    assert_holds,
+    assert_refuses,
+    unit,
+    without,
+)
+
+# --- IG_source_pin ----------------------------------------------------------------------------------------------------
+
+
+def test_source_document_exists_holds() -> None:
+    assert_holds(SOURCE_PIN, "source_document_exists")
+
+
+def test_source_document_exists_violated_when_there_is_no_row() -> None:
+    assert_refuses(SOURCE_PIN, "source_document_exists", source_document_id=None, version=None)
+
+
+def test_source_version_exists_holds() -> None:
+    assert_holds(SOURCE_PIN, "source_version_exists")
+
+
+def test_source_version_exists_violated_when_no_version_is_registered() -> None:
+    assert_refuses(SOURCE_PIN, "source_version_exists", version=None)
+
+
+def test_manifest_digest_matches_holds() -> None:
+    assert_holds(SOURCE_PIN, "manifest_digest_matches")
+
+
+def test_manifest_digest_matches_violated_when_the_pinned_one_differs() -> None:
+    wrong = dataclasses.replace(SOURCE_PIN.version, manifest_digest=OTHER)  # type: ignore[type-var]
+    assert_refuses(SOURCE_PIN, "manifest_digest_matches", version=wrong)
+
+
+def test_a_manifest_digest_that_is_not_pinned_is_recorded_as_computed() -> None:
+    report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, version=passing.VERSION))
+    assert report.passed
+    assert report.pins["manifest_digest"] == source_pin.manifest_digest("ICX-LAW-1", passing.VERSION)
+
+
+def test_snapshot_matches_checksum_holds() -> None:
+    assert_holds(SOURCE_PIN, "snapshot_matches_checksum")
+
+
+def test_snapshot_matches_checksum_violated_when_the_stored_bytes_are_others() -> None:
+    assert_refuses(SOURCE_PIN, "snapshot_matches_checksum", snapshot=TEXT + b"more\n")
+
+
+@pytest.mark.parametrize("asked", ["file:law.md", None])
+def test_source_uri_matches_holds(asked: str | None) -> None:
+    assert_holds(SOURCE_PIN, "source_uri_matches", requested_uri=asked)
+
+
+def test_source_uri_matches_violated_when_another_one_is_asked_for() -> None:
+    assert_refuses(SOURCE_PIN, "source_uri_matches", requested_uri="https://elsewhere.example/law.md")
+
+
+def test_snapshot_size_in_bounds_holds() -> None:
+    assert_holds(SOURCE_PIN, "snapshot_size_in_bounds")
+
+
+@pytest.mark.parametrize("snapshot", [b"", b"x" * (limits.SOURCE_BYTES_MAX + 1)])
+def test_snapshot_size_in_bounds_violated_when_empty_or_too_large(snapshot: bytes) -> None:
+    assert_refuses(SOURCE_PIN, "snapshot_size_in_bounds", snapshot=snapshot)
+
+
+def test_snapshot_is_utf8_holds() -> None:
+    assert_holds(SOURCE_PIN, "snapshot_is_utf8")
+
+
+def test_snapshot_is_utf8_violated_when_a_byte_is_not_and_the_line_is_named() -> None:
+    assert_refuses(SOURCE_PIN, "snapshot_is_utf8", snapshot=b"# A\n\n\xff\n")
+    report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, snapshot=b"# A\n\n\xff\n"))
+    assert "line 3" in next(item.observed for item in report.violations if item.name == "snapshot_is_utf8")
+
+
+def test_snapshot_is_nfc_holds() -> None:
+    assert_holds(SOURCE_PIN, "snapshot_is_nfc")
+
+
+def test_snapshot_is_nfc_violated_when_a_line_is_decomposed() -> None:
+    snapshot = unicodedata.normalize("NFD", "# Điều 1\n\nLuật này\n").encode()
+    assert_refuses(SOURCE_PIN, "snapshot_is_nfc", snapshot=snapshot)
+    assert source_pin.first_line_not_nfc("ok\ne\u0301\n") == 2
+
+
+@pytest.mark.parametrize("enacted", [None, "v1"])
+def test_document_not_enacted_holds(enacted: str | None) -> None:
+    assert_holds(SOURCE_PIN, "document_not_enacted", enacted_version_id=enacted)
+
+
+def test_document_not_enacted_violated_when_another_version_is_law() -> None:
+    assert_refuses(SOURCE_PIN, "document_not_enacted", enacted_version_id="v0")
+
+
+# --- IG_mark ----------------------------------------------------------------------------------------------------------
+
+
+def test_snapshot_matches_pin_holds() -> None:
+    assert_holds(MARK, "snapshot_matches_pin")
+
+
+def test_snapshot_matches_pin_violated_when_the_pin_is_another() -> None:
+    assert_refuses(MARK, "snapshot_matches_pin", content_sha256=OTHER)
+
+
+def test_text_can_be_marked_holds() -> None:
+    assert_holds(MARK, "text_can_be_marked")
+
+
+def test_text_can_be_marked_violated_when_the_profile_refuses_it() -> None:
+    refusal = MarkRefusal(code="no_candidates", line=3, message="line 3: nothing to cut")
+    assert_refuses(MARK, "text_can_be_marked", marking=refusal)
+    assert mark.evaluate(dataclasses.replace(MARK, marking=refusal)).notes == ("line 3: nothing to cut",)
+
+
+def test_region_sha_rebuilt_holds() -> None:
+    assert_holds(MARK, "region_sha_rebuilt")
+
+
+def test_region_sha_rebuilt_violated_when_the_recorded_one_is_another() -> None:
+    assert_refuses(MARK, "region_sha_rebuilt", marking=passing.forged_marking(region_sha=OTHER))
+
+
+@pytest.mark.parametrize("limit", [N, N + 1])
+def test_rowset_size_in_bounds_holds(limit: int) -> None:
+    assert_holds(MARK, "rowset_size_in_bounds", max_candidates=limit)
+
+
+def test_rowset_size_in_bounds_violated_when_there_are_more_than_the_limit() -> None:
+    assert_refuses(MARK, "rowset_size_in_bounds", max_candidates=N - 1)
+
+
+def test_rowset_size_in_bounds_violated_when_there_is_no_candidate() -> None:
+    assert_refuses(MARK, "rowset_size_in_bounds", marking=passing.forged_marking(candidates=()))
+
+
+def test_partition_proven_holds() -> None:
+    assert_holds(MARK, "partition_proven")
+
+
+def test_partition_proven_violated_when_a_part_is_missing() -> None:
+    assert_refuses(MARK, "partition_proven", marking=passing.forged_marking(candidates=MARKING.candidates[:-1]))
+
+
+# --- IG_cutplan -------------------------------------------------------------------------------------------------------
+
+
+def test_mark_reproduced_holds() -> None:
+    assert_holds(CUTPLAN, "mark_reproduced")
+
+
+def test_mark_reproduced_violated_when_marking_gives_something_else_now() -> None:
+    assert_refuses(CUTPLAN, "mark_reproduced", mark_digest=OTHER)
+
+
+def test_region_sha_reproduced_holds() -> None:
+    assert_holds(CUTPLAN, "region_sha_reproduced")
+
+
+def test_region_sha_reproduced_violated_when_the_region_is_another_now() -> None:
+    assert_refuses(CUTPLAN, "region_sha_reproduced", region_sha=OTHER)
+
+
+def test_writer_digest_stable_holds() -> None:
+    assert_holds(CUTPLAN, "writer_digest_stable")
+
+
+def test_writer_digest_stable_violated_when_the_second_build_differs() -> None:
+    assert_refuses(CUTPLAN, "writer_digest_stable", rebuilt_writer_digest=OTHER)
+
+
+def test_exactly_n_rows_holds() -> None:
+    assert_holds(CUTPLAN, "exactly_n_rows")
+
+
+def test_exactly_n_rows_violated_when_a_row_is_missing() -> None:
+    assert_refuses(CUTPLAN, "exactly_n_rows", plan=passing.forged_plan(rows=PLAN.rows[1:]))
+
+
+def test_vocabulary_complete_holds() -> None:
+    assert_holds(CUTPLAN, "vocabulary_complete")
+
+
+@pytest.mark.parametrize("family", ["unit_kind", "section_type", "owner", "publication_type"])
+def test_vocabulary_complete_violated_when_a_word_is_unknown(family: str) -> None:
+    published = tuple(dataclasses.replace(row, publication_type="law") for row in PLAN.rows)
+    vocabulary = {**CUTPLAN.vocabulary, family: frozenset({"other"})}
+    plan = passing.forged_plan(rows=published)
+    assert_refuses(CUTPLAN, "vocabulary_complete", vocabulary=vocabulary, plan=plan)
+
+
+def test_vocabulary_complete_violated_when_a_family_is_empty() -> None:
+    assert_refuses(CUTPLAN, "vocabulary_complete", vocabulary={})
+
+
+def test_idempotency_keys_distinct_holds() -> None:
+    assert_holds(CUTPLAN, "idempotency_keys_distinct")
+
+
+def test_idempotency_keys_distinct_violated_when_two_rows_share_one() -> None:
+    rows = (PLAN.rows[0], dataclasses.replace(PLAN.rows[1], idempotency_key=PLAN.rows[0].idempotency_key), PLAN.rows[2])
+    assert_refuses(CUTPLAN, "idempotency_keys_distinct", plan=passing.forged_plan(rows=rows))
+
+
+def test_addresses_distinct_holds() -> None:
+    assert_holds(CUTPLAN, "addresses_distinct")
+
+
+def test_addresses_distinct_violated_when_two_rows_share_one() -> None:
+    rows = (PLAN.rows[0], dataclasses.replace(PLAN.rows[1], address=PLAN.rows[0].address), PLAN.rows[2])
+    assert_refuses(CUTPLAN, "addresses_distinct", plan=passing.forged_plan(rows=rows))
+
+
+# --- IG_backup --------------------------------------------------------------------------------------------------------
+
+
+def test_backup_target_reachable_holds() -> None:
+    assert_holds(BACKUP, "backup_target_reachable")
+
+
+@pytest.mark.parametrize("stored", ["", OTHER])
+def test_backup_target_reachable_violated_when_it_gives_back_nothing_or_something_else(stored: str) -> None:
+    assert_refuses(BACKUP, "backup_target_reachable", stored_sha256=stored)
+
+
+def test_gpg_fingerprint_pinned_holds() -> None:
+    assert_holds(BACKUP, "gpg_fingerprint_pinned")
+
+
+def test_gpg_fingerprint_pinned_violated_when_it_is_encrypted_for_another_key() -> None:
+    assert_refuses(BACKUP, "gpg_fingerprint_pinned", recipient="B" * 40)
+
+
+def test_gpg_fingerprint_pinned_violated_when_no_key_is_pinned() -> None:
+    assert_refuses(BACKUP, "gpg_fingerprint_pinned", recipient="", pinned_recipient="")
+
+
+def test_backup_sha256_recorded_holds() -> None:
+    assert_holds(BACKUP, "backup_sha256_recorded")
+
+
+@pytest.mark.parametrize("recorded", ["", OTHER])
+def test_backup_sha256_recorded_violated_when_nothing_or_another_is_recorded(recorded: str) -> None:
+    assert_refuses(BACKUP, "backup_sha256_recorded", recorded_sha256=recorded)
+
+
+def test_sidecar_json_written_holds() -> None:
+    assert_holds(BACKUP, "sidecar_json_written")
+
+
+@pytest.mark.parametrize("change", [{"sha256": OTHER}, {"size_bytes": 11}, {"taken_utc": "2026-11-21T08:00:00Z"}, None])
+def test_sidecar_json_written_violated_when_the_record_is_missing_or_says_something_else(
+    change: dict[str, object] | None,
+) -> None:
+    beside = dataclasses.replace(BACKUP.beside, **change) if change else None  # type: ignore[type-var]
+    assert_refuses(BACKUP, "sidecar_json_written", beside=beside)
+
+
+def test_restore_equals_snapshot_holds() -> None:
+    assert_holds(BACKUP, "restore_equals_snapshot")
+
+
+def test_restore_equals_snapshot_violated_when_what_was_restored_differs() -> None:
+    assert_refuses(BACKUP, "restore_equals_snapshot", restored_fingerprint="f2")
+
+
+# --- IG_grant_probe ---------------------------------------------------------------------------------------------------
+
+
+def test_exec_may_call_writers_holds() -> None:
+    assert_holds(GRANT_PROBE, "exec_may_call_writers")
+
+
+@pytest.mark.parametrize("function", grant_probe.WRITERS)
+def test_exec_may_call_writers_violated_when_one_is_not_granted(function: str) -> None:
+    assert_refuses(GRANT_PROBE, "exec_may_call_writers", cells=without(("cutter_exec", function, "EXECUTE")))
+
+
+def test_verify_may_record_holds() -> None:
+    assert_holds(GRANT_PROBE, "verify_may_record")
+
+
+@pytest.mark.parametrize("verb", ["SELECT", "INSERT"])
+def test_verify_may_record_violated_when_a_verb_is_missing(verb: str) -> None:
+    cell = ("cutter_verify", "cutter_governance.verify_result", verb)
+    assert_refuses(GRANT_PROBE, "verify_may_record", cells=without(cell))
+
+
+def test_directus_may_read_decisions_holds() -> None:
+    assert_holds(GRANT_PROBE, "directus_may_read_decisions")
+
+
+def test_directus_may_read_decisions_violated_when_it_may_not() -> None:
+    cell = ("directus", "cutter_governance.review_decision", "SELECT")
+    assert_refuses(GRANT_PROBE, "directus_may_read_decisions", cells=without(cell))
+
+
+def test_no_public_execute_holds() -> None:
+    assert_holds(GRANT_PROBE, "no_public_execute")
+
+
+def test_no_public_execute_violated_when_a_writer_is_granted_to_everyone() -> None:
+    cells = (*passing.CELLS, ("PUBLIC", "cutter_governance.fn_gate_close", "EXECUTE", True))
+    assert_refuses(GRANT_PROBE, "no_public_execute", cells=cells)
+
+
+def test_matrix_as_declared_holds() -> None:
+    assert_holds(GRANT_PROBE, "matrix_as_declared")
+
+
+def test_matrix_as_declared_violated_when_a_cell_differs() -> None:
+    assert_refuses(GRANT_PROBE, "matrix_as_declared", differences=("cutter_exec has DELETE on x, not declared",))
+
+
+def test_matrix_as_declared_violated_when_nothing_was_probed() -> None:
+    assert_refuses(GRANT_PROBE, "matrix_as_declared", cells=())
+
+
+# --- IG_structural_verify ---------------------------------------------------------------------------------------------
+
+
+def test_iu_count_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "iu_count")
+
+
+def test_iu_count_violated_when_a_unit_is_missing() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "iu_count", units=UNITS[1:])
+
+
+def test_uv_count_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "uv_count")
+
+
+def test_uv_count_violated_when_there_is_a_version_more() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "uv_count", version_count=N + 1)
+
+
+def test_distinct_addresses_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "distinct_addresses")
+
+
+def test_distinct_addresses_violated_when_two_units_share_one() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "distinct_addresses", units=unit(address=UNITS[0].address))
+
+
+def test_content_hashes_match_plan_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "content_hashes_match_plan")
+
+
+def test_content_hashes_match_plan_violated_when_a_stored_hash_is_another() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "content_hashes_match_plan", units=unit(content_hash=OTHER))
+
+
+def test_content_hashes_match_plan_violated_when_a_body_was_edited_behind_its_hash() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "content_hashes_match_plan", units=unit(body=UNITS[1].body + "."))
+
+
+def test_bodies_match_plan_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "bodies_match_plan")
+
+
+def test_bodies_match_plan_violated_when_two_units_swapped_their_texts() -> None:
+    first, second = UNITS[1], UNITS[2]
+    swapped = (
+        UNITS[0],
+        dataclasses.replace(first, body=second.body, content_hash=second.content_hash),
+        dataclasses.replace(second, body=first.body, content_hash=first.content_hash),
+    )
+    assert_refuses(STRUCTURAL_VERIFY, "bodies_match_plan", units=swapped)
+
+
+def test_anchors_exact_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "anchors_exact")
+
+
+def test_anchors_exact_violated_when_they_disagree() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "anchors_exact", units=unit(anchors_agree=False))
+
+
+def test_versions_first_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "versions_first")
+
+
+def test_versions_first_violated_when_a_unit_was_edited() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "versions_first", units=unit(version_seq=2))
+
+
+def test_section_type_cardinality_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "section_type_cardinality")
+
+
+def test_section_type_cardinality_violated_when_a_type_is_another() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "section_type_cardinality", units=unit(section_type="appendix"))
+
+
+def test_all_draft_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "all_draft")
+
+
+@pytest.mark.parametrize("field", ["lifecycle", "version_lifecycle"])
+def test_all_draft_violated_when_a_unit_or_its_version_is_enacted(field: str) -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "all_draft", units=unit(**{field: "enacted"}))
+
+
+def test_no_forbidden_ids_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "no_forbidden_ids")
+
+
+def test_no_forbidden_ids_violated_when_a_segment_is_one() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "no_forbidden_ids", units=unit(address="LAW/KT-A/DIEU-44~2"))
+
+
+@pytest.mark.parametrize("address", ["LAW/DIEU-4", "LAW/DIEU-445", "LAW/X-DIEU-44", "DIEU-44/A"])
+def test_a_forbidden_id_is_a_whole_segment_below_the_prefix(address: str) -> None:
+    assert not structural_verify.intrudes(address, ("DIEU-44",))
+
+
+def test_nothing_outside_prefix_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "nothing_outside_prefix")
+
+
+@pytest.mark.parametrize("address", ["LAW2/ARTICLE-1", "LAW/NOT-PLANNED", "LAW"])
+def test_nothing_outside_prefix_violated_when_a_unit_is_foreign(address: str) -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "nothing_outside_prefix", units=unit(address=address))
+
+
+def test_parents_match_plan_holds() -> None:
+    assert_holds(STRUCTURAL_VERIFY, "parents_match_plan")
+
+
+def test_parents_match_plan_violated_when_a_unit_hangs_elsewhere() -> None:
+    assert_refuses(STRUCTURAL_VERIFY, "parents_match_plan", units=unit(parent_address=None))
+
+
+def test_the_probe_has_eleven_booleans() -> None:
+    assert len(structural_verify.eleven(STRUCTURAL_VERIFY)) == 11
+    assert sha256_hex(UNITS[1].body) == UNITS[1].content_hash

@@ -1,0 +1,82 @@
+"""Names of a run's documents, as facts-domain gives them; no two runs share one."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from cutter.domain.digests import sha256_hex
+from cutter.domain.ids import InvalidId, kb_id
+from cutter.errors import ProgrammingError
+from cutter.gates.catalogue import GATES, Sovereign
+from cutter.kb import folder
+
+RUN = "ictr-20261121T090507Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
+SAME_MINUTE = "ictr-20261121T090507Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5c"
+DAY = date(2026, 11, 21)
+DIGEST = sha256_hex("snapshot")
+FOLDER = folder.run_folder("ICX-LAW-1", DIGEST, DAY, RUN)
+
+
+def test_the_folder_has_the_form_of_the_facts() -> None:
+    name = folder.run_folder("ICX-LAW-1", DIGEST, DAY, RUN)
+    assert name == f"knowledge/dev/laws/icx-law-1/v{DIGEST[:16]}-automation-cut-20261121-0905-0c1d2e3f4a5b"
+
+
+def test_two_runs_in_one_minute_have_two_folders() -> None:
+    assert folder.run_folder("ICX-LAW-1", DIGEST, DAY, SAME_MINUTE) != FOLDER
+
+
+def test_the_documents_have_the_names_of_the_facts() -> None:
+    names = [name.removeprefix(FOLDER + "/") for name in folder.run_documents(FOLDER, GATES, DAY)]
+    assert names == [
+        "01-source-pin-2026-11-21.md",
+        "02-mark-2026-11-21.md",
+        "03-cutplan-2026-11-21.md",
+        "04-pre-write-backup-2026-11-21.md",
+        "05-grant-probe-2026-11-21.md",
+        "SG1-cut-authz-request-2026-11-21.md",
+        "06-cut-leg-a-2026-11-21.md",
+        "07-structural-verify-2026-11-21.md",
+        "08-leg-b-record-2026-11-21.md",
+        "09-write-verify-2026-11-21.md",
+        "SG2-lifecycle-authz-request-2026-11-21.md",
+        "10-lifecycle-enact-2026-11-21.md",
+        "11-final-orchestrator-report-2026-11-21.md",
+    ]
+
+
+def test_a_fresh_request_has_a_name_of_its_own() -> None:
+    first = folder.request(FOLDER, Sovereign.CUT, DAY)
+    second = folder.request(FOLDER, Sovereign.CUT, DAY, number=2)
+    assert first != second
+    assert second.endswith("/SG1-cut-authz-request-2026-11-21-r2.md")
+
+
+def test_every_name_is_a_kb_id_and_all_differ() -> None:
+    names = [
+        *folder.run_documents(FOLDER, GATES, DAY),
+        folder.approval(FOLDER, "SG_cut_authz", DAY, approver="alice"),
+        folder.approval(FOLDER, "SG_cut_authz", DAY, approver="bob"),
+        folder.approval(FOLDER, "SG_lifecycle_authz", DAY, approver="alice", number=2),
+        folder.snapshot_copy(FOLDER, DIGEST),
+        folder.stop_report(FOLDER, DAY, number=1),
+        folder.stop_report(FOLDER, DAY, number=2),
+    ]
+    assert [kb_id(name) for name in names] == names
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "digest", "run", "error"),
+    [
+        ("icx-law", DIGEST, RUN, InvalidId),
+        ("../X", DIGEST, RUN, InvalidId),
+        ("ICX-LAW-1", "x", RUN, ProgrammingError),
+        ("ICX-LAW-1", DIGEST, "r1", InvalidId),
+    ],
+)
+def test_no_folder_is_made_of_illegal_parts(prefix: str, digest: str, run: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        folder.run_folder(prefix, digest, DAY, run)

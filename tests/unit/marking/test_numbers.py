@@ -1,0 +1,108 @@
+"""Numbers of laws: how they are read, compared and spelled in an address."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from cutter.marking.numbering import longest_increasing
+from cutter.marking.numbers import STYLES, parse, pattern, roman_value
+from cutter.marking.segments import ascii_upper, number_segment, title_segment
+
+
+@pytest.mark.parametrize(
+    ("written", "series", "value"),
+    [
+        ("7", "", (7,)),
+        ("12a", "", (12, 4)),
+        ("34-1", "", (34, 1)),
+        ("5 bis", "", (5, 1)),
+        ("1er", "", (1,)),
+        ("0-B", "", (0, 5)),
+        ("IV", "", (4,)),
+        ("IER", "", (1,)),
+        ("VIIIa", "", (8, 1)),
+        ("XI bis", "", (11, 1)),
+        ("VIX", "", None),
+        ("premier", "", (1,)),
+        ("Erster", "", (1,)),
+        ("L111-12-1", "L", (111, 12, 1)),
+        ("39.12.NĐ.7", "39.12.NĐ", (7,)),
+        ("39.12.QĐ.1.2", "39.12.QĐ", (1, 2)),
+        ("1.2.3", "", (1, 2, 3)),
+    ],
+)
+def test_a_number_has_a_series_and_a_place_in_it(written: str, series: str, value: tuple[int, ...] | None) -> None:
+    number = parse(written)
+    assert (number.text, number.series) == (written, series)
+    if value is None or len(value) == 1 or written in {"34-1", "5 bis", "XI bis", "L111-12-1", "39.12.QĐ.1.2", "1.2.3"}:
+        assert number.value == value
+    else:
+        assert number.value is not None
+        assert number.value[0] == value[0]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["5", "5a", "5b", "6"],
+        ["88", "88-1", "88-2", "89"],
+        ["XI", "XI bis", "XII"],
+        ["d", "đ", "e"],
+        ["A", "B", "C", "D", "E"],
+    ],
+)
+def test_numbers_compare_in_the_order_of_laws(order: list[str]) -> None:
+    values = [parse(text).value or () for text in order]
+    assert values == sorted(values)
+    assert len(set(values)) == len(values)
+
+
+def test_roman_numerals_are_read_when_well_formed() -> None:
+    assert [roman_value(text) for text in ("I", "IX", "XIV", "XL", "MCMXC", "IIII", "VX")] == [
+        1,
+        9,
+        14,
+        40,
+        1990,
+        None,
+        None,
+    ]
+
+
+def test_the_longest_reading_of_a_number_is_taken() -> None:
+    every = re.compile(pattern(tuple(STYLES)) + r"(?!\w)", re.IGNORECASE)
+    for written in ("L111-12-1", "39.12.NĐ.1", "34-1", "5a", "XI bis", "M01"):
+        match = every.match(f"{written}. Title")
+        assert match is not None
+        assert match.group() == written
+
+
+def test_the_longest_run_wins_over_stray_references() -> None:
+    values = [(1,), (5,), (2,), (3,), (3,), (4,), (2,), (5,)]
+    assert longest_increasing(values) == [0, 2, 3, 5, 7]
+    assert longest_increasing([]) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "number", "segment"),
+    [
+        ("CHAPTER", "IER", "CHAPTER-IER"),
+        ("DIEU", "39.12.NĐ.1", "DIEU-39-12-ND-1"),
+        ("DIEM", "đ", "DIEM-DD"),
+        ("DIEU", "5đ", "DIEU-5DD"),
+        ("", "a", "A"),
+        ("TITLE", "préliminaire", "TITLE-PRELIMINAIRE"),
+    ],
+)
+def test_numbers_are_spelled_in_ascii(word: str, number: str, segment: str) -> None:
+    assert number_segment(word, number) == segment
+
+
+def test_titles_are_spelled_in_ascii_and_kept_apart() -> None:
+    assert ascii_upper("Đường Straße Œuvre l’État") == "DUONG-STRASSE-OEUVRE-LETAT"
+    assert title_segment("Präambel") == "PRAAMBEL"
+    assert title_segment("法律") != title_segment("規則")
+    assert re.fullmatch(r"U-[0-9A-F]{8}", title_segment("法律"))
+    assert title_segment("Law 法律").startswith("LAW-")

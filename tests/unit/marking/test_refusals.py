@@ -1,0 +1,107 @@
+"""Texts and options that are refused; each sentence names the line and the remedy."""
+
+from __future__ import annotations
+
+import pytest
+
+from cutter.errors import InvalidInput
+from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
+from cutter.marking import Options
+from tests.unit.marking.texts import addresses, cut, refused, result
+
+
+def test_nothing_to_cut_is_refused() -> None:
+    assert refused("Only text.\n").code == "no_candidates"
+    assert refused("").code == "no_candidates"
+    assert refused("\ufeff").code == "no_candidates"
+
+
+def test_bytes_that_are_not_utf8_are_refused_with_the_line() -> None:
+    refusal = refused(b"# Article 1\nx\n\xff\n")
+    assert (refusal.code, refusal.line) == ("not_utf8", 3)
+
+
+def test_text_that_is_not_nfc_is_refused_with_the_command() -> None:
+    refusal = refused("# Article 1\nx\nDie\u0302u\n")
+    assert (refusal.code, refusal.line) == ("not_nfc", 3)
+    assert "cutter source add --normalise nfc" in refusal.message
+
+
+def test_a_character_that_no_database_holds_is_refused() -> None:
+    assert (refused("# Article 1\nx\x00\n").code, refused("# A\nx\x00\n").line) == ("nul_character", 2)
+
+
+def test_a_file_that_is_too_large_is_refused() -> None:
+    assert refused(b"x" * (SOURCE_BYTES_MAX + 1)).code == "too_large"
+
+
+def test_more_units_than_allowed_are_refused_with_the_count() -> None:
+    text = "".join(f"# Article {number}\nx\n" for number in range(1, 8))
+    refusal = refused(text, max_candidates=5)
+    assert (refusal.code, refusal.line) == ("too_many_candidates", 11)
+    assert dict(refusal.details)["count"] == "7"
+    assert len(cut(text, max_candidates=7).candidates) == 7
+
+
+BEGIN, END = "<!-- cutter:begin -->", "<!-- cutter:end -->"
+
+
+def test_sentinels_bound_the_region() -> None:
+    text = f"# Out\nx\n{BEGIN}\n# Article 1\ny\n{END}\n# Out\nz\n"
+    marking = cut(text)
+    assert addresses(marking) == ["ARTICLE-1"]
+    assert marking.candidates[0].line == 4
+    assert text.encode()[marking.region_start : marking.region_end] == b"# Article 1\ny\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"# A\n{BEGIN}\nx\n", 2),
+        (f"# A\nx\n{END}\n", 3),
+        (f"{BEGIN}\n# A\nx\n{BEGIN}\n{END}\n", 1),
+        (f"{BEGIN}\n# A\nx\n{END}\n{END}\n", 1),
+        (f"# A\nx\n{END}\n{BEGIN}\n", 3),
+    ],
+)
+def test_broken_sentinels_are_refused(text: str, line: int) -> None:
+    refusal = refused(text)
+    assert (refusal.code, refusal.line) == ("broken_sentinels", line)
+
+
+def test_a_sentinel_inside_a_sentence_is_text() -> None:
+    assert addresses(cut(f"# Article 1\nwrite {BEGIN} there\n")) == ["ARTICLE-1"]
+
+
+def test_forbidden_ids_match_whole_segments() -> None:
+    text = "# Article 4\nx\n# Article 44\ny\n"
+    assert refused(text, forbidden_ids=("ARTICLE-44",)).line == 3
+    assert len(cut(text, forbidden_ids=("ARTICLE-444", "ARTICLE", "4")).candidates) == 2
+
+
+def test_a_forbidden_id_is_found_in_repeats_and_parents() -> None:
+    text = "# Part 1\n## Article 1\nx\n# Part 1\n## Article 2\nx\n"
+    assert refused(text, duplicates="ordinal", forbidden_ids=("PART-1",)).code == "forbidden_id"
+    assert refused(text, duplicates="ordinal", forbidden_ids=("ARTICLE-2",)).code == "forbidden_id"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"duplicates": "maybe"},
+        {"empty": "skip"},
+        {"scope": "some"},
+        {"max_candidates": 0},
+        {"max_candidates": CANDIDATES_MAX + 1},
+    ],
+)
+def test_options_that_mean_nothing_cannot_be_built(options: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        Options(**options)  # type: ignore[arg-type]
+
+
+def test_options_that_the_profile_does_not_know_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="khoan"):
+        result("# A\nx\n", deepest="khoan")
+    with pytest.raises(InvalidInput, match="no status markers"):
+        result("# A\nx\n", scope="enacted_only")

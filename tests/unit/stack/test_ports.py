@@ -1,0 +1,51 @@
+"""Ports: as set, as last time, or free."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cutter.errors import Unavailable
+from cutter.stack import ports
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.socket() as server:
+        server.bind((ports.LOOPBACK, 0))
+        server.listen()
+        yield server.getsockname()[1]
+
+
+def test_a_free_one_is_remembered_and_taken_again(tmp_path: Path) -> None:
+    remembered = tmp_path / "folder" / "port"
+    first = ports.choose(remembered, wanted=None, setting="CUTTER_DATABASE_PORT")
+    assert ports.recall(remembered) == first
+    assert ports.choose(remembered, wanted=None, setting="CUTTER_DATABASE_PORT") == first
+
+
+def test_a_remembered_one_that_is_taken_by_now_is_chosen_again(tmp_path: Path, taken: int) -> None:
+    remembered = tmp_path / "port"
+    remembered.write_text(str(taken), encoding="ascii")
+    chosen = ports.choose(remembered, wanted=None, setting="CUTTER_DATABASE_PORT")
+    assert chosen != taken
+    assert ports.recall(remembered) == chosen
+
+
+def test_a_wanted_one_that_is_taken_is_an_error_that_names_its_setting(tmp_path: Path, taken: int) -> None:
+    with pytest.raises(Unavailable, match=f"port {taken} .* CUTTER_DATABASE_PORT"):
+        ports.choose(tmp_path / "port", wanted=taken, setting="CUTTER_DATABASE_PORT")
+
+
+def test_a_damaged_memory_is_no_memory(tmp_path: Path) -> None:
+    (tmp_path / "port").write_text("what?", encoding="ascii")
+    assert ports.recall(tmp_path / "port") is None
+
+
+def test_listening_is_seen(taken: int) -> None:
+    assert ports.listens(f"{ports.LOOPBACK}:{taken}")
+    assert not ports.listens(f"{ports.LOOPBACK}:{ports.free()}")
+    assert not ports.listens("nonsense")

@@ -1,0 +1,157 @@
+"""How a Temporal server is come by; small programs stand for the ones that would be found, downloaded or built."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from cutter import limits
+from cutter.errors import Unavailable
+from cutter.stack import temporal
+from cutter.stack.temporal import How, resolve
+from cutter.stack.temporal_server import DYNAMIC_CONFIG, PRAGMAS, arguments
+
+GOOD = "temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)"
+OLD = "temporal version 1.3.0 (Server 1.27.1, UI 2.36.0)"
+BARE = "temporal version 1.5.1"
+
+
+def script(path: Path, body: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def server(path: Path, version: str = GOOD) -> Path:
+    return script(path, f"echo '{version}'")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with nothing: an empty PATH folder, an empty cache, a download that fails."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(temporal, "_download", lambda _folder, _say: "the site is not reachable")
+    return tmp_path
+
+
+def test_a_server_that_exists_needs_no_program(machine: Path) -> None:  # noqa: ARG001
+    found = resolve(address="127.0.0.1:7233")
+    assert (found.how, found.address, found.path) == (How.ADDRESS, "127.0.0.1:7233", None)
+
+
+def test_the_one_on_path_comes_before_the_cache(machine: Path) -> None:
+    server(temporal.cached())
+    on_path = server(machine / "bin" / "temporal")
+    found = resolve()
+    assert (found.how, found.path, found.version) == (How.PATH, on_path, "Server 1.29.1, UI 2.42.1")
+
+
+@pytest.mark.parametrize(
+    ("version", "reason"), [(OLD, "too old"), (BARE, "carries no server"), ("", "carries no server")]
+)
+def test_one_on_path_that_will_not_do_is_passed_over_and_it_is_told(machine: Path, version: str, reason: str) -> None:
+    server(machine / "bin" / "temporal", version)
+    cached = server(temporal.cached())
+    found = resolve()
+    assert (found.how, found.path) == (How.CACHE, cached)
+    assert reason in found.tried[0]
+
+
+@pytest.mark.parametrize(
+    ("shown", "fits"),
+    [
+        (GOOD, True),
+        ("temporal version 1.9.0 (Server 1.29.0, UI 2.42.1)", True),
+        ("temporal version 9 (Server 2.0.0, UI 3.0.0)", True),
+        ("temporal version 9 (Server 1.30.0-141.1, UI 2.43.3)", True),
+        ("temporal version 9 (Server 1.28.9, UI 2.42.1)", False),
+        ("temporal version 1.29.1", False),
+    ],
+)
+def test_the_servers_version_in_the_bracket_decides(tmp_path: Path, shown: str, fits: bool) -> None:
+    assert isinstance(temporal.program(server(tmp_path / "temporal", shown)), str) is not fits
+
+
+def test_a_program_that_does_not_run_is_a_reason_and_no_crash(tmp_path: Path) -> None:
+    broken = tmp_path / "temporal"
+    broken.write_bytes(b"\x7fELF, cut off")
+    broken.chmod(0o755)
+    assert "does not run" in str(temporal.program(broken))
+
+
+def test_with_no_way_left_one_error_lists_all_that_was_tried_and_what_to_do(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{machine / 'bin'}")
+    with pytest.raises(Unavailable) as told:
+        resolve()
+    for part in (*(str(how) for how in How), "the site is not reachable", "no go on PATH", "Go 1.24"):
+        assert part in str(told.value)
+
+
+def test_a_look_neither_downloads_nor_builds(machine: Path) -> None:
+    script(machine / "bin" / "go", f"touch {machine}/built")
+    with pytest.raises(Unavailable):
+        resolve(fetch=False)
+    assert not (machine / "built").exists()
+
+
+def test_the_build_is_kept_so_that_it_happens_once(machine: Path) -> None:
+    built = server(machine / "from source" / "temporal")
+    asked = f'[ "$1 $3" = "install {temporal.GO_PACKAGE}" ]'
+    script(machine / "bin" / "go", f'{asked} && cp "{built}" "$GOBIN/temporal" && echo x >>{machine}/built')
+    said: list[str] = []
+    first = resolve(say=said.append)
+    assert (first.how, first.path) == (How.BUILD, temporal.cached())
+    assert any("building" in sentence for sentence in said)
+    assert resolve().how == How.CACHE
+    assert (machine / "built").read_text() == "x\n"
+
+
+def test_a_build_that_fails_gives_its_last_words(machine: Path) -> None:
+    script(machine / "bin" / "go", "echo 'requires go 9' >&2; exit 1")
+    with pytest.raises(Unavailable, match="go install: requires go 9"):
+        resolve()
+
+
+def test_a_build_that_gives_something_else_is_not_kept(machine: Path) -> None:
+    script(machine / "bin" / "go", 'cp /bin/true "$GOBIN/temporal"')
+    with pytest.raises(Unavailable, match="carries no server"):
+        resolve()
+    assert not temporal.cached().exists()
+
+
+DOWNLOADER = "import sys, pathlib; folder = pathlib.Path(sys.argv[1]); "
+
+
+def test_a_download_that_brings_nothing_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "DOWNLOAD_STALL_SECONDS", 0.3)
+    stuck = (sys.executable, "-c", DOWNLOADER + "import signal; signal.pause()")
+    assert temporal._download(tmp_path, temporal.silent, stuck) == "nothing came"
+
+
+def test_a_download_that_fails_gives_its_last_words(tmp_path: Path) -> None:
+    failing = (sys.executable, "-c", "import sys; sys.exit('host not found')")
+    assert temporal._download(tmp_path, temporal.silent, failing) == "host not found"
+
+
+def test_what_the_download_leaves_is_the_program(tmp_path: Path) -> None:
+    leaving = (sys.executable, "-c", DOWNLOADER + "p = folder / 'x'; p.write_text('#!/bin/sh'); p.chmod(0o755)")
+    assert temporal._download(tmp_path, temporal.silent, leaving) == tmp_path / "x"
+
+
+def test_the_server_is_durable_fair_and_on_loopback(tmp_path: Path) -> None:
+    given = arguments(folder=tmp_path, namespace="default", port=7001, ui_port=8001)
+    pairs = set(pairwise(given))
+    assert ("--ip", "127.0.0.1") in pairs
+    assert ("--db-filename", str(tmp_path / "temporal.db")) in pairs
+    assert {("--sqlite-pragma", pragma) for pragma in PRAGMAS} <= pairs
+    assert {("--dynamic-config-value", pair) for pair in DYNAMIC_CONFIG} <= pairs
+    assert PRAGMAS == ("journal_mode=WAL", "synchronous=FULL")
+    assert "matching.enableFairness=true" in DYNAMIC_CONFIG

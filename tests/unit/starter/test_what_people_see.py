@@ -1,0 +1,120 @@
+"""The commands' own small decisions: whose workflow it is, how long an order lives, what a person is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from cutter.approvals.statement import Statement
+from cutter.evidence.run_view import run_view
+from starter import inbox, messages, orders, status
+from starter.executions import Execution
+from tests.unit.evidence import sidecars as made
+
+NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+def execution(run_id: str | None) -> Execution:
+    return Execution(workflow_id="document/X", execution_id="e2", first_execution_id="e1", run_id=run_id)
+
+
+def test_a_workflow_is_the_runs_that_it_was_started_with() -> None:
+    assert execution("r1").is_of("r1", None)
+    assert not execution("r2").is_of("r1", "e1")
+
+
+def test_a_workflow_that_minted_its_run_is_known_by_its_first_execution() -> None:
+    assert execution(None).is_of("r1", "e1")
+    assert not execution(None).is_of("r1", "e9")
+    assert not execution(None).is_of("r1", None)
+
+
+def order(gate: str) -> Statement:
+    return Statement(
+        deployment_id="d", gate=gate, decision="void", binding="run", signed_utc=NOW,
+        not_after=NOW + timedelta(hours=12), approver="an", document_id="X", run_id="r", reason="x",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gate", "seconds"), [("SG_cut_authz", 600), ("SG_lifecycle_authz", 300), ("SG_nothing_pinned", 12 * 3600)]
+)
+def test_an_order_lives_no_longer_than_the_run_lets_an_approval_live(gate: str, seconds: int) -> None:
+    caps = {} if gate == "SG_nothing_pinned" else {"ttl_cut_seconds": 600.0, "ttl_lifecycle_seconds": 300.0}
+    assert orders._within_ttl(order(gate), caps).not_after == NOW + timedelta(seconds=seconds)
+
+
+def test_drift_is_shown_object_by_object_with_the_fingerprint_that_is_signed() -> None:
+    drift = {"dimension": "functions", "fingerprint": "9" * 64, "diff": ["f(text): owner a → b", "t: appeared"]}
+    assert messages.drift_rows(drift) == [
+        ("dimension", "functions"), ("f(text)", "owner a → b"), ("t", "appeared"), ("fingerprint", "9" * 64),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrote", "delivered", "command"),
+    [
+        ("stop", False, True, "cutter approve R --decision resume --reason TEXT"),
+        ("stop", True, True, "cutter approve R --decision resume --reason TEXT"),
+        ("cancel", False, True, "cutter run D"),
+        ("cancel", True, True, "cutter void R --reason TEXT"),
+        ("cancel", False, False, "cutter reconcile"),
+    ],
+)
+def test_a_stop_names_the_command_that_comes_after_it(kind: Any, wrote: bool, delivered: bool, command: str) -> None:
+    run = {"run_id": "R", "document_id": "D"}
+    assert messages._after(run, kind, wrote=wrote, delivered=delivered) == command
+
+
+def shown(view: dict[str, Any]) -> str:
+    console = Console(width=240, no_color=True)
+    with console.capture() as capture:
+        console.print(status.render_run(view))
+    return capture.get()
+
+
+def test_a_run_is_shown_with_everything_and_empty_parts_are_left_out() -> None:
+    sidecar = made.sidecar("awaiting_cut_authorization", gates=5)
+    assert "retries" not in shown(run_view(sidecar))
+    sidecar["requests"] = [made.request()]
+    sidecar["verdicts"] = [made.verdict(), made.verdict(accepted=False, reason="not by this key")]
+    sidecar["attempts"].append(made.attempt(4, n=2, outcome="unavailable", reason="kb: away"))
+    told = shown(run_view(sidecar))
+    for text in ("C0FFEE", made.APPROVAL, "not by this key", "kb: away", "SG1-cut-authz-request.md", made.FOLDER):
+        assert text in told
+    assert told.count(made.FOLDER) == 1
+
+
+def test_what_came_from_outside_is_no_markup_on_the_terminal() -> None:
+    assert "[red]x[/red]" in shown(run_view(made.sidecar("stopped_stop", last_error={"reason": "[red]x[/red]"})))
+
+
+def test_following_a_run_has_one_line_a_move_and_ends_when_it_ended() -> None:
+    view = run_view(made.sidecar("marked", gates=2))
+    assert [line.split()[2] for line in status._lines_of_run(view)] == ["pending", "source_pinned", "marked"]
+    assert not status._over(view)
+    assert status._over(run_view(made.sidecar("failed_mark", ended_at=made.at(9))))
+    assert not status._over({"runs": [view, {"ended_utc": "x"}]})
+    assert status._over({"runs": []})
+
+
+WAITING = {
+    "since_utc": "2026-11-21T09:00:00Z", "document_id": made.DOCUMENT, "gate": "SG_cut_authz", "state": "x",
+    "needs": "signed approval", "approvers_accepted": ["an"], "approvers_needed": 2, "expires_utc": None,
+    "command": f"cutter approve {made.RUN_ID} --decision resume --reason TEXT",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("terminal", "width"), [(True, 60), (False, 240)])
+def test_a_waiting_command_can_be_copied_whole(terminal: bool, width: int) -> None:
+    console = Console(width=width, no_color=True, force_terminal=terminal)
+    with console.capture() as capture:
+        inbox._render(console, [WAITING])
+    assert str(WAITING["command"]) in capture.get()
+
+
+def test_what_waits_says_who_has_signed_and_how_many_are_needed() -> None:
+    assert "1 of 2 (an)" in inbox._line(WAITING)

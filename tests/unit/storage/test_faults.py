@@ -1,0 +1,111 @@
+"""Every SQLSTATE and constraint that we know becomes the declared error; nothing of a row crosses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from cutter.errors import OverCap, ProgrammingError, Unavailable
+from cutter.storage import faults
+from cutter.storage.faults import DatabaseRefused, translate, translated
+
+MIGRATIONS = Path(faults.__file__).parent / "sql" / "migrations"
+
+
+def raised(state: str, message: str = "as the server says it") -> psycopg.Error:
+    """psycopg's error of a SQLSTATE; those of our own functions have no class of their own."""
+    try:
+        kind = psycopg.errors.lookup(state)
+    except KeyError:
+        kind = type("Ours", (psycopg.errors.DatabaseError,), {"sqlstate": state})
+    return kind(message)
+
+
+@pytest.mark.parametrize("state", sorted(faults.RETRYABLE_STATES))
+def test_what_passes_by_itself_or_comes_back_is_unavailable(state: str) -> None:
+    problem = translate(raised(state))
+    assert isinstance(problem, Unavailable)
+    assert problem.what == "database"
+
+
+@pytest.mark.parametrize("state", ["08000", "08003", "08006", "08001"])
+def test_a_lost_connection_is_unavailable(state: str) -> None:
+    assert isinstance(translate(raised(state)), Unavailable)
+
+
+def test_an_operational_error_without_a_state_is_a_lost_connection() -> None:
+    assert isinstance(translate(psycopg.OperationalError("server closed the connection")), Unavailable)
+
+
+@pytest.mark.parametrize("state", sorted(faults.OVER_CAP_STATES))
+def test_a_statement_or_transaction_over_its_time_is_over_its_cap(state: str) -> None:
+    assert isinstance(translate(raised(state)), OverCap)
+
+
+@pytest.mark.parametrize("state", ["53100", "53200"])
+def test_a_full_disk_or_memory_is_named_apart(state: str) -> None:
+    problem = translate(raised(state))
+    assert isinstance(problem, Unavailable)
+    assert problem.what == "database_resources"
+
+
+@pytest.mark.parametrize(("state", "code"), sorted(faults.CHECK_CODES.items()))
+def test_each_check_of_ours_has_its_code(state: str, code: str) -> None:
+    problem = translate(raised(state, "first line\nsecond line"))
+    assert isinstance(problem, DatabaseRefused)
+    assert (problem.code, str(problem)) == (code, "first line")
+
+
+def test_the_checks_of_the_migrations_are_the_ones_that_have_codes() -> None:
+    used = {
+        state
+        for file in MIGRATIONS.glob("*.sql")
+        for state in re.findall(r"errcode = '(CU\d+)'", file.read_text(encoding="utf-8"))
+    }
+    assert used == set(faults.CHECK_CODES)
+
+
+@pytest.mark.parametrize("state", ["23502", "23503", "23505", "23514", "23P01"])
+def test_a_constraint_without_a_code_of_its_own_refuses_without_the_row(state: str) -> None:
+    message = 'null value in column "body" of relation "x" violates: SECRET LAW TEXT'
+    problem = translate(raised(state, message))
+    assert isinstance(problem, DatabaseRefused)
+    assert problem.code == "constraint"
+    assert "SECRET" not in str(problem)
+
+
+def test_a_missing_privilege_is_refused() -> None:
+    problem = translate(raised("42501", "permission denied for table information_unit"))
+    assert isinstance(problem, DatabaseRefused)
+    assert problem.code == "privilege"
+
+
+@pytest.mark.parametrize("state", ["22P02", "42601", "42P01", "P0001", "XX000"])
+def test_anything_else_is_our_bug_and_passes_as_it_is(state: str) -> None:
+    problem = raised(state)
+    assert translate(problem) is problem
+    with pytest.raises(type(problem)), translated():
+        raise problem
+
+
+@pytest.mark.parametrize("problem", [PoolTimeout("no connection"), PoolClosed("closed")])
+def test_a_pool_without_a_connection_says_what_to_type(problem: Exception) -> None:
+    with pytest.raises(Unavailable, match="cutter up"), translated():
+        raise problem
+
+
+def test_our_own_errors_pass_through() -> None:
+    with pytest.raises(ProgrammingError, match="ours"), translated():
+        raise ProgrammingError("ours")
+
+
+def test_nothing_is_chained_to_a_translated_error() -> None:
+    """A chained psycopg error would carry DETAIL, which holds rows, into every log of a traceback."""
+    with pytest.raises(DatabaseRefused) as caught, translated():
+        raise raised("23505", "SECRET")
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__

@@ -1,0 +1,111 @@
+"""A run outlives its workflow: terminated, reset or forgotten by Temporal, it goes on from its receipts."""
+
+from __future__ import annotations
+
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import WorkflowExecutionStatus
+
+from cutter.approvals import schema
+from cutter.gates.catalogue import GATES
+from tests.support import temporal
+from tests.support.stack import Stack, workflow_id
+
+CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
+
+
+async def test_after_a_terminate_a_new_execution_skips_the_sealed_gates(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.approve(CUT)
+        await run.until_requested(LIFECYCLE)
+        await run.handle.terminate("from outside")
+        before = (await run.sidecar())["attempts"]
+        again = await stack.start(run_id=run.run_id)
+        await again.approve(LIFECYCLE)
+        assert (await again.result()).state == "closeout_reported"
+        seen = await again.sidecar()
+        assert len(seen["consumptions"]) == 2
+        assert [one["gate"] for one in seen["attempts"][len(before) :]] == [GATES[9].name, GATES[10].name]
+
+
+async def test_after_temporals_data_is_gone_the_run_goes_on(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        kb_id = await run.sign()
+        await run.resume(kb_id)
+        await run.until_requested(LIFECYCLE)
+        await run.handle.terminate()
+        await temporal.delete(stack.client, workflow_id())
+        again = await stack.start(run_id=run.run_id)
+        await again.approve(LIFECYCLE)
+        assert (await again.result()).state == "closeout_reported"
+
+
+async def test_an_approval_that_was_accepted_need_not_be_sent_to_a_new_execution(stack: Stack) -> None:
+    stack.take_write_lane()
+    async with stack.workers():
+        run = await stack.start()
+        await run.approve(CUT)
+        await run.until_attempted("IG_cut_leg_a_execute", "lane_busy")
+        await run.handle.terminate()
+        stack.let_go()
+        again = await stack.start(run_id=run.run_id)
+        await again.approve(LIFECYCLE)
+        assert (await again.result()).state == "closeout_reported"
+
+
+async def test_a_new_execution_of_a_stopped_run_waits_for_its_resume_and_says_how(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        await run.handle.signal("stop")
+        await run.until_shown("stopped_stop")
+        await run.handle.terminate()
+        again = await stack.start(run_id=run.run_id)
+        status = await again.until_shown("stopped_stop")
+        assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        await again.resume(await again.order(schema.RESUME))
+        assert (await again.through()).state == "closeout_reported"
+
+
+async def test_a_new_execution_of_a_run_that_is_over_ends_at_once_with_its_state(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        await run.handle.signal("cancel")
+        await run.result()
+        again = await stack.start(run_id=run.run_id)
+        assert (await again.result()).state == "voided_cancelled"
+
+
+async def test_a_reset_re_applies_signals_and_changes_nothing(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        result = await run.through()
+        units = "select count(*), max(updated_at) from public.information_unit"
+        before = (stack.database.value(units), (await run.sidecar())["consumptions"])
+        await stack.client.workflow_service.reset_workflow_execution(
+            ResetWorkflowExecutionRequest(
+                namespace="default",
+                workflow_execution={"workflow_id": workflow_id(), "run_id": run.handle.result_run_id},
+                reason="a test",
+                workflow_task_finish_event_id=4,
+                request_id="reset-1",
+            )
+        )
+        handle = stack.client.get_workflow_handle(workflow_id())
+
+        async def over() -> bool:
+            return (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED
+
+        await temporal.until(over, what="the reset run is over")
+        again = await handle.result()
+        assert again["state"] == result.state == "closeout_reported"
+        assert (stack.database.value(units), (await run.sidecar())["consumptions"]) == before
+
+
+async def test_every_task_replayed_without_a_cache_gives_the_same(stack: Stack) -> None:
+    async with stack.workers(cached_workflows=0):
+        run = await stack.start()
+        assert (await run.through()).state == "closeout_reported"

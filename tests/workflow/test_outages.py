@@ -1,0 +1,246 @@
+"""Parts that are away, slow or stale: retries that people see, then a stop that the operator ends."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from psycopg import sql
+from temporalio import activity
+from temporalio.worker import Worker
+
+from cutter import limits
+from cutter.approvals import schema
+from cutter.gates.catalogue import WorkerRole
+from cutter.messages import GateInput, GateOutcome
+from starter.client import connect
+from tests.support.stack import Run, Stack
+from tests.support.temporal import until
+from workflows import options
+
+CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
+SECOND = 1 / 60
+"""Of a minute, for settings in minutes."""
+
+
+def changed(**settings: object) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("changed", [settings], indirect=True)
+
+
+@changed(ttl_sg1_hours=2 / 3600)
+async def test_an_expired_request_is_made_anew_after_the_operators_resume(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        first = (await run.sidecar())["requests"][0]
+        seen = await run.until_state("stopped_expired")
+        assert seen["requests"][0]["status"] == "expired"
+        status = await run.until_shown("stopped_expired")
+        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert (await run.resume())["status"] == "accepted"
+        await run.until_requested(CUT)
+        fresh = (await run.sidecar())["requests"][-1]
+        assert fresh["challenge"] != first["challenge"]
+        await run.handle.signal("submit_approval", await run.sign())
+        await run.approve(LIFECYCLE)
+        assert (await run.result()).state == "closeout_reported"
+
+
+@changed(soft_cap_seconds={"mark": 1})
+async def test_a_statement_over_the_soft_cap_stops_the_run_and_nothing_is_retried(stack: Stack) -> None:
+    async with stack.workers():
+        run = await _start_with_held_latch(stack)
+        status = await run.until_shown("stopped_soft_cap_mark")
+        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        (attempt,) = (one for one in (await run.sidecar())["attempts"] if one["gate"] == "IG_mark")
+        assert attempt["outcome"] == "over_cap"
+        stack.let_go()
+        assert (await run.resume())["status"] == "accepted"
+        await run.until_requested(CUT)
+
+
+async def _start_with_held_latch(stack: Stack) -> Run:
+    """The latch's row is held from the moment the first gate is sealed: the second one waits for it."""
+    run = await stack.start()
+
+    def hold(gate: str) -> None:
+        if gate == "IG_source_pin" and not stack.held:
+            stack.take("select from cutter_governance.stop_latch for update")
+
+    stack.hooks.append(hold)
+    return run
+
+
+@changed(soft_cap_seconds={"mark": 1})
+async def test_work_over_the_soft_cap_stops_the_run_and_what_it_sealed_counts(stack: Stack) -> None:
+    go_on = threading.Event()
+
+    def linger(gate: str) -> None:
+        if gate == "IG_mark":
+            go_on.wait(20)
+
+    stack.hooks.append(linger)
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_shown("stopped_soft_cap_mark")
+        go_on.set()
+        assert (await run.resume())["status"] == "accepted"
+        await run.until_requested(CUT)
+        assert len([one for one in (await run.sidecar())["attempts"] if one["gate"] == "IG_mark"]) == 1
+
+
+@changed(hard_cap_minutes=0.0005)
+async def test_over_the_hard_cap_only_a_signature_goes_on(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        status = await run.until_shown("stopped_hard_cap")
+        assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        sealed = len((await run.sidecar())["receipts"])
+        assert (await run.resume())["status"] == "refused"
+        assert (await run.resume(await run.order(schema.RESUME)))["status"] == "accepted"
+
+        async def went_on() -> bool:
+            return len((await run.sidecar())["receipts"]) > sealed
+
+        await until(went_on, what="another gate is sealed")
+
+
+@changed(worker_wait_minutes=SECOND)
+@pytest.mark.parametrize(
+    ("missing", "gates"), [(WorkerRole.EXEC, ()), (WorkerRole.VERIFY, ("IG_leg_b_record",))], ids=lambda v: str(v)
+)
+async def test_without_a_worker_of_a_role_the_run_stops_until_it_is_there(
+    stack: Stack, missing: WorkerRole, gates: tuple[str, ...]
+) -> None:
+    present = [role for role in WorkerRole if role is not missing]
+    async with stack.workers(*present):
+        run = await stack.start()
+        await run.approve(CUT)
+        status = await run.until_shown(f"stopped_unavailable_worker_{missing.value}")
+        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        sealed = {one["gate"] for one in (await run.sidecar())["receipts"]}
+        assert set(gates) <= sealed
+        async with stack.workers(missing):
+            assert (await run.resume())["status"] == "accepted"
+            await run.approve(LIFECYCLE)
+            assert (await run.result()).state == "closeout_reported"
+
+
+@changed(retry_delays_seconds=(0.2,))
+async def test_a_database_that_is_away_is_retried_in_sight_then_the_run_stops(stack: Stack) -> None:
+    async with stack.workers() as held:
+        for deps in held.values():
+            for pool in deps.pools.values():
+                pool.timeout = 0.3
+        run = await stack.start()
+        await run.until_requested(CUT)
+        kb_id = await run.sign()
+        _allow_connections(stack, allowed=False)
+        await run.handle.signal("submit_approval", kb_id)
+        status = await run.until_shown("stopped_unavailable_database")
+        assert status["next_command"].startswith("cutter orchestrate resume")
+        assert any("database" in text for text in status["retries"])
+        _allow_connections(stack, allowed=True)
+        assert (await run.resume())["status"] == "accepted"
+        await run.approve(LIFECYCLE)
+        assert (await run.result()).state == "closeout_reported"
+
+
+def _allow_connections(stack: Stack, *, allowed: bool) -> None:
+    name = sql.Identifier(stack.database.name)
+    statements = [
+        sql.SQL("alter database {} allow_connections {}").format(name, sql.SQL("true" if allowed else "false"))
+    ]
+    if not allowed:
+        statements.append(
+            sql.SQL("select pg_terminate_backend(pid) from pg_stat_activity where datname = {}").format(
+                sql.Literal(stack.database.name)
+            )
+        )
+    stack.database.server.maintain(*statements)
+
+
+@changed(retry_delays_seconds=(0.1,))
+async def test_a_gate_whose_dependency_is_away_is_tried_so_often_and_each_try_is_a_row(stack: Stack) -> None:
+    async with stack.workers(keys_dir=stack.settings.state / "no-keys"):
+        run = await stack.start()
+        seen = await run.until_state("stopped_unavailable_backup")
+        tries = [one for one in seen["attempts"] if one["gate"] == "IG_backup"]
+        assert len(tries) == limits.RETRIES_A_GATE + 1
+    async with stack.workers():
+        assert (await run.resume())["status"] == "accepted"
+        assert (await run.through()).state == "closeout_reported"
+
+
+@changed(backup_max_age_minutes=4 * SECOND)
+async def test_a_stale_backup_is_taken_anew_before_leg_a(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+
+        async def stale() -> bool:
+            age = "select max(at) < clock_timestamp() - interval '4.1 s' from cutter_governance.action_receipt"
+            return bool(stack.database.value(age + " where connector = 'backup'"))
+
+        await until(stale, what="the backup is stale")
+        await run.approve(CUT)
+        await run.until_requested(LIFECYCLE)
+        backups = "select count(*) from cutter_governance.action_receipt where connector = 'backup'"
+        assert stack.database.value(backups) == 2
+        outcomes = [
+            one["outcome"] for one in (await run.sidecar())["attempts"] if one["gate"] == "IG_cut_leg_a_execute"
+        ]
+        assert outcomes == ["backup_stale", "passed"]
+
+
+@changed(backup_max_age_minutes=0.00001)
+async def test_a_backup_that_is_always_stale_stops_the_run(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.approve(CUT)
+        status = await run.until_shown("stopped_unavailable_backup", seconds=60)
+        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+
+
+async def test_a_busy_write_lane_is_waited_for_without_costing_a_try(stack: Stack) -> None:
+    stack.take_write_lane()
+    async with stack.workers():
+        run = await stack.start()
+        await run.approve(CUT)
+        await run.until_attempted("IG_cut_leg_a_execute", "lane_busy", times=3)
+        assert (await run.status())["retries"] == []
+        stack.let_go()
+        await run.until_requested(LIFECYCLE)
+        assert len((await run.sidecar())["consumptions"]) == 1
+
+
+@changed(heartbeat_timeout_seconds=1)
+async def test_a_worker_that_stops_beating_is_noticed_and_another_one_takes_the_gate(stack: Stack) -> None:
+    taken, release = threading.Event(), threading.Event()
+
+    @activity.defn(name="IG_cut_leg_a_execute")
+    def hangs(argument: GateInput) -> GateOutcome:
+        taken.set()
+        release.wait(30)
+        return GateOutcome(gate="IG_cut_leg_a_execute", status="failed", code="too_late", reason=argument.run_id)
+
+    async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
+        with ThreadPoolExecutor(1) as executor:
+            dead = Worker(
+                await connect(stack.settings), task_queue=options.TASK_QUEUES[WorkerRole.EXEC], activities=[hangs],
+                activity_executor=executor, max_concurrent_activities=1, graceful_shutdown_timeout=timedelta(0),
+            )  # fmt: skip
+            serving = asyncio.ensure_future(dead.run())
+            run = await stack.start()
+            await run.approve(CUT)
+            await until(lambda: asyncio.to_thread(taken.is_set), what="the hanging worker has it")
+            async with stack.workers(WorkerRole.EXEC):
+                await run.approve(LIFECYCLE)
+                assert (await run.result()).state == "closeout_reported"
+            release.set()
+            await dead.shutdown()
+            await serving
+        assert len((await run.sidecar())["consumptions"]) == 2

@@ -1,0 +1,133 @@
+"""Orchestration: calling activities once each; retries are decided here, every wait is bounded."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cache
+from typing import Any, TypeVar
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import TypeAdapter, ValidationError
+
+    from cutter import limits
+    from cutter.gates.catalogue import WorkerRole
+    from cutter.messages import Caps
+    from workflows import options
+
+Result = TypeVar("Result")
+
+CONTROL_SECONDS = 120
+"""Cap of one control activity (a request, a verdict, a report)."""
+
+
+class Away(Exception):
+    """A dependency is away and the retries are used up; the run stops as stopped_unavailable_<what>."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(reason)
+        self.what = what
+
+
+class Broken(Exception):
+    """An activity failed in a way that no retry helps."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+def understood(answer: Any, kind: type[Result]) -> Result | None:
+    """An activity's answer as its type; None when it is nothing of the kind.
+
+    Whoever may write to Temporal can complete an activity with anything. Were the SDK asked for the type, a wrong one
+    would fail the workflow task for ever.
+    """
+    try:
+        value: Result = _adapter(kind).validate_python(answer)  # type: ignore[arg-type]
+    except ValidationError:
+        return None
+    return value
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def away_from(error: ActivityError, role: WorkerRole) -> tuple[str, str]:
+    """(kind, what) of a failed activity: lost, cap, worker, unavailable, broken."""
+    cause = error.cause
+    if isinstance(cause, TimeoutError):
+        if cause.type == TimeoutType.HEARTBEAT:
+            return "lost", f"worker_{role.value}"
+        if cause.type == TimeoutType.SCHEDULE_TO_START:
+            return "worker", f"worker_{role.value}"
+        return "cap", "cap"
+    if isinstance(cause, ApplicationError) and cause.type == "OverCap":
+        return "cap", "cap"
+    if isinstance(cause, ApplicationError) and (cause.type or "").startswith("Unavailable:"):
+        return "unavailable", word((cause.type or "").partition(":")[2])
+    if isinstance(cause, ApplicationError) and not cause.non_retryable:
+        return "lost", f"worker_{role.value}"
+    return "broken", (cause.type if isinstance(cause, ApplicationError) else None) or type(cause).__name__
+
+
+def reason_of(error: ActivityError) -> str:
+    """What the failure says, in one line."""
+    cause = error.cause
+    message = cause.message if isinstance(cause, ApplicationError) else type(cause).__name__
+    return " ".join(str(message).split())[:300]
+
+
+def word(text: str) -> str:
+    """A name as the tail of a state."""
+    return "".join(c if c.isalnum() and c.isascii() else "_" for c in text.lower())[:40] or "dependency"
+
+
+def delay_seconds(caps: Caps, failures: int) -> float:
+    """Backoff before the next try: the n-th delay, jittered."""
+    base = caps.retry_delays_seconds[min(failures, len(caps.retry_delays_seconds)) - 1]
+    spread = base * limits.RETRY_JITTER_PERCENT / 100
+    return base - spread + workflow.random().random() * 2 * spread
+
+
+async def control(
+    name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER
+) -> Result:
+    """Run a control activity; idempotent, so a lost worker or an outage is tried again. Raises Away or Broken."""
+    failures = 0
+    while True:
+        try:
+            said = await workflow.execute_activity(
+                name,
+                argument,
+                task_queue=options.TASK_QUEUES[role],
+                start_to_close_timeout=timedelta(seconds=CONTROL_SECONDS),
+                schedule_to_start_timeout=timedelta(seconds=caps.worker_wait_seconds),
+                heartbeat_timeout=timedelta(seconds=caps.heartbeat_seconds),
+                retry_policy=options.ONCE,
+                summary=summary,
+            )
+        except ActivityError as error:
+            kind, what = away_from(error, role)
+            reason = reason_of(error)
+        else:
+            answer = understood(said, result)
+            if answer is not None:
+                return answer
+            kind, what, reason = (
+                "lost",
+                f"worker_{role.value}",
+                f"{name} was answered with what is no {result.__name__}",
+            )
+        failures += 1
+        if kind == "broken":
+            raise Broken(what, reason)
+        if kind == "worker" or failures > limits.RETRIES_A_GATE:
+            raise Away(what, reason)
+        if kind == "unavailable":
+            seconds = delay_seconds(caps, failures)
+            await workflow.sleep(timedelta(seconds=seconds), summary=f"{name}: {what} is away, try {failures + 1}")

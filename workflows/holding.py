@@ -1,0 +1,313 @@
+"""Orchestration: how a run stops, waits for people, goes on, and ends (SG_3; spec "Resume, void, amend")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Literal, NoReturn
+
+from temporalio import workflow
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
+
+with workflow.unsafe.imports_passed_through():
+    from cutter import limits
+    from cutter.gates.catalogue import Sovereign, WorkerRole
+    from cutter.messages import (
+        EscalateInput,
+        FinishInput,
+        JudgeInput,
+        JudgeResult,
+        RefusalInput,
+        ResumeInput,
+        RunInput,
+        RunResult,
+        StateView,
+        StopInput,
+        VoidInput,
+    )
+    from workflows import inbox as mail
+    from workflows import options, view
+    from workflows.control import Away, Broken, control
+    from workflows.mailbox import Mailbox
+
+PARKED_AFTER = timedelta(days=30)
+"""A stopped run's workflow closes after this; the run stays stopped and `cutter orchestrate resume` starts it again."""
+
+
+class Ended(Exception):
+    """The run is over; carries its result."""
+
+    def __init__(self, result: RunResult) -> None:
+        super().__init__(result.state)
+        self.result = result
+
+
+class Again(Exception):
+    """Go on from the first gate that is not sealed: the run was resumed, or was told something that is not so."""
+
+
+class Astray(Again):
+    """What the workflow believes of the gates is not what the database has: ask it before going on."""
+
+
+class Holding(Mailbox):
+    """Stops, resumes, ends. `sealed` are the gates that have their receipt, as far as the workflow was told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.start: RunInput | None = None
+        self.sealed: set[str] = set()
+        self.failures = 0
+        self.sent_back = 0
+        self.refusals_recorded = 0
+        self.latched = False
+
+    # --- stopping -------------------------------------------------------------------------------------------------
+
+    async def boundary(self) -> None:
+        """Between two steps: a stop takes effect here, and a void that has arrived."""
+        if self.box.stop is not None:
+            await self.stop_here(self.box.stop)
+        for letter in [one for one in self.box.letters if one.name == "void" and one.kb_id]:
+            self.box = replace(self.box, letters=tuple(one for one in self.box.letters if one != letter))
+            await self.judge_order(letter)
+
+    async def pause(self, seconds: float, summary: str) -> None:
+        """A durable wait that a stop cuts short."""
+        try:
+            await workflow.wait_condition(
+                lambda: self.box.stop is not None, timeout=timedelta(seconds=seconds), timeout_summary=summary
+            )
+        except TimeoutError:
+            return
+
+    async def latch(self, order: mail.StopOrder) -> bool:
+        """Set the stop latch in the database; True when the run has written units."""
+        self.latched = True
+        kind: Literal["stop", "cancel"] = "cancel" if order.kind == "cancel" else "stop"
+        stop = StopInput(run_id=self.board.run_id, kind=kind, reason=order.reason, by="signal")
+        done: StateView = await self.control("set_stop", stop, StateView, f"{kind}: set the stop latch")
+        return done.code == "wrote"
+
+    async def stop_here(self, order: mail.StopOrder) -> NoReturn:
+        """Latch; a cancelled run that has written nothing ends, every other one waits for a signed resume."""
+        await self._latch_or_cancel(order)
+        await self.hold(f"stopped_{order.kind}", order.reason, "")
+
+    async def _latch_or_cancel(self, order: mail.StopOrder) -> None:
+        wrote = await self.latch(order)
+        self.box, self.latched = replace(self.box, stop=None), False
+        if order.kind == "cancel" and not wrote:
+            done = await self.escalate("voided_cancelled", order.reason, "")
+            if view.is_terminal(done.state):
+                raise Ended(await self.close(done.state, reason=order.reason))
+
+    async def hold(self, state: str, reason: str, gate: str) -> NoReturn:
+        """Record a stop, wait for what resumes it, then go on. A stop that the database does not share is none."""
+        self.board.gate, self.board.request = "", None
+        done = await self.escalate(state, reason, gate)
+        if done.code == "not_so":
+            raise Astray
+        if view.is_terminal(done.state):
+            raise Ended(await self.close(done.state, reason=reason))
+        self.board.state = done.state
+        await self.wait_for_resume()
+        raise Again
+
+    async def wait_for_resume(self) -> None:
+        """Until a message resumes the run, voids it, or the wait is over."""
+        self.refusals_recorded = 0
+        self.show()
+        self.filter_by()
+        while True:
+            try:
+                await workflow.wait_condition(self._has_orders, timeout=PARKED_AFTER, timeout_summary="parked")
+            except TimeoutError:
+                raise Ended(self.result(self.board.state, outcome="parked", reason="stopped for 30 days")) from None
+            await self.record_refusals()
+            if self.box.stop is not None:
+                await self._latch_or_cancel(self.box.stop)
+            letter, self.box = mail.take(self.box, orders=True)
+            if letter is not None and await self._resumed_by(letter):
+                self.failures, self.sent_back, self.refusals_recorded, self.board.note = 0, 0, 0, ""
+                self.show()
+                self.filter_by()
+                return
+            self.show()
+            self._begin_anew_when_long()
+
+    def _has_news(self) -> bool:
+        return bool(self.box.letters or self.box.refused or self.box.stop)
+
+    def _has_orders(self) -> bool:
+        letter, _ = mail.take(self.box, orders=True)
+        return bool(letter or self.box.refused or self.box.stop)
+
+    def _begin_anew_when_long(self) -> None:
+        """A stopped run whose history has grown long goes on in a new one; the database knows all that is needed."""
+        quiet = not self._has_news() and workflow.all_handlers_finished()
+        if quiet and self.start is not None and workflow.info().is_continue_as_new_suggested():
+            # Named one by one: an unset Datetime that the engine carries over cannot be decoded and wedges the run.
+            kept = TypedSearchAttributes(
+                [
+                    SearchAttributePair(options.STATE, self.board.state),
+                    SearchAttributePair(options.DOCUMENT_ID, self.board.document_id),
+                    SearchAttributePair(options.MODE, self.board.mode),
+                ]
+            )
+            workflow.continue_as_new(replace(self.start, run_id=self.board.run_id), search_attributes=kept)
+
+    async def _resumed_by(self, letter: mail.Letter) -> bool:
+        statement = None
+        if letter.kb_id is not None:
+            verdict = await self.judge_order(letter)
+            if not verdict.accepted or verdict.decision not in ("resume", "acknowledge_drift"):
+                return False
+            statement = verdict.approval_sha256
+        order = ResumeInput(run_id=self.board.run_id, statement_sha256=statement)
+        done: StateView = await self.control("resume_run", order, StateView, "resume the run")
+        went_on = done.code in ("resumed", "not_stopped")
+        if went_on:
+            self.board.state = done.state
+        else:
+            self.board.refuse(f"{letter.name}: {done.code} ({done.reason})")
+        if letter.kb_id is None:
+            self.reply(letter.ticket, "accepted" if went_on else "refused", done.code, done.reason)
+        return went_on
+
+    # --- judging --------------------------------------------------------------------------------------------------
+
+    async def judge(self, gate: str, letter: mail.Letter, kb_id: str) -> JudgeResult:
+        """The verdict on one document; the update's caller gets it."""
+        asked = JudgeInput(run_id=self.board.run_id, gate=gate, kb_id=kb_id)
+        verdict: JudgeResult = await self.control(
+            "judge_approval", asked, JudgeResult, f"{gate}: judge {kb_id.rsplit('/', 1)[-1]}"
+        )
+        if not verdict.accepted:
+            self.box = mail.forget(self.box, kb_id)
+            self.board.refuse(f"{verdict.code}: {verdict.reason}")
+        self.reply(letter.ticket, "accepted" if verdict.accepted else "refused", verdict.code, verdict.reason)
+        if not verdict.accepted and verdict.state not in ("", self.board.state):
+            # Refused because the run is elsewhere: we were reset, or another execution has brought it on.
+            raise Astray
+        return verdict
+
+    async def judge_order(self, letter: mail.Letter) -> JudgeResult:
+        """Judge an order about the run; a void is carried out at once."""
+        gate = Sovereign.LIFECYCLE if "IG_cut_leg_a_execute" in self.sealed else Sovereign.CUT
+        assert letter.kb_id is not None
+        verdict = await self.judge(gate.value, letter, letter.kb_id)
+        if verdict.accepted and verdict.decision == "void":
+            await self.void_run(letter.kb_id)
+        return verdict
+
+    async def void_run(self, kb_id: str) -> None:
+        """Withdraw and void in one transaction of the exec worker."""
+        order = VoidInput(run_id=self.board.run_id, kb_id=kb_id)
+        done: StateView = await self.control("void_run", order, StateView, "void the run", WorkerRole.EXEC)
+        if done.code in ("voided", "voided_before"):
+            raise Ended(await self.close(done.state, outcome="voided", reason=done.reason))
+        self.board.refuse(f"void: {done.code} {done.reason}")
+
+    async def record_refusals(self) -> int:
+        """Record what the reducer refused; answers how many count against the gate.
+
+        No more than a gate's worth are recorded one by one: whoever floods a run must not fill its history with our
+        own activities.
+        """
+        entries, self.box = mail.take_refused(self.box)
+        counted = [entry for entry in entries if entry.code != "duplicate"]
+        for entry in counted:
+            self.board.refuse(f"{entry.name}: {entry.code}: {entry.reason}")
+            if self.refusals_recorded < limits.REFUSALS_A_GATE:
+                self.refusals_recorded += 1
+                await self._record_refusal(entry)
+        return len(counted)
+
+    async def _record_refusal(self, entry: mail.Refused) -> None:
+        record = RefusalInput(
+            run_id=self.board.run_id, gate=self.board.gate, message=entry.name, code=entry.code, reason=entry.reason
+        )
+        await self.control("record_refusal", record, StateView, f"refused: {entry.name[:40]} {entry.code}")
+
+    # --- outages, escalation, the end -----------------------------------------------------------------------------
+
+    async def control(
+        self, name: str, argument: Any, result: type[Any], summary: str, role: WorkerRole = WorkerRole.CUTTER
+    ) -> Any:
+        """A control activity; an outage stops the run in view of people, who resume it when it is over."""
+        while True:
+            try:
+                return await control(name, argument, result, self.caps, summary=summary, role=role)
+            except Away as problem:
+                await self._outage(f"stopped_unavailable_{problem.what}", str(problem))
+            except Broken as problem:
+                await self._outage("stopped_unavailable_worker_error", f"{name}: {problem.code} {problem}")
+
+    async def _outage(self, state: str, reason: str) -> None:
+        board = self.board
+        before, board.state = board.state, state
+        board.retry(f"{state}: {reason}")
+        board.note = f"cutter orchestrate resume --document-id {board.document_id}"
+        self.show()
+        self.filter_by()
+        try:
+            await workflow.wait_condition(self._asked_to_resume, timeout=PARKED_AFTER, timeout_summary="parked")
+        except TimeoutError:
+            raise Ended(self.result(state, outcome="parked", reason=reason)) from None
+        letter = next(one for one in self.box.letters if one.kb_id is None)
+        self.box = replace(self.box, letters=tuple(one for one in self.box.letters if one != letter))
+        self.reply(letter.ticket, "accepted", "resumed", "tried again")
+        board.state, board.note = before, ""
+        self.show()
+        self.filter_by()
+
+    def _asked_to_resume(self) -> bool:
+        return any(letter.kb_id is None for letter in self.box.letters)
+
+    async def escalate(self, state: str, reason: str, gate: str) -> StateView:
+        """SG_3: record the stop or failure and write its stop-route report. `not_so`: the database knows better."""
+        short = reason[: limits.REASON_CHARACTERS_MAX]
+        order = EscalateInput(run_id=self.board.run_id, state=state, reason=short, gate=gate)
+        done: StateView = await self.control("escalate", order, StateView, f"SG_3: {state}")
+        if done.kb_doc_id:
+            self.board.documents["SG_failure_escalation"] = done.kb_doc_id
+        self.board.note = done.next_command
+        return done
+
+    async def fail(self, state: str, reason: str, gate: str) -> NoReturn:
+        """End a run that a gate has refused. Only the database fails a run: a mere claim sends us back to look."""
+        done = await self.escalate(state, reason, gate)
+        if done.code == "not_so":
+            raise Astray
+        raise Ended(await self.close(done.state, reason=reason))
+
+    async def finish(self, outcome: Literal["rehearsed", "skipped"]) -> NoReturn:
+        """End a run that writes nothing; its state stays."""
+        done: StateView = await self.control(
+            "finish_run", FinishInput(run_id=self.board.run_id, outcome=outcome), StateView, f"the run is {outcome}"
+        )
+        if done.code == "not_so":
+            raise Astray
+        raise Ended(await self.close(self.board.state, outcome=outcome))
+
+    async def close(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
+        """The run's last view of itself."""
+        await self.record_refusals()
+        self.board.state, self.board.outcome, self.board.request, self.board.gate = state, outcome, None, ""
+        self.show()
+        self.filter_by()
+        return self.result(state, outcome=outcome, reason=reason)
+
+    def result(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
+        """How the run stands, as its result."""
+        documents = self.board.documents
+        return RunResult(
+            run_id=self.board.run_id,
+            document_id=self.board.document_id,
+            state=state,
+            outcome=outcome,
+            reason=reason[: limits.REASON_CHARACTERS_MAX],
+            kb_doc_id=documents.get("IG_closeout") or documents.get("SG_failure_escalation", ""),
+            facts=self.board.facts,
+        )

@@ -1,0 +1,170 @@
+"""Orchestration: one gate: its activity, its caps, its visible retries (spec "Caps, retries, resume")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from cutter import limits
+    from cutter.gates.catalogue import GATES, Gate
+    from cutter.messages import GateInput, GateOutcome
+    from workflows import options
+    from workflows.control import away_from, delay_seconds, reason_of, understood
+    from workflows.holding import Astray, Holding
+    from workflows.inbox import StopOrder
+
+
+@dataclass(slots=True)
+class Tries:
+    """What one gate has been through since it was entered or resumed."""
+
+    failures: int = 0
+    lost: int = 0
+    busy: int = 0
+    stale: int = 0
+
+
+class Passage(Holding):
+    """Brings a run through gates. `active` is the time that counts against the hard cap."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.active = timedelta()
+
+    async def attempt(self, gate: Gate, approvals: Sequence[str]) -> str:
+        """Empty when the gate is sealed, else why its approvals were refused; stops, failures and ends are raised."""
+        tries = Tries()
+        while True:
+            await self.boundary()
+            await self._within_hard_cap(gate)
+            self.board.gate = gate.name
+            began = workflow.now()
+            try:
+                outcome = await self._execute(gate, approvals)
+            except ActivityError as error:
+                self.active += workflow.now() - began
+                await self._failed(gate, error, tries)
+                continue
+            self.active += workflow.now() - began
+            if outcome is None:
+                await self._lost(gate, "it was answered with what is no outcome", f"worker_{gate.worker.value}", tries)
+                continue
+            if outcome.status in ("passed", "rehearsed"):
+                self._sealed(gate, outcome)
+                return ""
+            if outcome.status == "approval_refused":
+                self.board.refuse(f"{outcome.code}: {outcome.reason}")
+                return outcome.code or "approval_refused"
+            await self._not_passed(gate, outcome, tries)
+
+    async def _execute(self, gate: Gate, approvals: Sequence[str]) -> GateOutcome | None:
+        """The gate's activity, None for a senseless answer; a stop that arrives meanwhile sets the latch at once."""
+        source_uri = self.start.source_uri if gate.number == 1 and self.start else None
+        handle = workflow.start_activity(
+            gate.name,
+            GateInput(run_id=self.board.run_id, approval_kb_ids=tuple(approvals), source_uri=source_uri),
+            task_queue=options.TASK_QUEUES[gate.worker],
+            start_to_close_timeout=timedelta(seconds=self.caps.soft_seconds.get(gate.phase, gate.cap_minutes * 60)),
+            schedule_to_start_timeout=timedelta(seconds=self.caps.worker_wait_seconds),
+            heartbeat_timeout=timedelta(seconds=self.caps.heartbeat_seconds),
+            retry_policy=options.ONCE,
+            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+            summary=f"{gate.number} of {len(GATES)} · {gate.phase}",
+        )
+        await workflow.wait_condition(lambda: handle.done() or (self.box.stop is not None and not self.latched))
+        if not handle.done() and self.box.stop is not None:
+            await self.latch(self.box.stop)
+        return understood(await handle, GateOutcome)
+
+    async def _not_passed(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
+        """Returns when the gate is to be tried again."""
+        match outcome.status:
+            case "skipped":
+                await self.finish("skipped")
+            case "drift":
+                await self.hold(outcome.state, outcome.reason, gate.name)
+            case "stopped":
+                await self.boundary()
+                await self.stop_here(StopOrder(kind=outcome.code, reason=outcome.reason))
+            case "lane_busy":
+                await self._wait_for_lane(gate, outcome, tries)
+            case "backup_stale":
+                await self._refresh_backup(gate, outcome, tries)
+            case "failed":
+                await self.fail(outcome.state, f"{outcome.code}: {outcome.reason}", gate.name)
+            case "ended" if outcome.code == "stale_attempt":
+                # Another attempt was registered after ours; the fence let only that one write.
+                await self._lost(gate, "another attempt was newer", f"worker_{gate.worker.value}", tries)
+            case _:
+                raise Astray
+
+    async def _failed(self, gate: Gate, error: ActivityError, tries: Tries) -> None:
+        """Waits until the gate may be tried again, or stops the run."""
+        kind, what = away_from(error, gate.worker)
+        reason = reason_of(error)
+        match kind:
+            case "cap":
+                await self.hold(f"stopped_soft_cap_{gate.phase}", f"{gate.name} ran over its cap", gate.name)
+            case "worker":
+                await self.hold(f"stopped_unavailable_{what}", f"no {gate.worker.value} worker took it", gate.name)
+            case "lost":
+                await self._lost(gate, "its worker was lost", what, tries)
+            case "unavailable":
+                await self._unavailable(gate, what, reason, tries)
+            case _:
+                await self.hold(f"stopped_error_{gate.phase}", f"{what}: {reason}", gate.name)
+
+    async def _lost(self, gate: Gate, why: str, what: str, tries: Tries) -> None:
+        tries.lost += 1
+        if tries.lost > limits.LOST_WORKERS_A_GATE:
+            await self.hold(f"stopped_unavailable_{what}", f"{gate.name}: {why}, {tries.lost} times", gate.name)
+        self.board.retry(f"{gate.name}: {why}, tried again")
+
+    async def _unavailable(self, gate: Gate, what: str, reason: str, tries: Tries) -> None:
+        tries.failures += 1
+        self.failures += 1
+        if tries.failures > limits.RETRIES_A_GATE or self.failures > limits.FAILURE_BUDGET_A_RUN:
+            await self.hold(f"stopped_unavailable_{what}", reason, gate.name)
+        left = self.caps.hard_seconds - self.active.total_seconds()
+        seconds = min(delay_seconds(self.caps, tries.failures), max(1.0, left))
+        again = f"{gate.name}: {what} is away, try {tries.failures + 1}"
+        self.board.retry(f"{again} in {seconds:.0f} s ({reason})")
+        self.show()
+        await self.pause(seconds, again)
+        self.active += timedelta(seconds=seconds)
+
+    async def _wait_for_lane(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
+        tries.busy += 1
+        if tries.busy > limits.LANE_WAIT_TRIES:
+            await self.hold("stopped_unavailable_write_lane", outcome.reason, gate.name)
+        await self.pause(self.caps.lane_wait_seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
+
+    async def _refresh_backup(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
+        tries.stale += 1
+        if tries.stale > limits.BACKUPS_A_GATE:
+            await self.hold("stopped_unavailable_backup", outcome.reason, gate.name)
+        order = GateInput(run_id=self.board.run_id)
+        fresh = await self.control("refresh_backup", order, GateOutcome, "a new backup: the old one grew stale")
+        if fresh.status != "passed":
+            await self.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
+
+    def _sealed(self, gate: Gate, outcome: GateOutcome) -> None:
+        board = self.board
+        self.sealed.add(gate.name)
+        board.passed[gate.name] = f"attempt {outcome.attempt}" if outcome.attempt > 1 else ""
+        board.facts |= outcome.facts
+        board.state, board.gate, board.request, board.accepted = outcome.state, "", None, {}
+        if outcome.kb_doc_id:
+            board.documents[gate.name] = outcome.kb_doc_id
+        self.show()
+
+    async def _within_hard_cap(self, gate: Gate) -> None:
+        if self.active.total_seconds() > self.caps.hard_seconds:
+            self.active = timedelta()
+            minutes = self.caps.hard_seconds / 60
+            await self.hold("stopped_hard_cap", f"more than {minutes:.0f} min of active time", gate.name)

@@ -1,0 +1,44 @@
+"""Orchestration: a short workflow that voids one run, open or failed (spec "Resume, void, amend")."""
+
+from __future__ import annotations
+
+import contextlib
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from cutter.gates.catalogue import Sovereign, WorkerRole
+    from cutter.messages import Caps, JudgeInput, JudgeResult, StateView, VoidInput
+    from workflows import options
+    from workflows.control import Away, Broken, control
+
+
+@workflow.defn(name=options.VOID_RUN)
+class VoidRun:
+    """Judge the statement (the verdict is recorded), then withdraw and void in one transaction of the exec worker."""
+
+    @workflow.run
+    async def run(self, order: VoidInput) -> StateView:
+        """Answers with the new state, or with the code and reason of the refusal."""
+        try:
+            verdict = await self._judge(order, Sovereign.CUT)
+            if verdict.code == "gate_mismatch":
+                verdict = await self._judge(order, Sovereign.LIFECYCLE)
+            if not verdict.accepted:
+                return StateView(state="", code=verdict.code, reason=verdict.reason)
+            done = await control("void_run", order, StateView, Caps(), summary="void the run", role=WorkerRole.EXEC)
+        except (Away, Broken) as problem:
+            raise ApplicationError(f"the run could not be voided: {problem}", non_retryable=True) from None
+        if done.code == "voided" and order.document_id:
+            await self._tell(options.document_workflow_id(order.document_id), order.kb_id)
+        return done
+
+    async def _tell(self, workflow_id: str, kb_id: str) -> None:
+        """An open run learns that it was voided; a run without an open workflow needs no telling."""
+        with contextlib.suppress(ApplicationError):
+            await workflow.get_external_workflow_handle(workflow_id).signal("void", kb_id)
+
+    async def _judge(self, order: VoidInput, gate: Sovereign) -> JudgeResult:
+        judged = JudgeInput(run_id=order.run_id, gate=gate.value, kb_id=order.kb_id)
+        return await control("judge_approval", judged, JudgeResult, Caps(), summary="judge the void statement")
