@@ -63,7 +63,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         )
         return Passed(report=gate.evaluate(evidence))
 
-    return run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, prepare=prepare)
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
 
 
 def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:

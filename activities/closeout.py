@@ -45,7 +45,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         )
         return Passed(report=gate.evaluate(evidence))
 
-    outcome = run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, prepare=prepare, reads=_reads)
+    outcome = run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare, reads=_reads)
     if outcome.status == "passed":
         _finish(deps, input.run_id)
     return outcome

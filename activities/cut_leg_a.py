@@ -52,7 +52,7 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
         stale = None if rehearse else _backup_stale(deps, opened)
         return stale or _write(deps, opened, None if rehearse else approved[0])
 
-    outcome = run_gate(deps, leg, input.run_id, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads)
+    outcome = run_gate(deps, leg, input, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads)
     return _committed(deps, input.run_id, outcome) if outcome.status == "passed" else outcome
 
 

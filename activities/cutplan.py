@@ -43,7 +43,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
         )
         return Passed(report=gate.evaluate(evidence))
 
-    return run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, reads=_reads)
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
 
 
 def _reads(attempt: Attempt) -> list[Read]:

@@ -15,7 +15,7 @@ from activities.publish import publish_report, report_id
 from cutter.errors import CutterError, OverCap, Unavailable
 from cutter.gates.catalogue import Gate
 from cutter.gates.report import GateReport
-from cutter.messages import GateOutcome, GateStatus
+from cutter.messages import GateInput, GateOutcome, GateStatus
 from cutter.storage import gate_transaction as tx
 from cutter.storage.faults import DatabaseRefused
 from cutter.storage.gate_transaction import Terms
@@ -56,7 +56,7 @@ Body = Callable[[tx.Open], Passed | Refusal]
 def run_gate(
     deps: Deps,
     gate: Gate,
-    run_id: str,
+    input: GateInput,
     body: Body,
     *,
     reads: Callable[[tx.Attempt], Sequence[tx.Read]] = lambda _attempt: (),
@@ -69,7 +69,7 @@ def run_gate(
     """
     pool = deps.pool(gate.role)
     cap = deps.settings.cap_seconds(gate.phase)
-    attempt = tx.begin_attempt(pool, gate, run_id, worker=deps.worker, lease_seconds=int(cap))
+    attempt = tx.begin_attempt(pool, gate, input.run_id, worker=deps.worker, lease_seconds=int(cap))
     if isinstance(attempt, tx.Closed):
         return GateOutcome(gate=gate.name, status="ended", code=attempt.status, state=attempt.run.get("state", ""))
     if isinstance(attempt, tx.Sealed):
@@ -89,7 +89,7 @@ def run_gate(
     except DatabaseRefused as problem:
         result = Refusal(status="failed", code=problem.code, reason=str(problem))
     except CutterError as problem:
-        _note(deps, attempt, problem)
+        _note(deps, attempt, problem, input.retry_seconds)
         raise
     if isinstance(result, tx.Sealed):
         for hook in deps.after_commit:
@@ -132,10 +132,11 @@ def _capped(cap_seconds: float) -> Iterator[None]:
         raise
 
 
-def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError) -> None:
+def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: float | None) -> None:
+    again = None
     match problem:
         case Unavailable():
-            outcome, what = "unavailable", problem.what
+            outcome, what, again = "unavailable", problem.what, retry_seconds
         case OverCap():
             outcome, what = "over_cap", "cap"
         case _:
@@ -143,8 +144,9 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError) -> None:
     # The database itself may be what is away; the attempt's row then keeps no outcome, which says as much.
     with suppress(CutterError):
         tx.refuse(
-            deps.pool(attempt.gate.role), attempt, outcome=outcome, reason=f"{what}: {problem}", report=None, state=None
-        )
+            deps.pool(attempt.gate.role), attempt, outcome=outcome, reason=f"{what}: {problem}", report=None,
+            state=None, retry_seconds=again,
+        )  # fmt: skip
 
 
 def _not_opened(answer: tx.NotOpened) -> Refusal:

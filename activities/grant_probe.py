@@ -21,4 +21,4 @@ def grant_probe(deps: Deps, input: GateInput) -> GateOutcome:
         evidence = gate.Evidence(cells=tuple(cells), grants_sha256=matrix_digest(cells), differences=differences(cells))
         return Passed(report=gate.evaluate(evidence))
 
-    return run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, reads=lambda _attempt: [(CELLS, asked())])
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=lambda _attempt: [(CELLS, asked())])

@@ -48,7 +48,7 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
         )
         return Passed(report=gate.evaluate(evidence))
 
-    return run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, reads=_reads)
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
 
 
 def _reads(attempt: Attempt) -> list[Read]:

@@ -37,7 +37,7 @@ def lifecycle_enact(deps: Deps, input: GateInput) -> GateOutcome:
     def body(opened: Open) -> Passed | Refusal:
         return Passed(report=gate.evaluate(_enact(deps, opened, approved[0])))
 
-    return run_gate(deps, step, input.run_id, body, prepare=prepare, reads=_reads)
+    return run_gate(deps, step, input, body, prepare=prepare, reads=_reads)
 
 
 def _reads(attempt: Attempt) -> list[Read]:

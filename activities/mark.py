@@ -26,4 +26,4 @@ def mark(deps: Deps, input: GateInput) -> GateOutcome:
         )
         return Passed(report=gate.evaluate(evidence))
 
-    return run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, reads=lambda attempt: [pinned_read(attempt)])
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=lambda attempt: [pinned_read(attempt)])

@@ -32,7 +32,7 @@ def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
         return Passed(report=gate.evaluate(evidence))
 
     return run_gate(
-        deps, BY_NAME[gate.GATE], input.run_id, body,
+        deps, BY_NAME[gate.GATE], input, body,
         reads=lambda attempt: [(SOURCE, {"document_id": attempt.run["document_id"]})],
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ def structural_verify(deps: Deps, input: GateInput) -> GateOutcome:
     def body(opened: Open) -> Passed | Refusal:
         return Passed(report=gate.evaluate(structural_evidence(deps, opened)))
 
-    return run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, reads=structural_reads)
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=structural_reads)
 
 
 def structural_reads(attempt: Attempt) -> list[Read]:

@@ -57,7 +57,7 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
         recorded, extra = _record(deps, opened, row)
         return Passed(report=gate.evaluate(evidence, recorded), extra=extra)
 
-    return run_gate(deps, BY_NAME[gate.GATE], input.run_id, body, reads=_reads)
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
 
 
 def _reads(attempt: Attempt) -> list[Read]:

@@ -80,11 +80,15 @@ class RunView:
 
 @dataclass(frozen=True, kw_only=True)
 class GateInput:
-    """All that a gate is told: which run, and where approvals may be found. Gates 6 and 10 use nothing else."""
+    """All that a gate is told: which run, and where approvals may be found. Gates 6 and 10 use nothing else.
+
+    `retry_seconds` is how long the workflow will wait should this attempt meet an outage; None when it is the last.
+    """
 
     run_id: str
     approval_kb_ids: tuple[str, ...] = ()
     source_uri: str | None = None
+    retry_seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,11 +44,12 @@ class Passage(Holding):
             await self._within_hard_cap(gate)
             self.board.gate = gate.name
             began = workflow.now()
+            delay = self._next_delay(tries)
             try:
-                outcome = await self._execute(gate, approvals)
+                outcome = await self._execute(gate, approvals, delay)
             except ActivityError as error:
                 self.active += workflow.now() - began
-                await self._failed(gate, error, tries)
+                await self._failed(gate, error, tries, delay)
                 continue
             self.active += workflow.now() - began
             if outcome is None:
@@ -62,12 +63,24 @@ class Passage(Holding):
                 return outcome.code or "approval_refused"
             await self._not_passed(gate, outcome, tries)
 
-    async def _execute(self, gate: Gate, approvals: Sequence[str]) -> GateOutcome | None:
+    def _next_delay(self, tries: Tries) -> float | None:
+        """Seconds to wait should the attempt meet an outage, drawn before it so that its row tells; None: the last."""
+        if tries.failures >= limits.RETRIES_A_GATE or self.failures >= limits.FAILURE_BUDGET_A_RUN:
+            return None
+        left = self.caps.hard_seconds - self.active.total_seconds()
+        return min(delay_seconds(self.caps, tries.failures + 1), max(1.0, left))
+
+    async def _execute(self, gate: Gate, approvals: Sequence[str], delay: float | None) -> GateOutcome | None:
         """The gate's activity, None for a senseless answer; a stop that arrives meanwhile sets the latch at once."""
         source_uri = self.start.source_uri if gate.number == 1 and self.start else None
         handle = workflow.start_activity(
             gate.name,
-            GateInput(run_id=self.board.run_id, approval_kb_ids=tuple(approvals), source_uri=source_uri),
+            GateInput(
+                run_id=self.board.run_id,
+                approval_kb_ids=tuple(approvals),
+                source_uri=source_uri,
+                retry_seconds=None if delay is None else round(delay, 1),
+            ),
             task_queue=options.TASK_QUEUES[gate.worker],
             start_to_close_timeout=timedelta(seconds=self.caps.soft_seconds.get(gate.phase, gate.cap_minutes * 60)),
             schedule_to_start_timeout=timedelta(seconds=self.caps.worker_wait_seconds),
@@ -100,10 +113,12 @@ class Passage(Holding):
             case "ended" if outcome.code == "stale_attempt":
                 # Another attempt was registered after ours; the fence let only that one write.
                 await self._lost(gate, "another attempt was newer", f"worker_{gate.worker.value}", tries)
+                # Two executions that both try at once would fence each other for ever.
+                await self.pause(self.caps.lane_wait_seconds * workflow.random().random(), f"{gate.name}: tried again")
             case _:
                 raise Astray
 
-    async def _failed(self, gate: Gate, error: ActivityError, tries: Tries) -> None:
+    async def _failed(self, gate: Gate, error: ActivityError, tries: Tries, delay: float | None) -> None:
         """Waits until the gate may be tried again, or stops the run."""
         kind, what = away_from(error, gate.worker)
         reason = reason_of(error)
@@ -115,7 +130,7 @@ class Passage(Holding):
             case "lost":
                 await self._lost(gate, "its worker was lost", what, tries)
             case "unavailable":
-                await self._unavailable(gate, what, reason, tries)
+                await self._unavailable(gate, what, reason, tries, delay)
             case _:
                 await self.hold(f"stopped_error_{gate.phase}", f"{what}: {reason}", gate.name)
 
@@ -125,18 +140,16 @@ class Passage(Holding):
             await self.hold(f"stopped_unavailable_{what}", f"{gate.name}: {why}, {tries.lost} times", gate.name)
         self.board.retry(f"{gate.name}: {why}, tried again")
 
-    async def _unavailable(self, gate: Gate, what: str, reason: str, tries: Tries) -> None:
+    async def _unavailable(self, gate: Gate, what: str, reason: str, tries: Tries, delay: float | None) -> None:
         tries.failures += 1
         self.failures += 1
-        if tries.failures > limits.RETRIES_A_GATE or self.failures > limits.FAILURE_BUDGET_A_RUN:
+        if delay is None:
             await self.hold(f"stopped_unavailable_{what}", reason, gate.name)
-        left = self.caps.hard_seconds - self.active.total_seconds()
-        seconds = min(delay_seconds(self.caps, tries.failures), max(1.0, left))
         again = f"{gate.name}: {what} is away, try {tries.failures + 1}"
-        self.board.retry(f"{again} in {seconds:.0f} s ({reason})")
+        self.board.retry(f"{again} in {delay:.0f} s ({reason})")
         self.show()
-        await self.pause(seconds, again)
-        self.active += timedelta(seconds=seconds)
+        await self.pause(delay, again)
+        self.active += timedelta(seconds=delay)
 
     async def _wait_for_lane(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
         tries.busy += 1

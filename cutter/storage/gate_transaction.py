@@ -236,11 +236,17 @@ select answer, set_config('cutter.closed', answer ->> 'status', true) from close
 _ONLY_WHEN_SEALED = "select 1 / (current_setting('cutter.closed', true) = 'sealed')::integer"
 
 
-def refuse(pool: Pool, attempt: Attempt, *, outcome: str, reason: str, report: Json | None, state: str | None) -> None:
-    """Record in a transaction of its own what became of an attempt; moves the run when `state` is given."""
+def refuse(
+    pool: Pool, attempt: Attempt, *, outcome: str, reason: str, report: Json | None, state: str | None,
+    retry_seconds: float | None = None,
+) -> None:  # fmt: skip
+    """Record in a transaction of its own what became of an attempt; moves the run when `state` is given.
+
+    `retry_seconds` from now the next attempt is due; None when there will be none by itself.
+    """
     with single(pool) as connection:
         connection.execute(
-            "select cutter_governance.fn_gate_refuse(%s, %s, %s, %s, %s, %s, %s)",
+            "select cutter_governance.fn_gate_refuse(%s, %s, %s, %s, %s, %s, %s, %s)",
             (
                 attempt.run_id,
                 attempt.gate.name,
@@ -249,6 +255,7 @@ def refuse(pool: Pool, attempt: Attempt, *, outcome: str, reason: str, report: J
                 reason,
                 Jsonb(report) if report is not None else None,
                 state,
+                retry_seconds,
             ),
         )
 

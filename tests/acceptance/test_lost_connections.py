@@ -4,6 +4,8 @@ again. A connection that is lost is an outage, never a bug, a failed gate or a s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from activities.escalate import escalate
 from activities.sovereign import judge_approval, open_request, set_stop
 from cutter.errors import Unavailable
 from cutter.gates.catalogue import GATES, Sovereign, WorkerRole
-from cutter.messages import EscalateInput, JudgeInput, RequestInput, StopInput
+from cutter.messages import EscalateInput, GateOutcome, JudgeInput, RequestInput, StopInput
 from starter import signing
 from tests.campaigns.p02_lost_acknowledgement import Behind
 from tests.support import runs
@@ -20,6 +22,7 @@ from tests.support.database import TestCluster
 from tests.support.proxy import CommitProxy, Cut
 
 STATEMENTS_MAX = 200
+LANE_WAIT_SECONDS = 60
 CUTTER = WorkerRole.CUTTER
 
 
@@ -67,9 +70,7 @@ def test_every_gate_survives_the_loss_of_its_connection_anywhere(
         approvals: tuple[str, ...] = ()
         if gate.sovereign is not None:
             approvals = (approved(made, proxy, run_id, gate.sovereign, cut),)
-        count, outcome = outages(
-            proxy, lambda gate=gate, approvals=approvals: made.gate(gate.name, run_id, approvals, quick=True), cut
-        )
+        count, outcome = outages(proxy, partial(past_the_lane, made, gate.name, run_id, approvals), cut)
         assert outcome.status == "passed", outcome
         assert count >= (1 if cut is not Cut.STATEMENT else 4), gate.name
     counted = made.database.value(
@@ -79,6 +80,16 @@ def test_every_gate_survives_the_loss_of_its_connection_anywhere(
     )
     assert counted == len(GATES)
     assert made.database.value("select count(*) from public.information_unit where lifecycle_status = 'enacted'") == 3
+
+
+def past_the_lane(made: runs.Deployment, gate: str, run_id: str, approvals: tuple[str, ...]) -> GateOutcome:
+    """One call of a gate; as the workflow does, it waits while a session that has just died still holds the lane."""
+    ends = monotonic() + LANE_WAIT_SECONDS
+    while True:
+        outcome = made.gate(gate, run_id, approvals, quick=True)
+        if outcome.status != "lane_busy" or monotonic() > ends:
+            return outcome
+        sleep(0.1)
 
 
 def approved(made: runs.Deployment, proxy: CommitProxy, run_id: str, gate: Sovereign, cut: Cut) -> str:

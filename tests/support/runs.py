@@ -183,7 +183,7 @@ class Deployment:
             stand_in = equal("stand_in", artifact, artifact)
             return Passed(report=GateReport(gate=gate.name, invariants=(stand_in,), pins=pins))
 
-        return run_gate(self.of(gate), gate, run_id, body)
+        return run_gate(self.of(gate), gate, GateInput(run_id=run_id), body)
 
 
 @contextmanager

@@ -725,7 +725,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_gate_refuse(p_run_id text, p_gate text, p_attempt integer, p_outcome text, p_reason text, p_report jsonb DEFAULT NULL::jsonb, p_state text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION cutter_governance.fn_gate_refuse(p_run_id text, p_gate text, p_attempt integer, p_outcome text, p_reason text, p_report jsonb DEFAULT NULL::jsonb, p_state text DEFAULT NULL::text, p_retry_seconds double precision DEFAULT NULL::double precision) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -735,7 +735,10 @@ begin
     end if;
     update cutter_governance.gate_attempt
     set finished_at = clock_timestamp(), outcome = p_outcome, reason = left(p_reason, 500), report = p_report,
-        last_error = left(p_reason, 500)
+        last_error = left(p_reason, 500),
+        -- shown to people only: a day bounds what may be claimed
+        next_eligible_at = case when p_retry_seconds is not null then
+            clock_timestamp() + make_interval(secs => least(greatest(p_retry_seconds, 0), 86400)) end
     where run_id = p_run_id and gate = p_gate and n = p_attempt and outcome is null;
     if p_state is null or p_attempt is distinct from (
             select max(n) from cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)

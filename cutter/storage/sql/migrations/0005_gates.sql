@@ -613,7 +613,7 @@ $$;
 -- Records what became of an attempt that did not pass, in a transaction of its own; moves the run when p_state is given.
 create function cutter_governance.fn_gate_refuse(
     p_run_id text, p_gate text, p_attempt integer, p_outcome text, p_reason text, p_report jsonb default null,
-    p_state text default null) returns void
+    p_state text default null, p_retry_seconds double precision default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -623,7 +623,10 @@ begin
     end if;
     update cutter_governance.gate_attempt
     set finished_at = clock_timestamp(), outcome = p_outcome, reason = left(p_reason, 500), report = p_report,
-        last_error = left(p_reason, 500)
+        last_error = left(p_reason, 500),
+        -- shown to people only: a day bounds what may be claimed
+        next_eligible_at = case when p_retry_seconds is not null then
+            clock_timestamp() + make_interval(secs => least(greatest(p_retry_seconds, 0), 86400)) end
     where run_id = p_run_id and gate = p_gate and n = p_attempt and outcome is null;
     if p_state is null or p_attempt is distinct from (
             select max(n) from cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)
