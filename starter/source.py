@@ -26,19 +26,25 @@ OPERATOR = "cutter_operator"
 
 
 def register(
-    settings: Settings, data: bytes, *, document_id: str, docprefix: str, profile: str, options: dict[str, Any],
-    source_uri: str | None = None, normalise: str | None = None, forbidden: tuple[str, ...] = (),
+    settings: Settings, data: bytes, *, document_id: str, docprefix: str | None, profile: str,
+    options: dict[str, Any], source_uri: str | None = None, normalise: str | None = None,
+    forbidden: tuple[str, ...] = (),
 ) -> dict[str, Any]:  # fmt: skip
-    """Register bytes as the newest version of a document; the same bytes, profile and options again do nothing."""
+    """Register bytes as the newest version of a document; the same bytes, profile and options again do nothing.
+
+    Without a docprefix it is the one that the document has, else the document's id, which must then fit.
+    """
     provenance: dict[str, Any] = {}
     if normalise == "nfc":
         data, provenance = _normalised(data)
     _require_text(data, document_id, profile)
     chosen = _profile(profile)
     marking.Options(**options, forbidden_ids=forbidden)
+    ids.document_id(document_id)
+    docprefix = ids.docprefix(docprefix) if docprefix else _docprefix(settings, document_id)
     document = {
-        "document_id": ids.document_id(document_id),
-        "docprefix": ids.docprefix(docprefix),
+        "document_id": document_id,
+        "docprefix": docprefix,
         "source_uri": source_uri,
         "tenant": settings.tenant,
         "forbidden_ids": list(forbidden),
@@ -59,6 +65,21 @@ def register(
     if answer["status"] == "conflict":
         raise Conflict(f"{document_id} is registered with {answer['field']} {answer['registered']}: use that one")
     return {**answer, "document_id": document_id, "docprefix": docprefix, "profile": parsed.id, "size_bytes": len(data)}
+
+
+def _docprefix(settings: Settings, document_id: str) -> str:
+    """The registered one, or the id itself; never a part of it, which another id may begin with too."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("docprefix_of_document"), {"document_id": document_id}).fetchone()
+    if row is not None:
+        return str(row[0])
+    try:
+        return ids.docprefix(document_id)
+    except ids.InvalidId:
+        raise InvalidInput(
+            f"{document_id} cannot begin addresses (3 to 32 of A-Z, 0-9 and '-', no '-' at either end, not ICX-CONST, "
+            f"not DIEU…): give the first segment of its addresses with --docprefix, such as --docprefix ICX-LAW-1"
+        ) from None
 
 
 def _profile(name: str) -> tuple[bytes, marking.Profile]:
@@ -111,7 +132,7 @@ def add(
     document_id: Annotated[str, typer.Option(help="Business key, such as ICX-LAW-2026-001")],
     profile: Annotated[str, typer.Option(help="A shipped profile's name, or a .yaml file")],
     docprefix: Annotated[
-        str | None, typer.Option(help="First segment of every address; default: the document id")
+        str | None, typer.Option(help="First segment of every address, 3 to 32; default: the document id")
     ] = None,
     source_uri: Annotated[str | None, typer.Option(help="Where the text comes from")] = None,
     duplicates: Annotated[str | None, typer.Option(help="refuse or ordinal; default: the profile's")] = None,
@@ -135,8 +156,8 @@ def add(
         "duplicates": duplicates, "empty": empty, "scope": scope, "deepest": deepest, "max_candidates": max_candidates,
     }  # fmt: skip
     answer = register(
-        load(), file.read_bytes(), document_id=document_id, docprefix=docprefix or document_id[:32].strip("-"),
-        profile=profile, source_uri=source_uri, normalise=normalise, forbidden=tuple(forbid or ()),
+        load(), file.read_bytes(), document_id=document_id, docprefix=docprefix, profile=profile,
+        source_uri=source_uri, normalise=normalise, forbidden=tuple(forbid or ()),
         options={name: value for name, value in given.items() if value is not None},
     )  # fmt: skip
     show(answer, as_json=as_json, render=lambda out: out.print(

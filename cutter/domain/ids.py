@@ -21,7 +21,7 @@ _DOCUMENT_ID = re.compile(r"[A-Z0-9-]{3,64}")
 _DOCPREFIX = re.compile(r"[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]")
 _RUN_ID = re.compile(r"ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _KB_ID = re.compile(r"[A-Za-z0-9._/-]{1,512}\.md")
-_RESERVED_PREFIX = re.compile(r"DIEU.*")
+_RESERVED_PREFIX = re.compile(r"DIEU.*|ICX-CONST")
 
 RUN_NAMESPACE = uuid.UUID("6f0d3c1e-5a55-5b0c-9d4e-6d1f3c2b7a10")
 """Namespace of the ids that are derived from a run, so that a retry mints the same ones."""
@@ -39,11 +39,14 @@ def document_id(text: str) -> DocumentId:
 
 
 def docprefix(text: str) -> str:
-    """First segment of every address of a document: `[A-Z0-9-]`, 3 to 32, no '-' at either end, not reserved."""
-    if not _DOCPREFIX.fullmatch(text) or _RESERVED_PREFIX.fullmatch(text):
-        raise InvalidId(
-            f"docprefix {text!r}: 3 to 32 of A-Z, 0-9 and '-', not at either end, not DIEU…; for example ICX-LAW-1"
-        )
+    """First segment of every address of a document: `[A-Z0-9-]`, 3 to 32, no '-' at either end, not reserved.
+
+    Reserved are `ICX-CONST`, the organisation's own constitution, and `DIEU…`, the word of its articles' addresses.
+    """
+    if not _DOCPREFIX.fullmatch(text):
+        raise InvalidId(f"docprefix {text!r}: 3 to 32 of A-Z, 0-9 and '-', no '-' at either end; for example ICX-LAW-1")
+    if _RESERVED_PREFIX.fullmatch(text):
+        raise InvalidId(f"docprefix {text!r} is reserved, as are ICX-CONST and DIEU…: take another such as ICX-LAW-1")
     return text
 
 

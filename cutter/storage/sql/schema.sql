@@ -2577,7 +2577,8 @@ CREATE TABLE public.source_document (
     registered_by text NOT NULL,
     registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT source_document_code_form CHECK ((doc_code ~ '^[A-Z0-9-]{3,64}$'::text)),
-    CONSTRAINT source_document_docprefix_form CHECK (((address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$'::text) AND (address_docprefix !~ '^DIEU'::text))),
+    CONSTRAINT source_document_docprefix_form CHECK ((address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$'::text)),
+    CONSTRAINT source_document_docprefix_not_reserved CHECK (((address_docprefix !~ '^DIEU'::text) AND (address_docprefix <> 'ICX-CONST'::text))),
     CONSTRAINT source_document_lifecycle_check CHECK ((lifecycle = ANY (ARRAY['active'::text, 'retired'::text])))
 );
 

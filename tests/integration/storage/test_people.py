@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from cutter.approvals import schema
-from cutter.errors import Conflict
+from cutter.domain import ids
+from cutter.errors import Conflict, InvalidInput
 from cutter.gates.catalogue import Sovereign
 from starter import source
 from tests.integration.storage.conftest import LEG_A, At
@@ -252,6 +253,40 @@ def test_a_rejection_names_the_open_request(at_cut: At) -> None:
 
 
 # --- verdicts, outcomes, voids, evidence ----------------------------------------------------------------------------
+
+
+def add(deployment: Deployment, document_id: str, docprefix: str | None = None) -> str:
+    answer = source.register(
+        deployment.settings, law(2).encode(), document_id=document_id, docprefix=docprefix, profile="generic-markdown",
+        options={},
+    )  # fmt: skip
+    return str(answer["docprefix"])
+
+
+LONG = "ICX-LAW-2026-WITH-A-NAME-LONGER-THAN-A-PREFIX"
+
+
+@pytest.mark.parametrize("document_id", [f"{LONG}-1", f"{LONG}-2", "ICX-LAW-2026-", "ICX-CONST", "DIEU-44"])
+def test_an_id_that_cannot_begin_addresses_asks_for_a_prefix_by_hand(deployment: Deployment, document_id: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{document_id} cannot begin addresses .* --docprefix ICX-LAW-1"):
+        add(deployment, document_id)
+    counted = "select count(*) from public.source_document where doc_code = %s"
+    assert deployment.database.value(counted, (document_id,)) == 0
+
+
+def test_a_prefix_given_by_hand_is_the_documents_from_then_on(deployment: Deployment) -> None:
+    assert add(deployment, f"{LONG}-3", "BY-HAND-3") == "BY-HAND-3"
+    assert add(deployment, f"{LONG}-3") == "BY-HAND-3"
+
+
+@pytest.mark.parametrize("docprefix", ["ICX-CONST", "DIEU", "DIEU-44"])
+def test_the_database_too_refuses_a_reserved_prefix(deployment: Deployment, docprefix: str) -> None:
+    with pytest.raises(ids.InvalidId, match="is reserved"):
+        add(deployment, "ICX-RESERVED", docprefix)
+    document = json.dumps({"document_id": "ICX-RESERVED", "docprefix": docprefix})
+    register = "select cutter_governance.fn_source_register(%s::jsonb, '\\x41', '{}'::jsonb, 'x')"
+    with pytest.raises(psycopg.errors.CheckViolation, match="source_document_docprefix_not_reserved"):
+        deployment.database.value(register, (document,), role="cutter_operator")
 
 
 def test_the_same_verdict_twice_is_one(at_cut: At) -> None:

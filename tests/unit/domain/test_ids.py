@@ -40,16 +40,22 @@ def test_look_alikes_are_refused_in_every_kind_of_id(inside: str) -> None:
     assert not ids.is_run_id(RUN + inside)
 
 
-@pytest.mark.parametrize("text", ["ABC", "A1B", "ICX-LAW-1", "A" * 32, "0-0", "XDIEU-4", "DIE-1"])
+@pytest.mark.parametrize("text", ["ABC", "A1B", "ICX-LAW-1", "A" * 32, "0-0", "XDIEU-4", "DIE-1", "ICX-CONST-2"])
 def test_a_docprefix_of_the_rule_is_taken_as_it_is(text: str) -> None:
     assert ids.docprefix(text) == text
 
 
 @pytest.mark.parametrize(
-    "text", ["", "AB", "A" * 33, "-AB", "AB-", "---", "DIEU", "DIEU-4", "DIEUX", "ABC\n", "icx-law"]
+    "text", ["", "AB", "A" * 33, "-AB", "AB-", "---", "DIEU", "DIEU-4", "DIEUX", "ICX-CONST", "ABC\n", "icx-law"]
 )
 def test_a_docprefix_with_a_dash_at_an_end_of_another_length_or_reserved_is_refused(text: str) -> None:
     with pytest.raises(ids.InvalidId, match="docprefix"):
+        ids.docprefix(text)
+
+
+@pytest.mark.parametrize("text", ["DIEU-4", "ICX-CONST"])
+def test_a_reserved_docprefix_is_called_reserved(text: str) -> None:
+    with pytest.raises(ids.InvalidId, match="is reserved"):
         ids.docprefix(text)
 
 

@@ -31,7 +31,9 @@ create table public.source_document (
     tenant text not null default 'default',
     address_docprefix text collate "C" not null unique
         constraint source_document_docprefix_form
-        check (address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$' and address_docprefix !~ '^DIEU'),
+        check (address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$')
+        constraint source_document_docprefix_not_reserved
+        check (address_docprefix !~ '^DIEU' and address_docprefix <> 'ICX-CONST'),
     source_url text,
     source_family text not null,
     authority_class text not null,

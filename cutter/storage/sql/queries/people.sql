@@ -9,6 +9,9 @@ order by d.doc_code
 -- name: document_known
 select exists (select from public.source_document where doc_code = %(document_id)s)
 
+-- name: docprefix_of_document
+select address_docprefix from public.source_document where doc_code = %(document_id)s
+
 -- name: newest_run
 select run_id from cutter_governance.run where document_id = %(document_id)s order by created_at desc limit 1
 
