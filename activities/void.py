@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from activities import approving
 from activities.deps import Deps
 from activities.publish import publish
 from cutter.approvals import schema
+from cutter.domain.void_state import void_state
 from cutter.gates.catalogue import Role
 from cutter.messages import StateView, VoidInput
 from cutter.storage.faults import translated
@@ -20,7 +19,7 @@ def void_run(deps: Deps, input: VoidInput) -> StateView:
     verdict, _ = approving.judge(deps, Role.EXEC, input.run_id, gate, input.kb_id)
     if not verdict.accepted or verdict.decision != schema.VOID or verdict.statement is None:
         return StateView(state="", code=verdict.code, reason=verdict.reason)
-    state = f"voided_{slug(verdict.statement.reason or 'void')}"
+    state = void_state(verdict.statement.reason or "")
     with translated(), deps.pool(Role.EXEC).connection() as connection:
         opened = call(
             connection, "select cutter_governance.fn_void_open(%s, %s)", (input.run_id, verdict.approval_sha256)
@@ -37,8 +36,3 @@ def void_run(deps: Deps, input: VoidInput) -> StateView:
         connection.commit()
     publish(deps, Role.EXEC, input.run_id)
     return StateView(state=closed["state"], code="voided", reason=f"{closed['withdrawn']} drafts withdrawn")
-
-
-def slug(reason: str) -> str:
-    """A reason as the tail of a state's name."""
-    return re.sub(r"[^a-z0-9]+", "_", reason.lower()).strip("_")[:40] or "void"

@@ -99,6 +99,10 @@ FINDINGS_SHOWN_MAX = 50
 REASON_CHARACTERS_MAX = 500
 """A person's reason for a stop, cancel, void or refusal."""
 
+VOID_WORDS_CHARACTERS_MAX = 40
+"""Characters of a void's reason in the name of the state it ends in: some six words, and the state fits a column of
+`cutter status`; the database has the same bound."""
+
 DIFF_LINES_MAX = 40
 """Lines of a drift's readable diff that are stored and shown."""
 

@@ -324,6 +324,16 @@ def test_a_void_withdraws_the_drafts_frees_the_addresses_and_is_consumed(deploym
     assert again.state == "closeout_reported"
 
 
+@pytest.mark.parametrize("state", ["voided_cancelled", "voided_", "voided_a__b", f"voided_{'x' * 41}", "failed_mark"])
+def test_a_signed_void_ends_in_a_bounded_state_of_its_own(deployment: Deployment, state: str) -> None:
+    run_id = deployment.begin(deployment.register(law(2)))
+    verdict = deployment.order(run_id, schema.VOID)
+    connection = deployment.database.connect("cutter_exec")
+    one(connection, "select cutter_governance.fn_void_open(%s, %s)", (run_id, verdict.approval_sha256))
+    with pytest.raises(psycopg.Error, match="a signed void does not end in"):
+        one(connection, "select cutter_governance.fn_void_close(%s, %s, 0)", (run_id, state))
+
+
 def test_a_void_that_is_not_closed_cannot_be_committed(deployment: Deployment) -> None:
     driven = drive(deployment, law(2), until="IG_structural_verify")
     verdict = deployment.order(driven.run_id, schema.VOID)

@@ -450,9 +450,13 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+    -- `voided_cancelled` is what ends without a signature: a signed void is never mistaken for it
+    if p_state !~ '^voided_[a-z0-9]+(_[a-z0-9]+)*$' or length(p_state) > 47 or p_state = 'voided_cancelled' then
+        raise exception 'run %: a signed void does not end in %', p_run_id, left(p_state, 100) using errcode = 'CU006';
+    end if;
     update cutter_governance.void_record set closed_at = clock_timestamp(), withdrawn = p_withdrawn
     where run_id = p_run_id and opened_xid = pg_current_xact_id() and closed_at is null;
-    if not found or p_state !~ '^voided_[a-z0-9_]+$' then
+    if not found then
         raise exception 'run %: no void is open here', p_run_id using errcode = 'CU006';
     end if;
     update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';

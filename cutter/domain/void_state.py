@@ -1,0 +1,35 @@
+"""Pure: the state that a signed void ends a run in: `voided_<reason>` (spec 01 "States and gates").
+
+The reason is a person's own sentence, in any script and of any length; the state stands in file names, search
+attributes and commands. So it is a few plain words of it, and the sentence itself is kept with the void's record.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from cutter import limits
+
+CANCELLED = "cancelled"
+"""The tail of the one void that nobody signed: a run that was cancelled before it wrote. No sentence gets it."""
+
+_NOT_WORD = re.compile(r"[^a-z0-9]+")
+_SPELLED = str.maketrans({"đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l"})
+
+
+def void_state(reason: str) -> str:
+    """`voided_` and the reason's first whole words, at most VOID_WORDS_CHARACTERS_MAX characters of `[a-z0-9_]`."""
+    bare = unicodedata.normalize("NFKD", reason.lower().translate(_SPELLED))
+    kept = "".join(character for character in bare if not unicodedata.combining(character))
+    words = _cut(_NOT_WORD.sub("_", kept).strip("_"))
+    if words == CANCELLED:
+        return f"voided_{CANCELLED}_by_order"
+    return f"voided_{words or 'by_order'}"
+
+
+def _cut(words: str) -> str:
+    most = limits.VOID_WORDS_CHARACTERS_MAX
+    if len(words) <= most:
+        return words
+    return words[: most + 1].rpartition("_")[0] or words[:most]
