@@ -66,11 +66,17 @@ def verify(
 ) -> None:
     """Check an export offline: deleted, altered, inserted and reordered events; exit 1 when there is one.
 
+    A file that is no export at all is invalid input: exit 2.
+
     Example: cutter audit verify audit.jsonl --head 3598c3b6…
     """
     if head is not None and not is_digest(head):
         raise InvalidInput(f"--head {head}: 64 lower-case hex characters, as `cutter audit export` printed them")
-    checked = audit.verify(file.read_bytes(), head=head)
+    data = file.read_bytes()
+    problem = audit.stranger(data)
+    if problem is not None:
+        raise InvalidInput(f"{file}: {problem}; type `cutter audit export --out audit.jsonl` to make one")
+    checked = audit.verify(data, head=head)
     found = {
         "intact": checked.intact,
         "problems": list(checked.problems),

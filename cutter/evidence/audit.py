@@ -77,6 +77,19 @@ def head_of(heads: Mapping[str, Iterable[Any]]) -> str:
     return canonical_digest({name: list(head) for name, head in heads.items()})
 
 
+def stranger(data: bytes) -> str | None:
+    """Why this was never an export, by its first line; None when a single line is an event or a closing line.
+
+    A file of which nothing is left that we wrote is another file; one that was tampered with is for `verify`.
+    """
+    lines = data.split(b"\n")
+    known = (set(EVENT_FIELDS), set(CLOSING_FIELDS))
+    if any(set(_object(line) or ()) in known for line in lines):
+        return None
+    found = "line 1 is no audit event" if data.strip() else "the file is empty"
+    return f"{found}; each line of an export is a JSON object with {', '.join(EVENT_FIELDS)}"
+
+
 def verify(data: bytes, *, head: str | None = None) -> AuditCheck:
     """Check an export. `head` is one that was kept elsewhere: the export's, or the hash of any event in it."""
     reading = _Reading()
@@ -102,15 +115,22 @@ def verify(data: bytes, *, head: str | None = None) -> AuditCheck:
 
 def _parsed(reading: _Reading, number: int, line: bytes) -> Json | None:
     """The line's object when it is exactly the canonical form of one."""
+    value = _object(line)
     try:
-        text = line.decode("utf-8")
-        value = json.loads(text)
-        if isinstance(value, dict) and canonical_json(value) == text:
+        if value is not None and canonical_json(value).encode() == line:
             return value
     except (ValueError, TypeError, RecursionError):
         pass
     reading.note(number, "altered: it is not the canonical JSON of one object")
     return None
+
+
+def _object(line: bytes) -> Json | None:
+    try:
+        value = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _take(reading: _Reading, number: int, event: Json) -> None:

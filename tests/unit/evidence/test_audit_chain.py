@@ -207,3 +207,32 @@ def test_the_same_value_in_another_notation_is_altered() -> None:
     spaced = json.dumps(json.loads(lines[0]), sort_keys=True).encode()
     assert canonical_json(json.loads(spaced)) == lines[0].decode()
     assert not audit.verify(joined([spaced, *lines[1:]])).intact
+
+
+STRANGERS = {
+    "empty": (b"", "the file is empty"),
+    "white": (b" \n\n", "the file is empty"),
+    "a text": (b"# A law\n", "line 1 is no audit event"),
+    "text behind an empty line": (b"\n# A law\n", "line 1 is no audit event"),
+    "binary": (b"\x00\xff" * 100, "line 1 is no audit event"),
+    "another object": (b'{"a":1}\n', "line 1 is no audit event"),
+    "a list": (b'["chain","seq","kind","body","prev_hash","hash"]\n', "line 1 is no audit event"),
+    "deep": (b"[" * 100_000 + b"\n", "line 1 is no audit event"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_a_file_that_is_no_export_is_told_apart_from_one_that_was_altered(name: str) -> None:
+    data, found = STRANGERS[name]
+    said = audit.stranger(data)
+    assert said is not None
+    assert said.startswith(found)
+    assert "chain, seq, kind, body, prev_hash, hash" in said
+    assert not audit.verify(data).intact
+
+
+@pytest.mark.parametrize("kept", range(len(lines_of(WHOLE))))
+def test_one_line_that_is_left_of_an_export_is_for_the_check(kept: int) -> None:
+    lines = [b"x"] * len(lines_of(WHOLE))
+    lines[kept] = lines_of(WHOLE)[kept]
+    assert audit.stranger(joined(lines)) is None

@@ -185,3 +185,13 @@ def test_the_seeds_form_of_the_commands_is_the_familys() -> None:
 def test_completion_knows_the_commands() -> None:
     completed = cutter(_CUTTER_COMPLETE="complete_bash", COMP_WORDS="cutter do", COMP_CWORD="1")
     assert set(completed.stdout.split()) >= {"down", "doctor"}
+
+
+def test_an_audit_check_of_another_file_is_invalid_input_that_says_how_an_export_is_made(tmp_path: Path) -> None:
+    law = tmp_path / "law.md"
+    law.write_text("# A law\n", encoding="utf-8")
+    done = cutter("audit", "verify", str(law))
+    assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
+    said = " ".join(done.stderr.split())
+    assert "law.md: line 1 is no audit event; each line of an export is a JSON object with chain, seq" in said
+    assert "`cutter audit export --out audit.jsonl`" in said
