@@ -18,6 +18,7 @@ from cutter.gates import cut_leg_a as gate
 from cutter.gates.catalogue import BY_NAME, Role
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
+from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.many import many, many_then
 from cutter.storage.pools import Connection, connect
@@ -141,10 +142,17 @@ def rows_of(plan: CutPlan, actor: str) -> list[Json]:
 
 
 def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
-    """COMMIT was acknowledged; whether the rows are there, a connection of its own says."""
-    with connect(deps.settings, Role.EXEC.value) as fresh:
+    """COMMIT was acknowledged; whether the rows are there, a connection of its own says.
+
+    A void that came in between has withdrawn them again, in a transaction of its own: then the run is over, and its
+    rows are nobody's fault.
+    """
+    with translated(), connect(deps.settings, Role.EXEC.value) as fresh:
         row: Row | None = fresh.execute(query("units_read_back"), {"run_id": run_id}).fetchone()
-    sealed, units, writer_digest, pins = row or (False, 0, "", {})
+    sealed, units, writer_digest, pins, state = row or (False, 0, "", {}, "")
+    if state.startswith("voided_"):
+        reason = "the run was voided right after its units were written"
+        return replace(outcome, status="ended", code="voided_meanwhile", reason=reason, state=state)
     report = gate.read_back(
         gate.ReadBack(
             receipt_sealed=bool(sealed),

@@ -67,7 +67,7 @@ select exists (select from cutter_governance.gate_receipt g where g.run_id = r.r
     (select count(*) from public.information_unit u
      where u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
          and u.deleted_at is null),
-    cutter_governance.fn_writer_digest(r.docprefix), cutter_governance.fn_run_pins(r.run_id)
+    cutter_governance.fn_writer_digest(r.docprefix), cutter_governance.fn_run_pins(r.run_id), r.state
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: stored_units
