@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from cutter import limits
-from cutter.approvals import plain_yaml, schema
+from cutter import limits, plain_yaml
+from cutter.approvals import schema
 from cutter.approvals.instants import EXAMPLE, parse_instant, render_instant
-from cutter.approvals.plain_yaml import Fields, Items, Node, Scalar
 from cutter.approvals.policy import (
     ALL_GATES,
     DEFAULT_THRESHOLDS,
@@ -21,6 +20,7 @@ from cutter.approvals.policy import (
     Tier,
 )
 from cutter.errors import InvalidInput
+from cutter.plain_yaml import Fields, Items, Node, Scalar
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -11,7 +11,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutter.approvals import plain_yaml, schema
+from cutter import plain_yaml
+from cutter.approvals import schema
 from cutter.approvals.armor import SignatureForm, armor, dearmor, read_form
 from cutter.approvals.epochs import default_rules
 from cutter.approvals.evidence import read_status

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cutter import limits
-from cutter.approvals import plain_yaml, schema
+from cutter import limits, plain_yaml
+from cutter.approvals import schema
 from cutter.approvals.policy import Signing, Tier
 from cutter.approvals.policy_file import parse_policy
 from cutter.domain.digests import sha256_hex

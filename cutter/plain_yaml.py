@@ -1,0 +1,184 @@
+"""Pure: the small part of YAML that people's files may use: mappings, lists and plain or quoted texts.
+
+No anchors, aliases, tags, merge keys, repeated keys, block texts or second document; every value is a text. Each node
+knows its line, so that a refusal can name it. The file is read event by event and no further than the depth allows, so
+that what a hostile file could grow into never exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import yaml
+
+from cutter.errors import InvalidInput
+
+DEPTH_MAX = 6
+NULLS = ("", "~", "null", "Null", "NULL")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """A text and its line, 1-based."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nothing:
+    """A value that was left out or is null, and its line; only `read` gives it."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """A list and the line where it begins."""
+
+    line: int
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """A mapping in its own order and the line where it begins."""
+
+    line: int
+    entries: tuple[tuple[Scalar, Node], ...]
+
+
+Node = Scalar | Nothing | Items | Fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flaw:
+    """A rule that the file breaks, and the line; line 0 is the file as a whole. The text repeats no value."""
+
+    line: int
+    rule: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.rule}" if self.line else self.rule
+
+
+def load(data: bytes, *, bytes_max: int) -> Node:
+    """Read one document in which every value is given; InvalidInput names the first flaw's line and rule."""
+    node, flaws = read(data, bytes_max=bytes_max)
+    if flaws or node is None:
+        raise InvalidInput(str(flaws[0]))
+    return node
+
+
+def read(data: bytes, *, bytes_max: int, nulls: bool = False) -> tuple[Node | None, tuple[Flaw, ...]]:
+    """The document and all its flaws, in their order; no document when a flaw ended the reading.
+
+    `nulls`: a value may be null, and is then `Nothing`.
+    """
+    if len(data) > bytes_max:
+        return None, (Flaw(line=0, rule=f"the file has {len(data)} bytes, at most {bytes_max}"),)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        return None, (Flaw(line=line, rule=f"byte {problem.start} is not UTF-8"),)
+    reader = _Reader(yaml.parse(text, Loader=yaml.SafeLoader), nulls=nulls)
+    node = reader.document()
+    return node, tuple(reader.flaws)
+
+
+class _TooDeep(Exception):
+    """What is nested deeper is not read."""
+
+
+class _Reader:
+    """Turns events into nodes and notes every flaw; where a flaw leaves no value, `Nothing` stands for it."""
+
+    def __init__(self, events: Iterator[yaml.Event], *, nulls: bool) -> None:
+        self._events = events
+        self._nulls = nulls
+        self.flaws: list[Flaw] = []
+
+    def document(self) -> Node | None:
+        try:
+            return self._document()
+        except _TooDeep:
+            return None
+        except yaml.MarkedYAMLError as problem:
+            line = problem.problem_mark.line + 1 if problem.problem_mark else 1
+            self._flaw(line, problem.problem or "the file is no YAML")
+        except yaml.YAMLError as problem:
+            self._flaw(0, "the file is no YAML: " + " ".join(str(problem).split()))
+        return None
+
+    def _document(self) -> Node | None:
+        next(self._events)
+        if isinstance(next(self._events), yaml.StreamEndEvent):
+            self._flaw(0, "the file is empty")
+            return None
+        node = self._node(next(self._events), depth=1)
+        next(self._events)
+        after = next(self._events)
+        if not isinstance(after, yaml.StreamEndEvent):
+            self._flaw(_line(after), "the file has a second document")
+        return node
+
+    def _flaw(self, line: int, rule: str) -> None:
+        self.flaws.append(Flaw(line=line, rule=rule))
+
+    def _node(self, event: yaml.Event, *, depth: int) -> Node:
+        line = _line(event)
+        if depth > DEPTH_MAX:
+            self._flaw(line, f"nested deeper than {DEPTH_MAX}")
+            raise _TooDeep
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            self._flaw(line, "anchors and aliases are not allowed")
+        if getattr(event, "tag", None):
+            self._flaw(line, "tags are not allowed")
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, line)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return Items(line=line, items=tuple(self._sequence(depth)))
+        if isinstance(event, yaml.MappingStartEvent):
+            return Fields(line=line, entries=tuple(self._mapping(depth)))
+        return Nothing(line=line)
+
+    def _scalar(self, event: yaml.ScalarEvent, line: int) -> Scalar | Nothing:
+        if event.style in ("|", ">"):
+            self._flaw(line, "block texts are not allowed")
+        if event.style is None and event.value in NULLS:
+            if not self._nulls:
+                self._flaw(line, "a value is missing")
+            return Nothing(line=line)
+        return Scalar(line=line, text=event.value)
+
+    def _sequence(self, depth: int) -> Iterator[Node]:
+        for event in self._events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                return
+            yield self._node(event, depth=depth + 1)
+
+    def _mapping(self, depth: int) -> Iterator[tuple[Scalar, Node]]:
+        seen: set[str] = set()
+        for event in self._events:
+            if isinstance(event, yaml.MappingEndEvent):
+                return
+            key = self._node(event, depth=depth + 1)
+            value = self._node(next(self._events), depth=depth + 1)
+            if not isinstance(key, Scalar) or key.text == "<<":
+                self._flaw(key.line, "a key is a plain word")
+            elif key.text in seen:
+                self._flaw(key.line, f"{_shown(key.text)} stands twice")
+            else:
+                seen.add(key.text)
+                yield key, value
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 1
+
+
+def _shown(key: str) -> str:
+    """A key as an error may repeat it: a field's name, and nothing that only stands where one should."""
+    return key if key.isascii() and key.replace("_", "").isalnum() and len(key) <= 40 else "a key"
