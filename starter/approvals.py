@@ -11,11 +11,12 @@ from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs, next_step
 from cutter.errors import InvalidInput, Refused
+from cutter.evidence.run_view import short_time
 from cutter.settings import Settings, load
 from starter import orders, runs, signing
 from starter.terminal import ExitCode, Json, end, err, show, table
 
-Run = Annotated[str, typer.Argument(help="Run id, or document id (its newest run)")]
+Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
 Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
 Key = Annotated[str | None, typer.Option(help="Primary fingerprint of your key")]
 Home = Annotated[Path | None, typer.Option("--gpg-home", help="GnuPG home; default: your own")]
@@ -159,7 +160,7 @@ def summary(document: RequestDocument, digest: str) -> Any:
             ("backup_sha", document.backup_sha),
             ("findings", document.findings_count),
             ("challenge", asked.challenge),
-            ("expires", document.expires_utc),
+            ("expires", short_time(document.expires_utc.isoformat())),
         ],
         title=f"{asked.gate} of {asked.run_id}",
     )

@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import read_record, restore_check, restore_into
 from cutter.errors import InvalidInput, Refused
+from cutter.evidence.run_view import short_time
 from cutter.settings import Settings, dsn, load
 from cutter.stack.postgres import pg_bin
 from starter.terminal import Json, progress, show, table
@@ -112,7 +113,7 @@ def _tell(outcome: RestoreReport | BackupRefusal, record: BackupRecord, *, as_js
         told,
         as_json=as_json,
         render=lambda console: console.print(
-            f"{record.artifact_id} of {record.taken_utc} {done}",
+            f"{record.artifact_id} of {short_time(record.taken_utc)} {done}",
             f"content {outcome.content_fingerprint}",
             table(("table", "rows"), rows),
             sep="\n",

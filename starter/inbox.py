@@ -6,17 +6,18 @@ from datetime import datetime
 from typing import Any
 
 from psycopg.rows import dict_row
-from rich.console import Console
+from rich.console import RenderableType
 
 from cutter.domain.next_step import next_step
+from cutter.evidence.run_view import short_time
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter.terminal import Json, show, table
+from starter.terminal import Json, Listing, show
 
 OPERATOR = "cutter_operator"
-COLUMNS = ("since", "document", "waits at", "needs", "accepted", "until")
+COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until")
 
 
 def waiting(settings: Settings) -> list[dict[str, Any]]:
@@ -56,34 +57,24 @@ def inbox(as_json: Json = False) -> None:
     Example: cutter inbox
     """
     found = waiting(load())
-    show({"waiting": found}, as_json=as_json, render=lambda console: _render(console, found))
+    show({"waiting": found}, as_json=as_json, render=lambda console: console.print(_rendered(found), soft_wrap=True))
 
 
-def _render(console: Console, found: list[dict[str, Any]]) -> None:
-    """A table; on a terminal the commands stand below it, each unbroken, so that they can be copied."""
+def _rendered(found: list[dict[str, Any]]) -> RenderableType:
     if not found:
-        console.print("nothing waits")
-        return
-    rows = [_line(one) for one in found]
-    if not console.is_terminal:
-        console.print(
-            table((*COLUMNS, "command"), [(*row, one["command"]) for row, one in zip(rows, found, strict=True)])
-        )
-        return
-    console.print(table(("#", *COLUMNS), [(number, *row) for number, row in enumerate(rows, start=1)]))
-    for number, one in enumerate(found, start=1):
-        console.print(f"{number}  {one['command']}", markup=False, soft_wrap=True)
+        return "nothing waits"
+    return Listing(columns=COLUMNS, rows=[_line(one) for one in found], commands=[one["command"] for one in found])
 
 
 def _line(one: dict[str, Any]) -> tuple[object, ...]:
     accepted = f"{len(one['approvers_accepted'])} of {one['approvers_needed']}" if one["gate"] else ""
     names = f" ({', '.join(one['approvers_accepted'])})" if one["approvers_accepted"] else ""
     return (
-        one["since_utc"], one["document_id"], one["gate"] or one["state"], one["needs"], accepted + names,
-        one["expires_utc"] or "",
+        one["document_id"], one["gate"] or one["state"], one["needs"], short_time(one["since_utc"]), accepted + names,
+        short_time(one["expires_utc"]),
     )  # fmt: skip
 
 
 def utc(moment: datetime | None) -> str | None:
-    """A database time as people read it, to the second; None stays None."""
+    """A database time for machines, to the second; None stays None."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None

@@ -35,7 +35,7 @@ View = dict[str, Any]
 
 
 def rebuild(
-    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its newest run)")] = None,
+    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its open run, else its newest)")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every run of the database.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -17,7 +17,7 @@ from starter.terminal import Json, show
 
 
 def report(
-    run: Annotated[str, typer.Argument(help="Run id, or document id (its newest run)")],
+    run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
     out: Annotated[
         Path | None, typer.Option(help="File to write; default: <state_dir>/reports/<run id>.html", dir_okay=False)
     ] = None,

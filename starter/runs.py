@@ -56,18 +56,25 @@ def sidecar(settings: Settings, run_id: str) -> Json:
     return found
 
 
-def newest_run(settings: Settings, document_id: str) -> str:
-    """Run id of a document's newest run."""
+def run_of_document(settings: Settings, document_id: str) -> str:
+    """Run id of a document's open run, else of its newest: a later one that ended or was skipped is not meant."""
     with translated(), connect(settings, OPERATOR) as connection:
-        row = connection.execute(query("newest_run"), {"document_id": ids.document_id(document_id)}).fetchone()
+        row = connection.execute(query("run_of_document"), {"document_id": ids.document_id(document_id)}).fetchone()
     if row is None:
         raise NotFound(f"{document_id} has no run: type `cutter run {document_id}`", code="STOP_RUN_NOT_FOUND")
     return str(row[0])
 
 
 def run_id_of(settings: Settings, name: str) -> str:
-    """A run id from what a person types: a run id, or a document id (its newest run)."""
-    return ids.run_id(name) if ids.is_run_id(name) else newest_run(settings, name)
+    """A run id from what a person types: a run id, or a document id (its open run, else its newest)."""
+    return ids.run_id(name) if ids.is_run_id(name) else run_of_document(settings, name)
+
+
+def enacting_run(settings: Settings, document_id: str) -> str | None:
+    """Run id of the run that made the document law, or None."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("enacting_run"), {"document_id": document_id}).fetchone()
+    return str(row[0]) if row else None
 
 
 async def start(client: Client, run: RunInput) -> WorkflowHandle[Any, Any]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
 from rich.live import Live
+from rich.text import Text
 
 from cutter.domain.next_step import next_step
 from cutter.errors import InvalidInput
@@ -23,7 +25,7 @@ from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import runs
 from starter.inbox import OPERATOR, utc
-from starter.terminal import Json, out, show, table
+from starter.terminal import Json, Listing, out, show, table
 
 RUNS_SHOWN = 200
 WATCH_SECONDS = 0.5
@@ -33,12 +35,14 @@ View = dict[str, Any]
 
 
 def status(
-    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its newest run); none: all")] = None,
+    run: Annotated[
+        str | None, typer.Argument(help="Run id, or document id (its open run, else its newest); none: all")
+    ] = None,
     as_kind: Annotated[str, typer.Option("--as", help="run: the only view there is so far")] = "run",
     watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the newest run of every document, or one run with its gates, approvals, documents and next command.
+    """Show the open or newest run of every document, or one run with its gates, approvals, documents and next command.
 
     Example: cutter status ICX-LAW-2026-001
     """
@@ -49,7 +53,7 @@ def status(
         _follow(lambda: newest(settings), _table_of_runs, _lines_of_runs, watch=watch, as_json=as_json)
         return
     run_id = runs.run_id_of(settings, run)
-    _follow(lambda: view_of(settings, run_id), render_run, _lines_of_run, watch=watch, as_json=as_json)
+    _follow(lambda: view_of(settings, run_id), render_run, lines_of_run, watch=watch, as_json=as_json)
 
 
 def view_of(settings: Settings, run_id: str) -> View:
@@ -59,11 +63,13 @@ def view_of(settings: Settings, run_id: str) -> View:
         refusals = (
             connection.cursor(row_factory=dict_row).execute(query("refusals_of_run"), {"run_id": run_id}).fetchall()
         )
-    return run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals])
+    run = sidecar["run"]
+    law_by = runs.enacting_run(settings, run["document_id"]) if run["outcome"] == "skipped" else None
+    return run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals], law_by)
 
 
 def newest(settings: Settings) -> View:
-    """The newest run of each document, the newest first."""
+    """Of each document the open run, else the newest; the newest first."""
     with translated(), connect(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("newest_runs"), {"limit": RUNS_SHOWN}).fetchall()
     return {"runs": [_run_line(row) for row in rows]}
@@ -72,7 +78,7 @@ def newest(settings: Settings) -> View:
 def _run_line(row: View) -> View:
     step = next_step(
         run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
-        latched=row["latched"], wrote=row["wrote"],
+        latched=row["latched"], wrote=row["wrote"], law_by=row["law_by"],
     )  # fmt: skip
     return {
         "document_id": row["document_id"],
@@ -80,6 +86,7 @@ def _run_line(row: View) -> View:
         "mode": row["mode"],
         "state": row["state"],
         "outcome": row["outcome"],
+        "law_by": row["law_by"],
         "batch_id": row["batch_id"],
         "gates_passed": row["sealed"],
         "since_utc": utc(row["state_at"]),
@@ -97,30 +104,37 @@ def _follow(
     """Show once, or until everything has ended: a live table on a terminal, else one line a change."""
     seen = look()
     if not watch:
-        show(seen, as_json=as_json, render=lambda console: console.print(render(seen)))
+        show(seen, as_json=as_json, render=lambda console: console.print(render(seen), soft_wrap=True))
         return
+    with following(render, (lambda view: [_compact(view)]) if as_json else lines, live=not as_json) as tell:
+        tell(seen)
+        while not _over(seen):
+            time.sleep(WATCH_SECONDS)
+            seen = look()
+            tell(seen)
+
+
+@contextmanager
+def following(
+    render: Callable[[View], RenderableType], lines: Callable[[View], list[str]], *, live: bool = True
+) -> Iterator[Callable[[View], None]]:
+    """A function to be told each new view: a live table on a terminal, elsewhere each line that was not there before.
+
+    With `live` false there is no table on a terminal either.
+    """
     console = out()
-    if console.is_terminal and not as_json:
-        with Live(render(seen), console=console, auto_refresh=False) as live:
-            while not _over(seen):
-                time.sleep(WATCH_SECONDS)
-                seen = look()
-                live.update(render(seen), refresh=True)
+    if live and console.is_terminal:
+        with Live(console=console, auto_refresh=False) as table_:
+            yield lambda view: table_.update(render(view), refresh=True)
         return
-    _print_changes(look, seen, (lambda view: [_compact(view)]) if as_json else lines)
-
-
-def _print_changes(look: Callable[[], View], seen: View, lines: Callable[[View], list[str]]) -> None:
     told: set[str] = set()
-    while True:
-        for line in lines(seen):
-            if line not in told:
-                told.add(line)
-                print(line, file=sys.stdout, flush=True)
-        if _over(seen):
-            return
-        time.sleep(WATCH_SECONDS)
-        seen = look()
+
+    def tell(view: View) -> None:
+        new = [line for line in lines(view) if line not in told]
+        told.update(new)
+        print(*new, sep="\n", end="\n" if new else "", file=sys.stdout, flush=True)
+
+    yield tell
 
 
 def _compact(view: View) -> str:
@@ -132,10 +146,13 @@ def _over(view: View) -> bool:
 
 
 def _lines_of_runs(view: View) -> list[str]:
-    return [f"{one['since_utc']} {one['document_id']} {one['state']}{_ended_as(one)}" for one in reversed(view["runs"])]
+    return [
+        f"{short_time(one['since_utc'])} {one['document_id']} {one['state']}{_ended_as(one)}"
+        for one in reversed(view["runs"])
+    ]
 
 
-def _lines_of_run(view: View) -> list[str]:
+def lines_of_run(view: View) -> list[str]:
     first = f"{short_time(view['created_utc'])} {view['document_id']} pending"
     moves = [
         f"{short_time(move['at'])} {view['document_id']} {move['to']}{_because(move)}" for move in view["timeline"]
@@ -157,19 +174,22 @@ def _because(move: View) -> str:
 
 
 def _ended_as(one: View) -> str:
+    if one["outcome"] == "skipped":
+        return " (skipped: law already)"
     return f" ({one['outcome']})" if one["outcome"] else ""
 
 
 def _table_of_runs(view: View) -> RenderableType:
     if not view["runs"]:
         return "no runs yet: type `cutter run DOCUMENT`"
-    return table(
-        ("document", "state", "gates", "since", "expires", "next"),
-        [
-            (one["document_id"], one["state"] + _ended_as(one), f"{one['gates_passed']}/{len(GATES)}", one["since_utc"],
-             one["expires_utc"] or "", one["next"])
+    return Listing(
+        columns=("document", "state", "gates", "since", "expires"),
+        rows=[
+            (one["document_id"], one["state"] + _ended_as(one), f"{one['gates_passed']}/{len(GATES)}",
+             short_time(one["since_utc"]), short_time(one["expires_utc"]))
             for one in view["runs"]
         ],
+        commands=[one["next"] for one in view["runs"]],
     )  # fmt: skip
 
 
@@ -179,8 +199,8 @@ def render_run(view: View) -> RenderableType:
     for title, columns, names, entries in _SECTIONS:
         if view[entries]:
             rows = [[_field(view, name, one[name]) for name in names] for one in view[entries]]
-            parts += ["", table(columns, rows, title=title)]
-    return Group(*parts, "", table(("next", ""), [(view["next"], f"needs: {view['needs']}")]))
+            parts += ["", Listing(columns=columns, rows=rows, title=title)]
+    return Group(*parts, "", Text(f"needs: {view['needs']}\nnext: {view['next']}"))
 
 
 _SECTIONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (

@@ -10,13 +10,18 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import IntEnum
+from itertools import zip_longest
 from typing import Annotated, Any, TextIO
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 """The option that every command has."""
@@ -43,8 +48,12 @@ def out() -> Console:
     return _console(sys.stdout)
 
 
+_WORKING: ContextVar[Console | None] = ContextVar("working", default=None)
+"""The console whose last line shows progress: only by itself can it print above that line."""
+
+
 def err() -> Console:
-    return _console(sys.stderr)
+    return _WORKING.get() or _console(sys.stderr)
 
 
 def _console(stream: TextIO) -> Console:
@@ -70,6 +79,57 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     return made
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A table where it fits, else each row as a block of `column: cell` pairs that stay whole, so nothing is cut up.
+
+    With `commands`, each row's own one: a last column where there is no terminal, else a line that can be copied
+    (print with `soft_wrap=True`). The first column names the row.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    title: str | None = None
+    commands: Sequence[str] = ()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        plain, below = self._table(copied=console.is_terminal)
+        if Measurement.get(console, options.update(max_width=WIDTH_ELSEWHERE), plain).maximum <= options.max_width:
+            yield plain
+            yield from (Text(line) for line in below)
+            return
+        yield from [Text(self.title, style="italic")] if self.title else []
+        for row, command in zip_longest(self.rows, self.commands):
+            yield from (Text(line) for line in block(self.columns, row, options.max_width))
+            yield from [Text(f"  {command}")] if command else []
+
+    def _table(self, *, copied: bool) -> tuple[Table, list[str]]:
+        """The table, and the lines below it."""
+        if not self.commands:
+            return table(self.columns, self.rows, title=self.title), []
+        if not copied:
+            rows = [(*row, command) for row, command in zip(self.rows, self.commands, strict=True)]
+            return table((*self.columns, "next"), rows, title=self.title), []
+        numbered = [(number, *row) for number, row in enumerate(self.rows, start=1)]
+        below = [f"{number}  {command}" for number, command in enumerate(self.commands, start=1)]
+        return table(("#", *self.columns), numbered, title=self.title), below
+
+
+def block(columns: Sequence[str], row: Sequence[object], width: int) -> list[str]:
+    """One row as lines: its name, then as many `column: cell` pairs a line as fit; empty cells are left out."""
+    name, *cells = (str(cell) for cell in row)
+    lines = [name]
+    for column, cell in zip(columns[1:], cells, strict=True):
+        pair = f"{column}: {cell}"
+        if not cell:
+            continue
+        if len(lines) > 1 and len(lines[-1]) + len(pair) + 2 <= width:
+            lines[-1] += f"  {pair}"
+        else:
+            lines.append(f"  {pair}")
+    return lines
+
+
 @contextmanager
 def progress(text: str) -> Iterator[Callable[[str], None]]:
     """A status line while something takes time; yields a function that changes its text.
@@ -82,7 +142,11 @@ def progress(text: str) -> Iterator[Callable[[str], None]]:
         yield lambda other: console.print(escape(other), soft_wrap=True)
         return
     with console.status(escape(text)) as status:
-        yield lambda other: status.update(escape(other))
+        before = _WORKING.set(console)
+        try:
+            yield lambda other: status.update(escape(other))
+        finally:
+            _WORKING.reset(before)
 
 
 def say(text: str) -> None:

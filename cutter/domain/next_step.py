@@ -37,12 +37,19 @@ class Step:
 
 
 def next_step(
-    *, run_id: str, document_id: str, state: str, outcome: str | None = None, latched: bool = False, wrote: bool = False
-) -> Step:
-    """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may stand."""
-    if outcome in ("rehearsed", "skipped"):
-        command = f"cutter run {document_id}" if outcome == "rehearsed" else f"cutter status {document_id}"
-        return Step(needs=Needs.NOTHING, command=command)
+    *, run_id: str, document_id: str, state: str, outcome: str | None = None, latched: bool = False,
+    wrote: bool = False, law_by: str | None = None,
+) -> Step:  # fmt: skip
+    """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may stand.
+
+    `law_by` is the run that enacted the law, for a run that was skipped because of it.
+    """
+    if outcome == "rehearsed":
+        return Step(needs=Needs.NOTHING, command=f"cutter run {document_id}")
+    if outcome == "skipped":
+        return Step(
+            needs=Needs.NOTHING, command=f"cutter report {law_by}" if law_by else f"cutter status {document_id}"
+        )
     if state == State.CLOSEOUT_REPORTED:
         return Step(needs=Needs.NOTHING, command=f"cutter report {run_id}")
     if state.startswith("voided_"):

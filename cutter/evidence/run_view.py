@@ -18,13 +18,16 @@ from cutter.gates.catalogue import GATES, Gate, State
 Json = dict[str, Any]
 
 
-def run_view(sidecar: Json, refusals: Sequence[Json] = ()) -> Json:
-    """Everything that is shown of a run. `refusals` are rows of message_refusal with their time as a text."""
+def run_view(sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = None) -> Json:
+    """Everything that is shown of a run. `refusals` are rows of message_refusal with their time as a text.
+
+    `law_by` is the run that enacted the law before, for a skipped one.
+    """
     run, latch = sidecar["run"], sidecar["latch"] or {}
     wrote = any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in sidecar["receipts"])
     step = next_step(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
-        latched=bool(latch.get("stopped")), wrote=wrote,
+        latched=bool(latch.get("stopped")), wrote=wrote, law_by=law_by,
     )  # fmt: skip
     timeline = _timeline(sidecar)
     return {
@@ -39,8 +42,7 @@ def run_view(sidecar: Json, refusals: Sequence[Json] = ()) -> Json:
         "created_utc": run["created_at"],
         "state_utc": run["state_at"],
         "ended_utc": run["ended_at"],
-        # A run that went on keeps its last error; what it is about is over.
-        "reason": None if run["state"] in tuple(State) else (run["last_error"] or {}).get("reason"),
+        "reason": _reason(run, law_by),
         "stop": {key: latch.get(key) for key in ("kind", "reason", "set_by", "set_at")}
         if latch.get("stopped")
         else None,
@@ -61,6 +63,18 @@ def run_view(sidecar: Json, refusals: Sequence[Json] = ()) -> Json:
     }
 
 
+def law_already(law_by: str) -> str:
+    """Why a run was skipped."""
+    return f"this version is law already, by run {law_by}"
+
+
+def _reason(run: Json, law_by: str | None) -> str | None:
+    if run["outcome"] == "skipped" and law_by:
+        return law_already(law_by)
+    # A run that went on keeps its last error; what it is about is over.
+    return None if run["state"] in tuple(State) else (run["last_error"] or {}).get("reason")
+
+
 def seconds_between(start: str | None, end: str | None) -> float | None:
     """Seconds from one of the database's times to another, to the millisecond; None when one is missing."""
     if start is None or end is None:
@@ -69,8 +83,8 @@ def seconds_between(start: str | None, end: str | None) -> float | None:
 
 
 def short_time(text: str | None) -> str:
-    """A database time to the second, such as 2026-11-21T09:00:00Z; empty for None."""
-    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if text else ""
+    """A time as people read it everywhere, such as 2026-11-21 09:00:00Z; empty for None. Machines get the text."""
+    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ") if text else ""
 
 
 def folder_of(kb_ids: Sequence[str]) -> str:

@@ -36,6 +36,12 @@ def test_a_state_off_the_way_stands_behind_the_fourteen_with_its_reason(state: s
     assert view["reason"] == "because"
 
 
+def test_a_skipped_run_names_the_run_that_made_the_law() -> None:
+    view = run_view(made.sidecar("pending", outcome="skipped", ended_at=made.at(9)), law_by="ictr-first")
+    assert view["reason"] == "this version is law already, by run ictr-first"
+    assert view["next"] == "cutter report ictr-first"
+
+
 def test_the_reason_of_a_stop_is_over_when_the_run_goes_on() -> None:
     assert run_view(made.sidecar("marked", gates=2, last_error={"reason": "because"}))["reason"] is None
 
@@ -92,7 +98,7 @@ def test_a_latched_stop_shows_who_set_it() -> None:
 
 
 def test_times_are_shown_to_the_second_in_utc() -> None:
-    assert short_time("2026-11-21T10:00:00.9+01:00") == "2026-11-21T09:00:00Z"
+    assert short_time("2026-11-21T10:00:00.9+01:00") == "2026-11-21 09:00:00Z"
     assert short_time(None) == ""
     assert seconds_between(made.at(1), made.at(3.25)) == 2.25
     assert seconds_between(None, made.at(1)) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +12,7 @@ from rich.console import Console
 
 from cutter.approvals.statement import Statement
 from cutter.evidence.run_view import run_view
-from starter import inbox, messages, orders, status
+from starter import inbox, messages, orders, status, terminal
 from starter.executions import Execution
 from tests.unit.evidence import sidecars as made
 
@@ -94,7 +96,7 @@ def test_what_came_from_outside_is_no_markup_on_the_terminal() -> None:
 
 def test_following_a_run_has_one_line_a_move_and_ends_when_it_ended() -> None:
     view = run_view(made.sidecar("marked", gates=2))
-    assert [line.split()[2] for line in status._lines_of_run(view)] == ["pending", "source_pinned", "marked"]
+    assert [line.split()[3] for line in status.lines_of_run(view)] == ["pending", "source_pinned", "marked"]
     assert not status._over(view)
     assert status._over(run_view(made.sidecar("failed_mark", ended_at=made.at(9))))
     assert not status._over({"runs": [view, {"ended_utc": "x"}]})
@@ -108,12 +110,63 @@ WAITING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("terminal", "width"), [(True, 60), (False, 240)])
-def test_a_waiting_command_can_be_copied_whole(terminal: bool, width: int) -> None:
-    console = Console(width=width, no_color=True, force_terminal=terminal)
+RUN_LINE = {
+    "document_id": made.DOCUMENT, "state": "awaiting_lifecycle_authorization", "outcome": None, "gates_passed": 9,
+    "since_utc": "2026-11-21T09:00:00Z", "expires_utc": "2026-11-21T21:00:00Z", "next": WAITING["command"],
+}  # fmt: skip
+
+
+def on(renderable: Any, *, width: int, terminal: bool = True) -> list[str]:
+    """The lines that a person sees."""
+    console = Console(width=width, color_system=None, force_terminal=terminal)
     with console.capture() as capture:
-        inbox._render(console, [WAITING])
-    assert str(WAITING["command"]) in capture.get()
+        console.print(renderable, soft_wrap=True)
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+@pytest.mark.parametrize(("terminal", "width"), [(True, 60), (True, 80), (True, 120), (False, 240)])
+@pytest.mark.parametrize("listed", [inbox._rendered([WAITING]), status._table_of_runs({"runs": [RUN_LINE]})])
+def test_no_name_time_or_command_of_a_list_is_cut_up(listed: Any, terminal: bool, width: int) -> None:
+    told = on(listed, width=width, terminal=terminal)
+    for whole in (made.DOCUMENT, "2026-11-21 09:00:00Z", str(WAITING["command"])):
+        assert any(whole in line for line in told), told
+    assert all(len(line) <= width for line in told if str(WAITING["command"]) not in line)
+
+
+def test_a_list_is_a_table_where_it_fits_and_blocks_where_it_does_not() -> None:
+    listed = status._table_of_runs({"runs": [RUN_LINE, RUN_LINE]})
+    assert on(listed, width=120)[0].split() == ["#", "document", "state", "gates", "since", "expires"]
+    assert on(listed, width=80)[:4] == [
+        made.DOCUMENT,
+        "  state: awaiting_lifecycle_authorization  gates: 9/11",
+        "  since: 2026-11-21 09:00:00Z  expires: 2026-11-21 21:00:00Z",
+        f"  {WAITING['command']}",
+    ]
+
+
+def test_a_run_is_readable_at_eighty_columns() -> None:
+    sidecar = made.sidecar("awaiting_cut_authorization", gates=5)
+    sidecar["requests"], sidecar["verdicts"] = [made.request()], [made.verdict()]
+    told = on(status.render_run(run_view(sidecar)), width=80)
+    for whole in ("SG1-cut-authz-request.md", made.APPROVAL, "5" * 64, "2026-11-21 09:56:40Z", made.RUN_ID):
+        assert any(whole in line for line in told), whole
+
+
+def test_what_is_said_while_something_runs_stands_on_a_line_of_its_own() -> None:
+    written = Terminal()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", written)
+        patch.setenv("TERM", "xterm")
+        with terminal.progress("working"):
+            terminal.say("started")
+            terminal.say("signed")
+    # The line of the spinner, drawn below the first sentence, is erased before the second one is printed.
+    assert "\x1b[2Ksigned" in written.getvalue()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def test_what_waits_says_who_has_signed_and_how_many_are_needed() -> None:

@@ -26,10 +26,15 @@ select r.*, l.stopped as latched, exists (
     where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
     (select count(*) from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.sealed_at is not null) as sealed,
     (select min(q.expires_at) from cutter_governance.approval_request q
-     where q.run_id = r.run_id and q.status = 'requested' and r.ended_at is null) as expires_at
+     where q.run_id = r.run_id and q.status = 'requested' and r.ended_at is null) as expires_at,
+    (select e.run_id from cutter_governance.run e
+     join cutter_governance.gate_receipt g on g.run_id = e.run_id
+     where r.outcome = 'skipped' and e.document_id = r.document_id and g.gate = 'IG_lifecycle_enact_execute'
+        and g.sealed_at is not null
+     order by g.sealed_at desc limit 1) as law_by
 from (
     select distinct on (document_id) run_id, document_id, mode, state, outcome, batch_id, created_at, state_at, ended_at
-    from cutter_governance.run order by document_id, created_at desc) r
+    from cutter_governance.run order by document_id, ended_at is null desc, created_at desc) r
 join cutter_governance.stop_latch l on l.run_id = r.run_id
 order by r.created_at desc, r.run_id
 limit %(limit)s

@@ -12,8 +12,15 @@ select exists (select from public.source_document where doc_code = %(document_id
 -- name: docprefix_of_document
 select address_docprefix from public.source_document where doc_code = %(document_id)s
 
--- name: newest_run
-select run_id from cutter_governance.run where document_id = %(document_id)s order by created_at desc limit 1
+-- name: run_of_document
+select run_id from cutter_governance.run where document_id = %(document_id)s
+order by ended_at is null desc, created_at desc limit 1
+
+-- name: enacting_run
+select r.run_id from cutter_governance.run r
+join cutter_governance.gate_receipt g on g.run_id = r.run_id
+where r.document_id = %(document_id)s and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null
+order by g.sealed_at desc limit 1
 
 -- name: policy_in_force
 select sha256, body, thresholds, deployment_id::text from cutter_governance.policy_epoch order by number desc limit 1
