@@ -17,14 +17,15 @@ from temporalio.client import WorkflowHandle
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.errors import CutterError, NotFound, Unavailable
+from cutter.evidence.run_view import short_time
 from cutter.messages import RunInput
 from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import temporal_address, ui_url
 from starter import approvers, runs, signing, source, up
 from starter.client import connect
-from starter.orchestrate import wait_for_people
-from starter.terminal import ExitCode, Json, end, progress, say, show, table
+from starter.orchestrate import Tell, by_state, wait_for_people
+from starter.terminal import ExitCode, Json, Listing, end, progress, say, show, table
 
 APPROVER = "demo-sovereign"
 LAW = Path(__file__).resolve().parent.parent / "examples" / "laws" / "reading-rooms-act.en.md"
@@ -100,8 +101,9 @@ async def _story(settings: Settings, home: Path, law: Path) -> str:
     handle = await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="demo"))
     signer = signing.who(settings, APPROVER, None, home)
     with progress(f"{document_id}: running") as status:
+        tell = by_state(status)
         for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
-            seen = await _await_gate(settings, handle, run_id, gate, status)
+            seen = await _await_gate(settings, handle, run_id, gate, tell)
             if seen.get("request") is None:
                 raise CutterError(f"the demo's run went to {seen['state']}: see `cutter status {run_id}`")
             kb_id = _sign(settings, signer, seen["request"])
@@ -112,10 +114,10 @@ async def _story(settings: Settings, home: Path, law: Path) -> str:
 
 
 async def _await_gate(
-    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, gate: str, status: Any
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, gate: str, tell: Tell
 ) -> dict[str, Any]:
     while True:
-        seen = await wait_for_people(settings, handle, run_id, status)
+        seen = await wait_for_people(settings, handle, run_id, tell)
         if seen.get("request") is None or runs.sidecar(settings, run_id)["requests"][-1]["gate"] == gate:
             return seen
         await asyncio.sleep(0.1)
@@ -186,11 +188,12 @@ def _closeout(settings: Settings, seen: dict[str, Any], console: Console) -> Non
     gates = [(one["gate"], f"{one['milliseconds']} ms", one["attempts"], one["receipt"][:16]) for one in told["gates"]]
     console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{told['run_id']}"))
     used = [
-        (one["gate"], one["approver"], one["fingerprint"], one["writer_digest"][:16], one["consumed_at"][:19])
+        (one["gate"], one["approver"], one["fingerprint"], one["writer_digest"][:16],
+         short_time(one["consumed_at"]))
         for one in told["approvals"]
-    ]
+    ]  # fmt: skip
     columns = ("approval of", "signed by", "fingerprint", "digest", "consumed once at")
-    console.print(table(columns, used, title="\napprovals"))
+    console.print(Listing(columns=columns, rows=used, title="\napprovals"))
     console.print(f"\n{told['units_enacted']} enacted of {told['units_planned']}")
     console.print(f"state: {told['state']} · audit head {str(told['audit_head'])[:16]}")
     for name in ("closeout", "run_folder", "ui"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, Any, cast
 
 import typer
@@ -12,42 +14,55 @@ from temporalio.client import WorkflowHandle
 from cutter.domain import ids
 from cutter.domain import next_step as steps
 from cutter.errors import InvalidInput
+from cutter.evidence.run_view import law_already, run_view
 from cutter.messages import Mode, RunInput, RunResult
 from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
 from starter import runs
 from starter.client import connect
+from starter.status import following, lines_of_run, render_run
 from starter.terminal import ExitCode, Json, end, progress, show, table
 from workflows.options import document_workflow_id
 
 WAITING_STATES = ("awaiting_cut_authorization", "awaiting_lifecycle_authorization")
 POLL_SECONDS = 0.3
 
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")]
+Tell = Callable[[dict[str, Any]], None]
+"""Told what the database says of a run (its sidecar), at every look."""
+
+Shown = Callable[[], AbstractContextManager[Tell]]
+"""How a wait is shown to whoever waits."""
+
 
 def run(
     document: Annotated[str, typer.Argument(help="Document id, such as ICX-LAW-2026-001")],
     mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse the write and roll it back")] = "live",
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")] = False,
+    wait: Wait = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="--wait with a live table; on a pipe one line a change.")
+    ] = False,
     amends: Annotated[str | None, typer.Option(help="The failed run that this one corrects")] = None,
     source_uri: Annotated[str | None, typer.Option(help="Refuse unless the source was registered from here")] = None,
     as_json: Json = False,
 ) -> None:
     """Start one document run.
 
-    Example: cutter run ICX-LAW-2026-001 --wait
+    Example: cutter run ICX-LAW-2026-001 --watch
     """
     settings = load()
     if mode not in ("live", "dryrun"):
         raise InvalidInput(f"--mode {mode}: live or dryrun")
-    started = asyncio.run(_start(settings, ids.document_id(document), cast(Mode, mode), amends, source_uri, wait=wait))
-    _report(settings, started, as_json=as_json, wait=wait)
+    shown = watched if watch and not as_json else said if wait or watch else None
+    started = asyncio.run(_start(settings, ids.document_id(document), cast(Mode, mode), amends, source_uri, shown))
+    _report(settings, started, as_json=as_json, wait=shown is not None)
 
 
 def resume(
     run_id: Annotated[str | None, typer.Option(help="The run's id")] = None,
-    document_id: Annotated[str | None, typer.Option(help="Or the document's: its newest run")] = None,
+    document_id: Annotated[str | None, typer.Option(help="Or the document's: its open run, else its newest")] = None,
     approval_kb_id: Annotated[str | None, typer.Option(help="KB id of a signed approval")] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")] = False,
+    wait: Wait = False,
     as_json: Json = False,
 ) -> None:
     """Go on with a run: hand over an approval, resume a stop, or start its workflow again after it was lost.
@@ -58,12 +73,12 @@ def resume(
     if (run_id is None) == (document_id is None):
         raise InvalidInput("name the run: --run-id ictr-… or --document-id ICX-…")
     seen = runs.sidecar(settings, runs.run_id_of(settings, str(run_id or document_id)))["run"]
-    answer = asyncio.run(_resume(settings, seen, approval_kb_id, wait=wait))
+    answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)
 
 
 async def _start(
-    settings: Settings, document_id: str, mode: Mode, amends: str | None, source_uri: str | None, *, wait: bool
+    settings: Settings, document_id: str, mode: Mode, amends: str | None, source_uri: str | None, shown: Shown | None
 ) -> dict[str, Any]:
     client = await connect(settings)
     await runs.require_no_open_run(client, document_id)
@@ -71,10 +86,10 @@ async def _start(
     handle = await runs.start(client, RunInput(
         document_id=document_id, run_id=run_id, mode=mode, starter=getpass.getuser(), source_uri=source_uri,
         amends=amends))  # fmt: skip
-    return await _outcome(settings, handle, run_id, document_id, wait=wait)
+    return await _outcome(settings, handle, run_id, document_id, shown)
 
 
-async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, *, wait: bool) -> dict[str, Any]:
+async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, shown: Shown | None) -> dict[str, Any]:
     run_id, document_id = seen["run_id"], seen["document_id"]
     if seen["ended_at"] is not None:
         return {"run_id": run_id, "document_id": document_id, "state": seen["state"], "outcome": seen["outcome"]}
@@ -89,33 +104,58 @@ async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, *
     # A new execution of a stopped run waits as the old one did: one command is to move it on.
     if kb_id is not None or not answer or str(seen["state"]).startswith("stopped_"):
         answer = await runs.resume(client, document_id, kb_id)
-    return {**await _outcome(settings, handle, run_id, document_id, wait=wait), "answer": answer}
+    return {**await _outcome(settings, handle, run_id, document_id, shown), "answer": answer}
 
 
 async def _outcome(
-    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, document_id: str, *, wait: bool
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, document_id: str, shown: Shown | None
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
-    if wait:
-        with progress(f"{document_id}: running") as say:
-            found |= await wait_for_people(settings, handle, run_id, say)
-    else:
-        found["state"] = runs.sidecar(settings, run_id)["run"]["state"]
-    return found
+    if shown is None:
+        return {**found, "state": runs.sidecar(settings, run_id)["run"]["state"]}
+    with shown() as tell:
+        found |= await wait_for_people(settings, handle, run_id, tell)
+    law_by = runs.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
+    return {**found, "law_by": law_by, "reason": law_already(law_by)} if law_by else found
+
+
+@contextmanager
+def said() -> Iterator[Tell]:
+    """A wait with a progress line that says each new state."""
+    with progress("waiting for the run") as say:
+        yield by_state(say)
+
+
+@contextmanager
+def watched() -> Iterator[Tell]:
+    """A wait as `cutter status --watch` shows it."""
+    with following(render_run, lines_of_run) as tell:
+        yield lambda seen: tell(run_view(seen))
+
+
+def by_state(say: Callable[[str], None]) -> Tell:
+    """Says a run's state whenever it is another one."""
+    before = ""
+
+    def tell(seen: dict[str, Any]) -> None:
+        nonlocal before
+        if seen["run"]["state"] != before:
+            before = seen["run"]["state"]
+            say(f"{seen['run']['document_id']}: {before}")
+
+    return tell
 
 
 async def wait_for_people(
-    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, say: Any
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, tell: Tell
 ) -> dict[str, Any]:
     """Until the run ends, stops, or waits for a person; the database says which."""
     result = asyncio.ensure_future(handle.result(follow_runs=False))
-    state = ""
     try:
         while not result.done():
             seen = await asyncio.to_thread(runs.sidecar, settings, run_id)
-            if seen["run"]["state"] != state:
-                state = seen["run"]["state"]
-                say(f"{seen['run']['document_id']}: {state}")
+            tell(seen)
+            state = seen["run"]["state"]
             # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
             put = {one["kb_id"] for one in seen["documents"] if one["sha256"]}
             waiting = [one for one in seen["requests"] if one["status"] == "requested" and one["kb_id"] in put]
@@ -123,6 +163,7 @@ async def wait_for_people(
                 return {"state": state, "request": waiting[-1]["kb_id"] if waiting else None}
             await asyncio.wait([result], timeout=POLL_SECONDS)
         ended: RunResult = await result
+        tell(await asyncio.to_thread(runs.sidecar, settings, run_id))
         return {"state": ended.state, "outcome": ended.outcome, "reason": ended.reason, "kb_doc_id": ended.kb_doc_id}
     finally:
         result.cancel()
@@ -156,6 +197,6 @@ def next_step(found: dict[str, Any]) -> str:
     """The one command that moves the run on."""
     step = steps.next_step(
         run_id=found["run_id"], document_id=found["document_id"], state=found["state"], outcome=found.get("outcome"),
-        wrote=True,
+        wrote=True, law_by=found.get("law_by"),
     )  # fmt: skip
     return step.command

@@ -47,6 +47,33 @@ async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter)
     assert [(one["document_id"], one["gates_passed"]) for one in listed] == [(DOCUMENT, 5)]
 
 
+async def test_a_skipped_run_says_which_run_made_the_law(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers():
+        first = await stack.start()
+        await first.through()
+        again = await cutter("run", DOCUMENT, "--wait", "--json")
+    law = f"this version is law already, by run {first.run_id}"
+    assert (again.code, again.json["reason"], again.json["next"]) == (0, law, f"cutter report {first.run_id}")
+    shown = (await cutter("status", DOCUMENT, "--json")).json
+    assert (shown["run_id"], shown["reason"]) == (again.json["run_id"], law)
+    assert law in (await cutter("status", DOCUMENT)).out
+    assert f"cutter report {first.run_id}" in (await cutter("status")).out
+
+
+async def test_a_document_means_its_open_run_although_a_later_one_has_ended(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+    later = await asyncio.to_thread(registered.register_run, stack.settings, DOCUMENT, "dryrun")
+    await cutter("cancel", later, "--reason", "by mistake")
+    await cutter("reconcile", "--grace-seconds", "0")
+    ended = (await cutter("status", later, "--json")).json
+    assert ended["state"] == "voided_cancelled"
+    assert (await cutter("status", DOCUMENT, "--json")).json["run_id"] == run.run_id
+    assert [one["run_id"] for one in (await cutter("status", "--json")).json["runs"]] == [run.run_id]
+    assert (await cutter("stop", DOCUMENT, "--reason", "x", "--json")).json["run_id"] == run.run_id
+
+
 async def test_watching_a_run_through_a_pipe_is_one_line_a_state_and_ends_with_the_run(
     stack: Stack, cutter: Cutter
 ) -> None:
@@ -56,10 +83,22 @@ async def test_watching_a_run_through_a_pipe_is_one_line_a_state_and_ends_with_t
         watching = asyncio.create_task(cutter("status", run.run_id, "--watch"))
         await run.through()
         told = await watching
-    states = [line.split()[2] for line in told.out.splitlines()]
+    states = [line.split()[3] for line in told.out.splitlines()]
     assert told.code == 0
     assert len(states) == len(set(states)) == 14
     assert (states[0], states[-1]) == ("pending", "closeout_reported")
+
+
+async def test_a_run_that_is_watched_through_a_pipe_is_one_line_a_state_until_it_waits_for_a_person(
+    cutter: Cutter, stack: Stack
+) -> None:
+    async with stack.workers():
+        told = await cutter("run", DOCUMENT, "--watch")
+        machine = (await cutter("status", DOCUMENT, "--json")).json
+    states = [line.split()[3] for line in told.out.splitlines() if f"Z {DOCUMENT} " in line]
+    assert (told.code, states[0], states[-1]) == (3, "pending", "awaiting_cut_authorization")
+    assert states == [one["state"] for one in machine["states"] if one["at"]]
+    assert f"cutter approve {machine['run_id']}" in told.out
 
 
 async def test_reconcile_marks_a_run_whose_workflow_is_gone_and_leaves_waiting_ones_alone(
