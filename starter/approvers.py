@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +18,8 @@ from cutter.storage.faults import translated
 from cutter.storage.migrate import OWNER
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter.terminal import Json, show, table
+from starter import signing
+from starter.terminal import Json, say, show, table
 
 app = typer.Typer(help="Who may approve: numbered, signed policy epochs.", no_args_is_help=True)
 
@@ -56,8 +58,10 @@ def new_approvers(entries: list[str]) -> list[epochs.NewApprover]:
     for entry in entries:
         name, mark, file = entry.partition("=")
         if not mark or not Path(file).is_file():
+            wrong = f"there is no file {file}" if mark else "NAME=PUBLIC_KEY_FILE is wanted"
             raise InvalidInput(
-                f"--approver {entry}: NAME=PUBLIC_KEY_FILE, where the file is `gpg --armor --export` output"
+                f"--approver {entry}: {wrong}; make it with `gpg --armor --export YOUR_KEY > {name}.asc`, then give "
+                f"--approver {name}={name}.asc"
             )
         made.append(epochs.NewApprover(name=name, public_key=Path(file).read_bytes()))
     return made
@@ -82,6 +86,7 @@ def init(approver: Approvers, as_json: Json = False) -> None:
             code="epoch_exists",
         )
     install(settings, policy)
+    _warn_of_self(policy)
     _show(policy, as_json=as_json)
 
 
@@ -93,25 +98,49 @@ def propose(approver: Approvers, as_json: Json = False) -> None:
     """
     settings = load()
     policy, _ = epochs.load_current(settings.approvers, in_force(settings))
-    _show(epochs.propose(settings.approvers, policy, approvers=new_approvers(approver)), as_json=as_json)
+    following = epochs.propose(settings.approvers, policy, approvers=new_approvers(approver))
+    _warn_of_self(following)
+    _show(following, as_json=as_json)
 
 
 @app.command()
 def sign(
     number: Annotated[int, typer.Argument(help="The proposed epoch's number")],
-    key: Annotated[str, typer.Option(help="Primary fingerprint of your key")],
+    approver: Annotated[str | None, typer.Option(help="Your name in the policy in force")] = None,
+    key: Annotated[str | None, typer.Option(help="Primary fingerprint of your key")] = None,
     gpg_home: Annotated[Path | None, typer.Option(help="GnuPG home; default: your own")] = None,
     as_json: Json = False,
 ) -> None:
-    """Sign a proposed epoch with your own key.
+    """Sign a proposed epoch with your own key; only approvers of the epoch in force may.
 
-    Example: cutter approvers sign 2 --key 0123…
+    Example: cutter approvers sign 2 --approver an
     """
     settings = load()
-    policy = epochs.read_epoch(settings.approvers, number)
-    gpg = Gpg(gpg_home, interactive=True)
-    path = epochs.add_signature(settings.approvers, policy, key, gpg.sign_detached(policy.data, key))
-    show({"signature": str(path)}, as_json=as_json, render=lambda out: out.print(f"signed: {path.name}"))
+    present, _ = epochs.load_current(settings.approvers, in_force(settings))
+    following = epochs.read_epoch(settings.approvers, number)
+    if following.previous_sha256 != present.sha256:
+        raise Refused(
+            f"epoch {number} does not follow epoch {present.number}, which is in force: nothing to sign; type "
+            "`cutter approvers propose --approver NAME=KEY.asc`",
+            code="epoch_order",
+        )
+    signer = signing.who(settings, approver, key, gpg_home)
+    signature = Gpg(gpg_home, interactive=True).sign_detached(following.data, signer.fingerprint)
+    path = epochs.add_signature(settings.approvers, following, signer.fingerprint, signature)
+    missing = _missing(settings, present, following)
+    found = {"signature": str(path), "approver": signer.approver, "missing": missing,
+             "next": None if missing else f"cutter approvers install {number}"}  # fmt: skip
+    then = missing or f"next: {found['next']}"
+    show(found, as_json=as_json, render=lambda out: out.print(f"signed: {path.name}\n{then}", soft_wrap=True))
+
+
+def _missing(settings: Settings, present: Policy, following: Policy) -> str | None:
+    """What the next epoch still lacks; None when it may be installed."""
+    try:
+        epochs.check_succession(settings.approvers, present, following, now=_database_clock(settings))
+    except Refused as problem:
+        return str(problem)
+    return None
 
 
 @app.command(name="install")
@@ -151,6 +180,13 @@ def _json(value: Any) -> str:
     import json
 
     return json.dumps(value)
+
+
+def _warn_of_self(policy: Policy) -> None:
+    """The operating system's user is the starter of the runs that they start."""
+    me = getpass.getuser()
+    if any(one.name == me for one in policy.approvers):
+        say(f"{me} may not approve runs that {me} starts: let somebody else start them, or name the approver otherwise")
 
 
 def _show(policy: Policy, *, as_json: bool) -> None:

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 from psycopg.rows import dict_row
 from rich.console import RenderableType
 
+from cutter.approvals.foresight import misfit, why_not
+from cutter.approvals.policy import Approver, Policy
+from cutter.approvals.schema import APPROVE
 from cutter.domain.next_step import next_step
+from cutter.errors import NotFound, Refused, Unavailable
 from cutter.evidence.run_view import short_time
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
+from starter import signing
 from starter.terminal import Json, Listing, show
 
 OPERATOR = "cutter_operator"
-COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until")
+COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
 
 
-def waiting(settings: Settings) -> list[dict[str, Any]]:
+Person = tuple[Policy, Approver]
+"""Who looks, when that is known, and the policy that names them."""
+
+
+def waiting(settings: Settings, person: Person | None = None) -> list[dict[str, Any]]:
     """Open requests and stopped runs, the longest waiting first. Times are UTC texts; `command` moves the entry."""
     with translated(), connect(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("inbox"), {}).fetchall()
-    return [_entry(row) for row in rows]
+    return [_entry(row, person) for row in rows]
 
 
-def _entry(row: dict[str, Any]) -> dict[str, Any]:
+def _entry(row: dict[str, Any], person: Person | None) -> dict[str, Any]:
     step = next_step(
         run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
         latched=row["latched"],
@@ -45,25 +57,63 @@ def _entry(row: dict[str, Any]) -> dict[str, Any]:
         "approvers_needed": row["needed"],
         "approvers_accepted": row["accepted"],
         "request_kb_id": row["kb_id"],
+        "you_may_not": _why_not(row, person),
         "stop_latched": row["latched"],
         # A workflow that lives ends an expired request by itself.
         "command": "cutter reconcile" if row["expired"] else step.command,
     }
 
 
-def inbox(as_json: Json = False) -> None:
+def _why_not(row: dict[str, Any], person: Person | None) -> str | None:
+    if person is None or row["gate"] is None:
+        return None
+    return why_not(*person, row["gate"], APPROVE, starter=row["starter"], now=datetime.now(UTC))
+
+
+def inbox(
+    approver: Annotated[str | None, typer.Option(help="Your name in the policy; default: by your GnuPG keys")] = None,
+    as_json: Json = False,
+) -> None:
     """List what waits for people, oldest first: requests to sign, and stopped runs, each with its command.
 
-    Example: cutter inbox
+    Requests that you may not sign yourself are marked with the reason.
+
+    Example: cutter inbox --approver an
     """
-    found = waiting(load())
+    settings = load()
+    found = waiting(settings, _person(settings, approver))
     show({"waiting": found}, as_json=as_json, render=lambda console: console.print(_rendered(found), soft_wrap=True))
 
 
 def _rendered(found: list[dict[str, Any]]) -> RenderableType:
     if not found:
         return "nothing waits"
-    return Listing(columns=COLUMNS, rows=[_line(one) for one in found], commands=[one["command"] for one in found])
+    rows = [_line(one) for one in found]
+    # Most people may sign everything that waits; an empty column would only take width.
+    shown = len(COLUMNS) if any(one["you_may_not"] for one in found) else len(COLUMNS) - 1
+    commands = [one["command"] for one in found]
+    return Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
+
+
+def _person(settings: Settings, approver: str | None) -> Person | None:
+    """Whom the policy knows by that name, else by the one key of theirs; None when that is nobody or several."""
+    try:
+        policy = signing.policy_in_force(settings)
+    except NotFound:
+        return None
+    if approver is not None:
+        wrong = misfit(policy, approver, None)
+        if wrong is not None:
+            raise Refused(wrong, code="no_such_approver")
+        return policy, next(one for one in policy.approvers if one.name == approver)
+    # gpg would make a home where there is none; looking into the inbox should leave nothing behind.
+    if not Path(os.environ.get("GNUPGHOME") or Path.home() / ".gnupg").is_dir():
+        return None
+    try:
+        mine = signing.own(policy, None)
+    except Unavailable:
+        return None
+    return (policy, mine[0]) if len(mine) == 1 else None
 
 
 def _line(one: dict[str, Any]) -> tuple[object, ...]:
@@ -71,7 +121,7 @@ def _line(one: dict[str, Any]) -> tuple[object, ...]:
     names = f" ({', '.join(one['approvers_accepted'])})" if one["approvers_accepted"] else ""
     return (
         one["document_id"], one["gate"] or one["state"], one["needs"], short_time(one["since_utc"]), accepted + names,
-        short_time(one["expires_utc"]),
+        short_time(one["expires_utc"]), one["you_may_not"] or "",
     )  # fmt: skip
 
 

@@ -52,6 +52,7 @@ def prepare(settings: Settings, run: Json, decision: str, reason: str, keys: Key
         raise InvalidInput("--reason: say why, in one line")
     deployment, gate = signing.gate_ahead(settings, run["run_id"])
     signer = signing.who(settings, *keys)
+    signing.require_fit(settings, signer, run, gate, decision)
     made = signing.order(run, deployment, gate, signer, decision, reason, **fields)
     return Order(statement=_within_ttl(made, run["caps"]), signer=signer)
 

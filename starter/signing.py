@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from cutter import marking
-from cutter.approvals import schema
+from cutter.approvals import foresight, schema
 from cutter.approvals.gpg import Gpg
+from cutter.approvals.policy import Approver, Policy
+from cutter.approvals.policy_file import parse_policy
 from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
 from cutter.approvals.statement import Statement, render
@@ -129,27 +131,54 @@ def open_request(settings: Settings, run_id: str) -> str:
 def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
     """(deployment id, sovereign gate before the run): what a signed order names."""
     with translated(), connect(settings, OPERATOR) as connection:
-        policy = connection.execute(query("policy_in_force")).fetchone()
         wrote = connection.execute(query("units_were_written"), {"run_id": run_id}).fetchone()
-    if policy is None or wrote is None:
-        raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
-    return str(policy[3]), "SG_lifecycle_authz" if wrote[0] else "SG_cut_authz"
+    assert wrote is not None
+    return policy_in_force(settings).deployment_id, "SG_lifecycle_authz" if wrote[0] else "SG_cut_authz"
 
 
-def who(settings: Settings, approver: str | None, key: str | None, home: Path | None) -> Signing:
-    """Who signs, from options or from the one secret key of the home that the policy knows."""
-    import yaml
-
+def policy_in_force(settings: Settings) -> Policy:
+    """The newest epoch as the database has it."""
     with translated(), connect(settings, OPERATOR) as connection:
         row = connection.execute(query("policy_in_force")).fetchone()
     if row is None:
         raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
-    known = {one["fingerprint"]: one["name"] for one in yaml.safe_load(str(row[1]))["approvers"]}
-    mine = set(Gpg(home, interactive=home is None).primary_fingerprints(secret=True))
-    fitting = [f for f in known if f in mine and key in (None, f) and approver in (None, known[f])]
-    if len(fitting) != 1:
-        names = ", ".join(sorted(known.values()))
-        raise Refused(
-            f"{len(fitting)} of your keys fit the policy ({names}): name one with --approver or --key, or --gpg-home"
-        )
-    return Signing(approver=known[fitting[0]], fingerprint=fitting[0], home=home)
+    return parse_policy(str(row[1]).encode())
+
+
+def who(settings: Settings, approver: str | None, key: str | None, home: Path | None) -> Signing:
+    """Who signs, from options or from the one secret key of the home that the policy knows."""
+    policy = policy_in_force(settings)
+    key = key and "".join(key.split()).upper()
+    wrong = foresight.misfit(policy, approver, key)
+    if wrong is not None:
+        raise Refused(wrong, code="no_such_approver")
+    if home is not None and not home.is_dir():
+        raise InvalidInput(f"--gpg-home {home}: no such folder; name a GnuPG home, such as ~/.gnupg")
+    fitting = [one for one in own(policy, home) if key in (None, one.fingerprint) and approver in (None, one.name)]
+    if len(fitting) == 1:
+        return Signing(approver=fitting[0].name, fingerprint=fitting[0].fingerprint, home=home)
+    if fitting:
+        names = " or ".join(f"`--approver {one.name}`" for one in fitting)
+        raise Refused(f"{len(fitting)} of your keys fit the policy: say who you are with {names}", code="which_key")
+    place, shown = (str(home), f" --homedir {home}") if home else ("your GnuPG home", "")
+    raise Refused(
+        f"0 of your keys fit the policy: {place} has no secret key of {approver or 'an approver'}; "
+        f"{foresight.known(policy)}; `gpg{shown} --list-secret-keys` shows yours, --gpg-home names another home",
+        code="no_key",
+    )
+
+
+def own(policy: Policy, home: Path | None) -> list[Approver]:
+    """The approvers whose secret keys are in a GnuPG home (None: the person's own)."""
+    mine = Gpg(home, interactive=home is None).primary_fingerprints(secret=True)
+    return [one for one in policy.approvers if one.fingerprint in mine]
+
+
+def require_fit(settings: Settings, signer: Signing, run: dict[str, Any], gate: str, decision: str) -> None:
+    """Refuse before anybody's key is used what the judge would refuse afterwards. `run` is the run's row."""
+    policy, now = policy_in_force(settings), datetime.now(UTC)
+    one = policy.approver_of(signer.fingerprint)
+    why = one and foresight.why_not(policy, one, gate, decision, starter=run["starter"], now=now)
+    if why:
+        instead = foresight.remedy(policy, gate, decision, run_id=run["run_id"], starter=run["starter"], now=now)
+        raise Refused(f"{why}: {instead}", code="may_not_sign")

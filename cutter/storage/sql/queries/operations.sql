@@ -1,5 +1,5 @@
 -- name: inbox
-select r.run_id, r.document_id, r.state, r.outcome, r.batch_id, r.last_error ->> 'reason' as reason,
+select r.run_id, r.document_id, r.starter, r.state, r.outcome, r.batch_id, r.last_error ->> 'reason' as reason,
     l.stopped as latched, q.gate, q.kb_id, q.expires_at, q.expires_at <= clock_timestamp() as expired,
     coalesce(q.requested_at, r.state_at) as since,
     coalesce((e.thresholds ->> q.gate)::integer, 0) as needed, coalesce(v.approvers, '{}') as accepted

@@ -1,0 +1,58 @@
+"""Pure: what can be known before a person signs: whether they may, and who may instead.
+
+A courtesy that spares people a signature which the judge (`verify`) would refuse; nothing is authorised here.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from cutter.approvals import schema
+from cutter.approvals.policy import Approver, Policy
+from cutter.gates.catalogue import Sovereign
+
+
+def why_not(policy: Policy, one: Approver, gate: str, decision: str, *, starter: str, now: datetime) -> str | None:
+    """Why the judge would refuse this approver's decision at the gate; None when nothing is known against it."""
+    if gate not in one.gates or policy.rule_of(gate) is None:
+        return f"{one.name} may not sign for {gate}, says the policy"
+    if not one.within(now):
+        return f"{one.name} may not sign at this time, says the policy"
+    if one.name == starter:
+        return f"{one.name} started this run; another person must decide"
+    enacts = gate == Sovereign.LIFECYCLE and decision == schema.APPROVE
+    if enacts and policy.lifecycle_group not in one.groups:
+        return f"{one.name} is not in the group {policy.lifecycle_group}, which decides at {gate}"
+    return None
+
+
+def remedy(policy: Policy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime) -> str:
+    """Who may sign instead; when nobody may, what opens the way."""
+    others = [
+        one.name for one in policy.approvers if not why_not(policy, one, gate, decision, starter=starter, now=now)
+    ]
+    if others:
+        return f"ask {' or '.join(others)}"
+    return (
+        "nobody in the policy may: take in another approver (`cutter approvers propose --approver NAME=KEY.asc`), or "
+        f"type `cutter cancel {run_id} --reason TEXT` and let somebody else start it again"
+    )
+
+
+def known(policy: Policy) -> str:
+    """The approvers of an epoch with their keys, in one line."""
+    names = ", ".join(f"{one.name} ({one.fingerprint})" for one in policy.approvers)
+    return f"epoch {policy.number} names {names or 'nobody'}: see `cutter approvers show`"
+
+
+def misfit(policy: Policy, approver: str | None, key: str | None) -> str | None:
+    """What is wrong with --approver and --key by the policy alone; None when they may name one of its approvers."""
+    named = next((one for one in policy.approvers if one.name == approver), None)
+    keyed = policy.approver_of(key) if key else None
+    if approver is not None and named is None:
+        return f"--approver {approver}: no such approver, so that signature would not count; {known(policy)}"
+    if key is not None and keyed is None:
+        return f"--key {key}: no approver's key, so its signature would not count; {known(policy)}"
+    if named is not None and keyed is not None and named != keyed:
+        return f"--key {key} is {keyed.name}'s, not {named.name}'s: leave out --approver or --key"
+    return None
