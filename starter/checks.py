@@ -171,7 +171,9 @@ def disk(settings: Settings) -> Check:
     good = free >= limits.DISK_FREE_MIN_BYTES
     needed = limits.DISK_FREE_MIN_BYTES // limits.MIB
     remedy = "" if good else f"make room: {needed} MiB are needed, or set CUTTER_STATE_DIR"
-    return Check(name="disk", verdict=_good(good), found=f"{free // limits.MIB} MiB free", remedy=remedy)
+    return Check(
+        name="disk", verdict=_good(good), found=f"{free // limits.MIB} MiB free for {settings.state}", remedy=remedy
+    )
 
 
 def keys(settings: Settings) -> Check:

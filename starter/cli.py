@@ -227,14 +227,25 @@ def _foreseen_errors() -> tuple[type[Exception], ...]:
 def _translated(problem: Exception) -> tuple[str, int]:
     """One sentence and the exit code."""
     if isinstance(problem, CutterError):
-        return str(problem), problem.exit_code
+        return f"{problem}{_looked_in(getattr(problem, 'what', ''))}", problem.exit_code
     first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
     status = getattr(getattr(problem, "status", None), "name", "")
     if status == "NOT_FOUND":
         return f"Temporal does not know it: {first}", ExitCode.FAILED
     if type(problem).__module__.startswith("temporalio"):
-        return f"Temporal does not answer ({first}): type `cutter doctor`", ExitCode.UNAVAILABLE
-    return f"the database does not answer ({first}): type `cutter doctor`", ExitCode.UNAVAILABLE
+        return f"Temporal does not answer ({first}): type `cutter doctor`{_looked_in('temporal')}", ExitCode.UNAVAILABLE
+    return f"the database does not answer ({first}): type `cutter doctor`{_looked_in('database')}", ExitCode.UNAVAILABLE
+
+
+def _looked_in(what: str) -> str:
+    """Where the local stack was looked for: a person in another folder looks somewhere else."""
+    from cutter.settings import load
+    from cutter.stack.addresses import looked_in
+
+    try:
+        return looked_in(load(), what)
+    except CutterError:
+        return ""
 
 
 def _told(sentence: str, code: int) -> int:

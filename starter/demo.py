@@ -21,7 +21,7 @@ from cutter.evidence.run_view import short_time
 from cutter.messages import RunInput
 from cutter.settings import Settings, load
 from cutter.stack import temporal
-from cutter.stack.addresses import temporal_address, ui_url
+from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from starter import approvers, runs, signing, source, up
 from starter.client import connect
 from starter.orchestrate import Tell, by_state, wait_for_people
@@ -39,9 +39,11 @@ def demo(
 ) -> None:
     """Cut one law on the real engine: both sovereign gates, approvals by the temporal CLI, closeout, evidence.
 
+    It has a stack of its own, in the folder `demo` of the state folder.
+
     Example: cutter demo --keep
     """
-    settings = load()
+    settings = _apart(load())
     with progress("starting") as status:
         up.start(settings, status)
     try:
@@ -53,10 +55,19 @@ def demo(
     finally:
         if keep:
             say(f"left up: Web UI {ui_url(settings)}; `cutter down` stops it")
+            say(f"to look around: export CUTTER_STATE_DIR={settings.state}")
         else:
             with progress("stopping") as status:
                 up.stop(settings, status)
     end(ExitCode.DONE if seen["run"]["state"] == "closeout_reported" else ExitCode.FAILED)
+
+
+def _apart(settings: Settings) -> Settings:
+    """The demo's own state folder, also for what this process starts; a database that exists is used as it is."""
+    if settings.database_url is not None:
+        return settings
+    os.environ["CUTTER_STATE_DIR"] = str(settings.state / DEMO)
+    return load()
 
 
 def ensure_approver(settings: Settings) -> Path:

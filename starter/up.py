@@ -11,7 +11,7 @@ import typer
 
 from cutter.settings import Settings, load
 from cutter.stack import agents, postgres, records, supervisor, temporal, temporal_server, workers
-from cutter.stack.addresses import temporal_address, ui_url
+from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.stack.records import Service
 from starter import checks
 from starter.terminal import ExitCode, Json, end, progress, say, show, table
@@ -45,17 +45,21 @@ def up(as_json: Json = False) -> None:
 
 
 def down(as_json: Json = False) -> None:
-    """Stop what `cutter up` started, and only that. Data stays.
+    """Stop what `cutter up` started or a demo left up, and only that. Data stays.
 
     Example: cutter down
     """
     settings = load()
     with progress("stopping") as status:
         stopped = stop(settings, status)
+        demo = settings.model_copy(update={"state_dir": settings.state / DEMO})
+        if records.read(demo.state):
+            stopped += [f"the demo's {name}" for name in stop(demo, status)]
+    told = f"stopped: {', '.join(stopped)}" if stopped else f"nothing was running in {settings.state}"
     show(
-        {"stopped": stopped},
+        {"stopped": stopped, "state_dir": str(settings.state)},
         as_json=as_json,
-        render=lambda console: console.print(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running"),
+        render=lambda console: console.print(told, markup=False, soft_wrap=True),
     )
 
 

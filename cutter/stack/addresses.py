@@ -9,6 +9,8 @@ from cutter.settings import Settings
 
 TEMPORAL = "temporal.address"
 UI = "temporal.ui"
+DEMO = "demo"
+"""The demo's own state folder, in the state folder: its throw-away approver stays out of a person's policy."""
 
 
 def temporal_address(settings: Settings) -> str:
@@ -19,6 +21,17 @@ def temporal_address(settings: Settings) -> str:
 def ui_url(settings: Settings) -> str | None:
     """The local Web UI, or None: of a server that exists elsewhere we do not know it."""
     return None if settings.temporal_address else _noted(settings.state / UI)
+
+
+def looked_in(settings: Settings, what: str) -> str:
+    """Where the local stack was looked for, in brackets; empty when `what` is away and is not the local stack's."""
+    elsewhere = settings.temporal_address if what == "temporal" else settings.database_url
+    if what not in ("database", "temporal", "secrets") or elsewhere:
+        return ""
+    there = "" if settings.state.is_dir() else ", which does not exist"
+    demo = settings.state / DEMO
+    up = f", while the demo's stack is up in {demo}" if (demo / "postgres.url").exists() else ""
+    return f" (looked in {settings.state}{there}{up}; CUTTER_STATE_DIR names another folder)"
 
 
 def note_address(state_dir: Path, name: str, address: str) -> None:

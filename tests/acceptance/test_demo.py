@@ -6,6 +6,7 @@ import re
 
 from cutter.gates.catalogue import GATES
 from cutter.stack import records
+from cutter.stack.addresses import DEMO
 from tests.support.processes import Stack, stack
 
 
@@ -14,11 +15,29 @@ def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up
     with stack("cd") as alone:
         done = alone.cutter("demo")
         assert done.returncode == 0, done.stderr[-2000:]
-        assert not [name for name, one in records.read(alone.state).items() if one.alive]
+        assert not [name for name, one in records.read(alone.state / DEMO).items() if one.alive]
+        leaves_the_state_folder_to_its_owner(alone)
+        can_be_left_up_found_and_taken_down(alone)
     assert {name: one.process for name, one in records.read(standing.state).items() if one.alive} == before
     ends_at_closeout(done.stdout)
     shows_gates_and_approvals(done.stdout)
     names_the_pages_to_look_at(done.stdout)
+
+
+def leaves_the_state_folder_to_its_owner(alone: Stack) -> None:
+    """Whoever types `cutter up` and `cutter approvers init` afterwards has a policy and documents of their own."""
+    assert {path.name for path in alone.state.iterdir()} == {DEMO}
+
+
+def can_be_left_up_found_and_taken_down(alone: Stack) -> None:
+    kept = alone.cutter("demo", "--keep")
+    assert f"export CUTTER_STATE_DIR={alone.state / DEMO}" in kept.stderr
+    away = alone.cutter("status")
+    assert (away.returncode, away.stdout) == (5, "")
+    assert f"looked in {alone.state}, while the demo's stack is up in {alone.state / DEMO}" in away.stderr
+    assert len(alone.json("status", env={"CUTTER_STATE_DIR": str(alone.state / DEMO)})["runs"]) == 2
+    assert "the demo's postgres" in alone.cutter("down").stdout
+    assert not [name for name, one in records.read(alone.state / DEMO).items() if one.alive]
 
 
 def ends_at_closeout(text: str) -> None:

@@ -224,6 +224,6 @@ def test_the_local_servers_file_is_in_wal_mode(standing: Checkout) -> None:
 
 def test_down_before_any_up_is_nothing(checkout: Checkout) -> None:
     done = checkout.cutter("down")
-    assert (done.returncode, done.stdout.strip()) == (0, "nothing was running")
+    assert (done.returncode, done.stdout.strip()) == (0, f"nothing was running in {checkout.state}")
     assert not checkout.state.exists()
     assert postgres.cluster_status(checkout.state).state is postgres.State.ABSENT

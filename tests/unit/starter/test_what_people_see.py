@@ -106,8 +106,15 @@ def test_following_a_run_has_one_line_a_move_and_ends_when_it_ended() -> None:
 WAITING = {
     "since_utc": "2026-11-21T09:00:00Z", "document_id": made.DOCUMENT, "gate": "SG_cut_authz", "state": "x",
     "needs": "signed approval", "approvers_accepted": ["an"], "approvers_needed": 2, "expires_utc": None,
+    "you_may_not": None,
     "command": f"cutter approve {made.RUN_ID} --decision resume --reason TEXT",
 }  # fmt: skip
+
+
+def test_what_you_may_not_sign_is_marked_in_the_inbox() -> None:
+    marked = {**WAITING, "you_may_not": "an started this run"}
+    assert "not by you: an started this run" in "\n".join(on(inbox._rendered([WAITING, marked]), width=80))
+    assert "not by you" not in "\n".join(on(inbox._rendered([WAITING]), width=80))
 
 
 RUN_LINE = {
