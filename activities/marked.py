@@ -38,7 +38,7 @@ _lock = Lock()
 def read_pinned(connection: Connection, source_version_id: str) -> Pinned:
     """The snapshot of a version, as stored."""
     row = connection.execute(query(SNAPSHOT), {"source_version_id": source_version_id}).fetchone()
-    return _pinned(row, source_version_id)
+    return pinned_of(row, source_version_id)
 
 
 def pinned_read(attempt: Attempt) -> Read:
@@ -48,10 +48,11 @@ def pinned_read(attempt: Attempt) -> Read:
 
 def pinned_in(opened: Open) -> Pinned:
     """The snapshot that `pinned_read` asked for."""
-    return _pinned(opened.row(SNAPSHOT), opened.attempt.pins["source_version_id"])
+    return pinned_of(opened.row(SNAPSHOT), opened.attempt.pins["source_version_id"])
 
 
-def _pinned(row: Row | None, source_version_id: str) -> Pinned:
+def pinned_of(row: Row | None, source_version_id: str) -> Pinned:
+    """The snapshot in a row that was read elsewhere; NotFound when there was none."""
     if row is None:
         raise NotFound(f"source version {source_version_id} is not there")
     return Pinned(

@@ -45,6 +45,44 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
 
     Raises what the knowledge base raised, after what was put before it is recorded and the run folder is written.
     """
+    return _publish(deps, role, run_id)[0]
+
+
+def publish_now(deps: Deps, role: Role, run_id: str, document: tuple[str, bytes] | None) -> Json:
+    """Put one document (KB id, bytes) that was committed a moment ago, then whatever else waits; the run's sidecar.
+
+    Saves a look at the outbox. Without a document, or where the knowledge base is away, it looks there.
+    """
+    if document is None:
+        return _publish(deps, role, run_id)[1]
+    kb_id, data = document
+    try:
+        sha256 = deps.kb.put(kb_id, data)
+    except Unavailable:
+        # Tries again, and writes the run folder whatever the knowledge base does.
+        return _publish(deps, role, run_id)[1]
+    sidecar = _done(deps, role, [(kb_id, sha256, len(data))])
+    if any(one["sha256"] is None for one in sidecar["documents"]):
+        return _publish(deps, role, run_id)[1]
+    _follow(deps, sidecar)
+    return sidecar
+
+
+def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
+    """(KB id, sha256) of a sealed gate's report, put now or before; whatever else waits for the run is put too.
+
+    A report that was sealed a moment ago is rendered from the receipt in hand, which saves a look at the outbox.
+    """
+    run_id, name = sealed.receipt["run_id"], sealed.receipt["gate"]
+    if sealed.kb_id is None:
+        put = publish(deps, role, run_id)
+        return put.get(name) or _put_before(deps, role, run_id, name)
+    sidecar = publish_now(deps, role, run_id, (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt)))
+    stands = (one["sha256"] for one in sidecar["documents"] if one["kb_id"] == sealed.kb_id)
+    return sealed.kb_id, next(stands, None) or ""
+
+
+def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, str]], Json]:
     with single(deps.pool(role)) as connection, connection.pipeline():
         waiting = connection.cursor(row_factory=dict_row).execute(_WAITING, (run_id,))
         state = connection.execute(_SIDECAR, (run_id,))
@@ -68,30 +106,7 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
     _follow(deps, sidecar)
     if stopped is not None:
         raise stopped
-    return subjects
-
-
-def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
-    """(KB id, sha256) of a sealed gate's report, put now or before; whatever else waits for the run is put too.
-
-    A report that was sealed a moment ago is rendered from the receipt in hand, which saves a look at the outbox.
-    """
-    run_id, name = sealed.receipt["run_id"], sealed.receipt["gate"]
-    if sealed.kb_id is None:
-        put = publish(deps, role, run_id)
-        return put.get(name) or _put_before(deps, role, run_id, name)
-    data = phase_report.render(sealed.run, sealed.receipt)
-    try:
-        sha256 = deps.kb.put(sealed.kb_id, data)
-    except Unavailable:
-        # Tries again, and writes the run folder whatever the knowledge base does.
-        return publish(deps, role, run_id).get(name, ("", ""))
-    sidecar = _done(deps, role, [(sealed.kb_id, sha256, len(data))])
-    if any(document["sha256"] is None for document in sidecar["documents"]):
-        publish(deps, role, run_id)
-    else:
-        _follow(deps, sidecar)
-    return sealed.kb_id, sha256
+    return subjects, sidecar
 
 
 def project(deps: Deps, sidecar: Json) -> None:

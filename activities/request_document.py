@@ -6,32 +6,29 @@ from datetime import datetime
 from typing import Any
 
 from activities.deps import Deps, day_of, folder_of
-from activities.marked import mark_pinned, read_pinned
+from activities.marked import mark_pinned, pinned_of
 from cutter import limits
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine
 from cutter.errors import NotFound
 from cutter.gates.catalogue import Sovereign
 from cutter.kb import folder as kb_folder
 from cutter.marking import Marking, build_plan
-from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection
-from cutter.storage.queries import query
+from cutter.storage.request_transaction import Asked
 
 Json = dict[str, Any]
 
 
-def request_document(deps: Deps, connection: Connection, run: Json, request: Json) -> RequestDocument:
-    """The document of a request that was just opened in this connection's transaction; puts the snapshot's copy."""
-    pins = call(connection, "select cutter_governance.fn_run_pins(%s)", (run["run_id"],))
+def request_document(deps: Deps, asked: Asked) -> RequestDocument:
+    """The document of a request that was opened in a transaction still open; puts the snapshot's copy."""
+    run, pins, request = asked.run, asked.pins, asked.answer["request"]
     folder, day = folder_of(run, pins["content_sha256"]), day_of(run).date()
-    pinned = read_pinned(connection, pins["source_version_id"])
+    pinned = pinned_of(asked.snapshot, pins["source_version_id"])
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates)
     if not isinstance(marking, Marking):
         raise NotFound("the marked text is gone")
     snapshot_id = kb_folder.snapshot_copy(folder, pins["content_sha256"])
     deps.kb.put(snapshot_id, pinned.data)
-    epoch = connection.execute(query("policy_in_force")).fetchone()
-    policy_tier = _tier(deps, connection, request["gate"])
+    epoch = asked.epoch or {}
     gate = request["gate"]
     caps = run["caps"]
     kb_id = kb_folder.request(folder, gate, day, number=request["n"])
@@ -50,9 +47,9 @@ def request_document(deps: Deps, connection: Connection, run: Json, request: Jso
         backup_sha=pins.get("backup_sha256"),
         sidecar_path=str(deps.settings.runs / run["run_id"] / "state.json"),
         starter=run["starter"],
-        tier=policy_tier,
-        approvers_needed=int((epoch[2] if epoch else {}).get(gate, 1)),  # type: ignore[attr-defined]
-        changes=_changes(connection, pinned.data, marking, pins),
+        tier=_tier(deps, epoch, gate),
+        approvers_needed=int(epoch.get("thresholds", {}).get(gate, 1)),
+        changes=_changes(asked, pinned.data, marking),
         findings=tuple(f"line {one.line}: {one.code}: {one.message}" for one in marking.findings)[
             : limits.FINDINGS_SHOWN_MAX
         ],
@@ -62,19 +59,16 @@ def request_document(deps: Deps, connection: Connection, run: Json, request: Jso
     )
 
 
-def _tier(deps: Deps, connection: Connection, gate: str) -> str:
-    row = connection.execute(query("policy_in_force")).fetchone()
-    policy, _ = deps.policy(str(row[0])) if row else (None, None)
+def _tier(deps: Deps, epoch: Json, gate: str) -> str:
+    policy, _ = deps.policy(epoch["sha256"]) if epoch else (None, None)
     tier = policy.tier_of(gate) if policy else None
     return tier.value if tier else "medium"
 
 
-def _changes(connection: Connection, data: bytes, marking: Marking, pins: Json) -> Changes:
+def _changes(asked: Asked, data: bytes, marking: Marking) -> Changes:
+    pins = asked.pins
     plan = build_plan(data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"])
-    enacted = {
-        str(address): (str(sha), str(title))
-        for address, sha, title in connection.execute(query("units_enacted_last"), {"docprefix": pins["docprefix"]})
-    }
+    enacted = {str(address): (str(sha), str(title)) for address, sha, title in asked.enacted}
     planned = {row.address: row for row in plan.rows}
     return Changes.of(
         added=(UnitLine(address=a, title=row.title) for a, row in planned.items() if a not in enacted),

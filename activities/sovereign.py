@@ -13,13 +13,13 @@ from psycopg.types.json import Jsonb
 
 from activities import approving
 from activities.deps import Deps, day_of, folder_of
-from activities.publish import publish
+from activities.publish import publish, publish_now
 from activities.request_document import request_document
 from cutter.approvals import schema
 from cutter.approvals.request import render_request
 from cutter.approvals.verdict import Verdict, verdict_record
 from cutter.domain import ids
-from cutter.gates.catalogue import Role, Sovereign
+from cutter.gates.catalogue import Role
 from cutter.messages import (
     EndRequestInput,
     JudgeInput,
@@ -33,35 +33,28 @@ from cutter.messages import (
 )
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
+from cutter.storage.request_transaction import Asked, ask, bind
 
 Json = dict[str, Any]
 
 
 def open_request(deps: Deps, input: RequestInput) -> RequestView:
     """Freeze the tuple, write the request document, publish it. Finding it open already answers the same."""
+    put: tuple[str, bytes] | None = None
     with translated(), deps.pool(Role.READ).connection() as connection:
-        run = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))["run"]
-        caps = run["caps"]
-        ttl = caps["ttl_cut_seconds"] if input.gate == Sovereign.CUT else caps["ttl_lifecycle_seconds"]
-        answer = call(
-            connection,
-            "select cutter_governance.fn_request_open(%s, %s, %s, %s)",
-            (input.run_id, input.gate, int(ttl), ids.derived(input.run_id, "change_set")),
-        )
-        if answer["status"] not in ("opened", "requested"):
+        asked = ask(connection, input.run_id, input.gate, ids.derived(input.run_id, "change_set"))
+        if asked.answer["status"] not in ("opened", "requested"):
             connection.rollback()
-            return _not_requested(input, answer)
-        request = answer["request"]
-        if answer["status"] == "opened":
-            document = request_document(deps, connection, run, request)
-            connection.execute(
-                "select cutter_governance.fn_request_document(%s, %s, %s)",
-                (request["request_id"], document.kb_id, render_request(document).decode()),
-            )
+            return _not_requested(input, asked.answer)
+        request = asked.answer["request"]
+        if asked.answer["status"] == "opened":
+            document = request_document(deps, asked)
+            put = (document.kb_id, render_request(document))
+            bind(connection, request["request_id"], put[0], put[1].decode())
             request["kb_id"] = document.kb_id
-        connection.commit()
-    publish(deps, Role.READ, input.run_id)
-    return _view(deps, input, request)
+        else:
+            connection.commit()
+    return _view(deps, input, asked, publish_now(deps, Role.READ, input.run_id, put))
 
 
 def _not_requested(input: RequestInput, answer: Json) -> RequestView:
@@ -74,12 +67,9 @@ def _not_requested(input: RequestInput, answer: Json) -> RequestView:
     return RequestView(status="refused", gate=input.gate, code=answer["code"], reason=answer["code"])
 
 
-def _view(deps: Deps, input: RequestInput, request: Json) -> RequestView:
-    with translated(), deps.pool(Role.READ).connection() as connection:
-        facts = approving.read_facts(connection, input.run_id, input.gate)
-        sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))
-        connection.rollback()
-    policy, _ = approving.policy_of(deps, facts)
+def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json) -> RequestView:
+    request = asked.answer["request"]
+    policy, _ = approving.policy_of(deps, {"epoch": asked.epoch})
     return RequestView(
         status="requested",
         gate=input.gate,
@@ -89,7 +79,7 @@ def _view(deps: Deps, input: RequestInput, request: Json) -> RequestView:
         expires_utc=datetime.fromisoformat(request["expires_at"]).strftime("%Y-%m-%dT%H:%M:%SZ"),
         approvers_needed=policy.thresholds().get(input.gate, 1),
         review_decision_id=request["review_decision_id"] or "",
-        accepted=_accepted(sidecar["verdicts"], request, facts["now"]),
+        accepted=_accepted(sidecar["verdicts"], request, asked.now),
     )
 
 

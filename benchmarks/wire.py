@@ -52,9 +52,10 @@ def _client_to_server(client: socket.socket, backend: socket.socket, counted: Co
 
 def _server_to_client(backend: socket.socket, client: socket.socket, counted: Counted) -> None:
     frames = Frames(typed=True)
-    with contextlib.suppress(OSError):
+    with client, backend, contextlib.suppress(OSError):
         while data := backend.recv(65536):
             counted.bytes_received += len(data)
             counted.round_trips += sum(kind == b"Z" for kind, _ in frames.feed(data))
             client.sendall(data)
-        client.shutdown(socket.SHUT_WR)
+        # Wakes the other direction, which may still be reading.
+        client.shutdown(socket.SHUT_RDWR)

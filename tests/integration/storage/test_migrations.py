@@ -27,6 +27,7 @@ USERS = {
     **dict.fromkeys(("stored_units", "version_count"), (READ, EXEC, VERIFY)),
     **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit"), (EXEC,)),
     **dict.fromkeys(("units_read_back",), (EXEC,)),
+    **dict.fromkeys(("request_open", "request_facts", "request_snapshot"), (READ,)),
     "newest_backup": (READ, EXEC),
     "run_limits": (READ,),
     **dict.fromkeys(("run_sidecar", "action_record"), (READ, "cutter_backup")),

@@ -23,9 +23,33 @@ select
     (select count(*) > 0 and not bool_or(j.run_id = %(run_id)s) from cutter_governance.approval_verdict j
      where j.approval_sha256 = %(target)s)
 
+-- name: request_open
+select cutter_governance.fn_request_open(%(run_id)s, %(gate)s, coalesce((
+    select trunc((r.caps ->> %(ttl)s)::numeric)::integer from cutter_governance.run r where r.run_id = %(run_id)s), 0),
+    %(change_set_id)s)
+
+-- name: request_facts
+select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id),
+    (select jsonb_build_object('sha256', e.sha256, 'thresholds', e.thresholds)
+     from cutter_governance.policy_epoch e order by e.number desc limit 1),
+    to_jsonb(clock_timestamp())
+from cutter_governance.run r where r.run_id = %(run_id)s
+
+-- name: request_snapshot
+select s.bytes, v.profile_body, v.marking_options, d.forbidden_ids, d.source_document_ref
+from cutter_governance.approval_request q
+join cutter_governance.run r on r.run_id = q.run_id
+join public.source_version v on v.id = r.source_version_id
+join public.source_snapshot s on s.sha256 = v.content_checksum
+join public.source_document d on d.source_document_ref = v.source_document_ref
+where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null
+
 -- name: units_enacted_last
 select u.canonical_address, v.content_hash, u.identity_profile ->> 'title'
-from public.information_unit u
+from cutter_governance.approval_request q
+join cutter_governance.run r on r.run_id = q.run_id
+join public.information_unit u
+    on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
 join public.unit_version v on v.id = u.version_anchor_ref
-where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null
     and u.deleted_at is null and u.lifecycle_status = 'enacted'

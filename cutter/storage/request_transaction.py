@@ -1,0 +1,71 @@
+"""IO: a request's transaction: opened with everything that its document shows, then bound and committed.
+
+Two round trips, however long the law is. What the document needs is asked for right behind the opening, in the same
+transaction; where no document is to be written, the snapshot stays where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg.pq import TransactionStatus
+
+from cutter.errors import NotFound, ProgrammingError
+from cutter.gates.catalogue import Sovereign
+from cutter.storage.pools import Connection
+from cutter.storage.queries import query
+
+Json = dict[str, Any]
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the database answered: `answer` of fn_request_open, and what was read in its transaction.
+
+    `epoch` is the policy in force (sha256, thresholds) or None, `now` the database's clock. `snapshot` and `enacted`
+    (address, content hash, title) are there only when a document is to be written.
+    """
+
+    answer: Json
+    run: Json
+    pins: Json
+    epoch: Json | None
+    now: str
+    snapshot: Row | None
+    enacted: tuple[Row, ...]
+
+
+def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> Asked:
+    """Open a run's request at a sovereign gate, or find it open. The transaction stays open."""
+    ttl = "ttl_cut_seconds" if gate == Sovereign.CUT else "ttl_lifecycle_seconds"
+    named = {"run_id": run_id, "gate": gate}
+    with connection.pipeline():
+        opened = connection.execute(query("request_open"), {**named, "ttl": ttl, "change_set_id": change_set_id})
+        facts = connection.execute(query("request_facts"), named)
+        snapshot = connection.execute(query("request_snapshot"), named)
+        enacted = connection.execute(query("units_enacted_last"), named)
+    row, answer = facts.fetchone(), opened.fetchone()
+    if row is None or answer is None:
+        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+    run, pins, epoch, now = row
+    return Asked(
+        answer=answer[0],  # type: ignore[arg-type]
+        run=run,  # type: ignore[arg-type]
+        pins=pins,  # type: ignore[arg-type]
+        epoch=epoch,  # type: ignore[arg-type]
+        now=str(now),
+        snapshot=snapshot.fetchone(),
+        enacted=tuple(enacted.fetchall()),
+    )
+
+
+def bind(connection: Connection, request_id: str, kb_id: str, body: str) -> None:
+    """Bind the rendered document to its request and COMMIT; a request that has its document already rolls back."""
+    with connection.pipeline():
+        connection.execute("select cutter_governance.fn_request_document(%s, %s, %s)", (request_id, kb_id, body))
+        connection.execute("commit")
+    if connection.info.transaction_status != TransactionStatus.IDLE:
+        raise ProgrammingError("the request is bound, but its transaction is still open")
