@@ -89,23 +89,32 @@ def settings() -> str:
 
 
 def commands() -> str:
-    """Every command with its one-line help."""
+    """Every command with its one-line help and its example, and the exit codes."""
     from starter.cli import app
+    from starter.terminal import EXIT_CODES
 
-    rows = [f"| `cutter {name}` | {text} |" for name, text in _walk(app(), "")]
-    return "\n".join(["# Commands", "", MADE, "", "Every command has `--help` with an example and `--json`.", "",
-                      "| command | does |", "| --- | --- |", *rows, ""])  # fmt: skip
+    rows = [f"| `cutter {name}` | {text.split(chr(10))[0]} | `{example(text)}` |" for name, text in helps(app())]
+    codes = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    return "\n".join(["# Commands", "", MADE, "", "Every command has `--help` and `--json`.", "",
+                      "| command | does | example |", "| --- | --- | --- |", *rows, "", "## Exit codes", "",
+                      "| code | means |", "| --- | --- |", *codes, ""])  # fmt: skip
 
 
-def _walk(group: Any, prefix: str) -> list[tuple[str, str]]:
+def helps(group: Any, prefix: str = "") -> list[tuple[str, str]]:
+    """Full names of all commands below a group, each with its help."""
     found = []
     for name in group.list_commands(None):
         command = group.get_command(None, name)
         if hasattr(command, "list_commands"):
-            found += _walk(command, f"{prefix}{name} ")
+            found += helps(command, f"{prefix}{name} ")
         else:
-            found.append((prefix + name, (command.help or "").strip().split("\n")[0]))
+            found.append((prefix + name, (command.help or "").strip()))
     return found
+
+
+def example(text: str) -> str:
+    """The line to type in a command's help; empty when it has none."""
+    return next((line.strip().partition("Example: ")[2] for line in text.split("\n") if "Example: " in line), "")
 
 
 if __name__ == "__main__":

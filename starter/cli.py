@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 from cutter import __version__
 from cutter.approvals import scratch
 from cutter.errors import CutterError
-from starter.terminal import ExitCode, say
+from starter.terminal import EXIT_CODES, ExitCode, say
 
 DEBUG = "--debug"
 BUG = "this is a bug in cutter: type the command again with --debug and report what it prints"
@@ -150,9 +150,8 @@ def run(arguments: Sequence[str]) -> int:
 def app() -> Any:
     """The root command with its completion options."""
     made = typer.Typer(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
-    made.callback(epilog="Exit codes: 0 done, 1 failed, 2 usage, 3 waiting, 4 stopped or refused, 5 unavailable.")(
-        _root
-    )
+    codes = ", ".join(f"{code} {meaning.partition(':')[0]}" for code, meaning in EXIT_CODES.items())
+    made.callback(epilog=f"Exit codes: {codes}.")(_root)
     return typer.main.get_command(made)
 
 

@@ -32,7 +32,7 @@ WIDTH_ELSEWHERE = 240
 
 
 class ExitCode(IntEnum):
-    """Spec "Commands"."""
+    """How every command ends; errors carry theirs (`cutter.errors`)."""
 
     DONE = 0
     FAILED = 1
@@ -41,6 +41,18 @@ class ExitCode(IntEnum):
     STOPPED = 4
     UNAVAILABLE = 5
     INTERRUPTED = 130
+
+
+EXIT_CODES = {
+    ExitCode.DONE: "done: also a run that was started, without --wait or --watch",
+    ExitCode.FAILED: "failed: a gate refused the run, a check found a fault, or what was named does not exist",
+    ExitCode.USAGE: "usage: what was typed must be corrected; nothing was done",
+    ExitCode.WAITING: "waiting: the run waits for a person; with --wait or --watch",
+    ExitCode.STOPPED: "stopped or refused: a rule said no, and a person must decide or sign",
+    ExitCode.UNAVAILABLE: "unavailable: a part is away; when it is back, the same command works",
+    ExitCode.INTERRUPTED: "interrupted: by Ctrl-C; what was started goes on",
+}
+"""What each means: a word, then when."""
 
 
 def out() -> Console:

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import HERE, diagram, pages
+from cutter import errors
+from docs.generate import HERE, diagram, example, helps, pages
+from starter.cli import app
+from starter.terminal import EXIT_CODES, ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,3 +40,25 @@ def test_readme_commands_exist() -> None:
     assert typed
     for name in typed:
         assert any(command.split(" ")[0] == name for command in known), name
+
+
+def test_every_exit_code_is_explained_and_every_error_has_one() -> None:
+    assert set(EXIT_CODES) == set(ExitCode)
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.CutterError)]
+    assert len(kinds) > 5
+    assert {kind.exit_code for kind in kinds} <= set(ExitCode)
+    text = (HERE / "commands.md").read_text(encoding="utf-8")
+    for code in ExitCode:
+        assert f"| {code.value} | " in text
+
+
+@pytest.mark.parametrize(("name", "text"), helps(app()))
+def test_every_command_s_help_has_an_example_with_options_that_exist(name: str, text: str) -> None:
+    typed = example(text)
+    assert re.search(r"(^| )cutter \S", typed), f"cutter {name} has no example"
+    command = app()
+    words = typed.partition("cutter ")[2].split()
+    while words and hasattr(command, "get_command"):
+        command = command.get_command(None, words.pop(0))
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known
