@@ -217,3 +217,30 @@ PORT_SPAN = 10_000
 
 PORT_LOOKS = 200
 """Ports looked at before giving up."""
+
+QUEUE_ITEMS_DEFAULT = 100
+"""Documents of a queue, unless set (seed 001 §2)."""
+
+QUEUE_ITEMS_MAX = 1_000
+"""What is tested and measured of the same code."""
+
+QUEUE_BYTES_A_HUNDRED_ITEMS = 64 * 1024
+"""Of queue.yaml for each hundred documents begun; a plain item has under 100 bytes."""
+
+QUEUE_LINE_CHARACTERS_MAX = 4_096
+"""A line of queue.yaml: what is looked at for secrets stays cheap."""
+
+QUEUE_PROBLEMS_SHOWN = 20
+"""Problems of a queue that are told at once; the rest are counted."""
+
+PRIORITY_MAX = 9_999
+"""The last priority of an item."""
+
+PRIORITY_DEFAULT = 100
+"""An item without a priority: there is room before and behind it."""
+
+SOURCE_URI_CHARACTERS_MAX = 2_048
+"""What browsers and servers take for the length of an address."""
+
+BATCH_WINDOW = 500
+"""Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""

@@ -15,7 +15,13 @@ import yaml
 from cutter.errors import InvalidInput
 
 DEPTH_MAX = 6
+FLAWS_MAX = 100
+"""Flaws after which nobody reads on."""
+
 NULLS = ("", "~", "null", "Null", "NULL")
+
+_LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's where it was built in: twenty times as quick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +89,13 @@ def read(data: bytes, *, bytes_max: int, nulls: bool = False) -> tuple[Node | No
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
         return None, (Flaw(line=line, rule=f"byte {problem.start} is not UTF-8"),)
-    reader = _Reader(yaml.parse(text, Loader=yaml.SafeLoader), nulls=nulls)
+    reader = _Reader(yaml.parse(text, Loader=_LOADER), nulls=nulls)
     node = reader.document()
     return node, tuple(reader.flaws)
 
 
-class _TooDeep(Exception):
-    """What is nested deeper is not read."""
+class _Enough(Exception):
+    """The rest is not read: it is nested too deep, or there is too much wrong."""
 
 
 class _Reader:
@@ -103,7 +109,7 @@ class _Reader:
     def document(self) -> Node | None:
         try:
             return self._document()
-        except _TooDeep:
+        except _Enough:
             return None
         except yaml.MarkedYAMLError as problem:
             line = problem.problem_mark.line + 1 if problem.problem_mark else 1
@@ -126,12 +132,14 @@ class _Reader:
 
     def _flaw(self, line: int, rule: str) -> None:
         self.flaws.append(Flaw(line=line, rule=rule))
+        if len(self.flaws) >= FLAWS_MAX:
+            raise _Enough
 
     def _node(self, event: yaml.Event, *, depth: int) -> Node:
         line = _line(event)
         if depth > DEPTH_MAX:
             self._flaw(line, f"nested deeper than {DEPTH_MAX}")
-            raise _TooDeep
+            raise _Enough
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             self._flaw(line, "anchors and aliases are not allowed")
         if getattr(event, "tag", None):
@@ -147,7 +155,7 @@ class _Reader:
     def _scalar(self, event: yaml.ScalarEvent, line: int) -> Scalar | Nothing:
         if event.style in ("|", ">"):
             self._flaw(line, "block texts are not allowed")
-        if event.style is None and event.value in NULLS:
+        if not event.style and event.value in NULLS:
             if not self._nulls:
                 self._flaw(line, "a value is missing")
             return Nothing(line=line)

@@ -1,0 +1,1 @@
+"""Pure: the batch (seed 001): its queue file, its plan, its states, and what to do with what failed."""

@@ -1,0 +1,132 @@
+"""Pure: a queue against what the database knows of its documents: what refuses it, what is decided before it starts.
+
+Whoever calls reads the facts; a document that is missing from them does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from cutter.batch.item import Item, Outcome, Stage
+from cutter.batch.queue import Problem, Queue, QueueItem
+from cutter.errors import InvalidInput
+
+UNKNOWN = "STOP_DOCUMENT_UNKNOWN"
+BUSY = "STOP_RUN_BUSY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A registered document. The runs are those of its newest source version; `open_run` is a run of any version."""
+
+    docprefix: str
+    tenant: str
+    profile: str
+    open_run: str | None = None
+    enacted_run: str | None = None
+    failed_run: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What becomes of an item that is not started, and why."""
+
+    outcome: Outcome
+    reason: str
+
+
+def check_against(queue: Queue, known: Mapping[str, Known]) -> list[Problem]:
+    """All problems, by line. Those that are `alone` refuse their item and nothing else (STOP_RUN_BUSY)."""
+    problems = [problem for item in queue.items for problem in _check_item(item, known.get(item.document_id))]
+    return sorted(problems + _overlaps(queue, known))
+
+
+def decided_before_start(
+    queue: Queue, known: Mapping[str, Known], *, skip_completed: bool = False, include_failed: Collection[str] = ()
+) -> dict[str, Decision]:
+    """Items that are settled without a run of this batch (seed 001 §9 "skip-completed_semantics").
+
+    A document whose run failed is passed over as blocked, not as skipped: it is no law, so its dependents wait too.
+    `include_failed` names the documents for which a signed authorisation was verified.
+    """
+    decided = {}
+    for item in queue.items:
+        facts = known.get(item.document_id)
+        decision = _decision(facts, skip_completed, item.document_id in include_failed) if facts else None
+        if decision is not None:
+            decided[item.document_id] = decision
+    return decided
+
+
+def items_of(queue: Queue, known: Mapping[str, Known], decided: Mapping[str, Decision] | None = None) -> list[Item]:
+    """The plan's items, in the file's order, each in its document's tenant."""
+    return [_item(item, known[item.document_id].tenant, (decided or {}).get(item.document_id)) for item in queue.items]
+
+
+def _item(item: QueueItem, tenant: str, decision: Decision | None) -> Item:
+    return Item(
+        document_id=item.document_id,
+        position=item.position,
+        priority=item.priority,
+        depends_on=item.depends_on,
+        critical=item.critical,
+        tenant=tenant,
+        stage=Stage.SETTLED if decision else Stage.PENDING,
+        outcome=decision.outcome if decision else None,
+    )
+
+
+def _decision(facts: Known, skip_completed: bool, include_failed: bool) -> Decision | None:
+    if facts.open_run:
+        return Decision(outcome=Outcome.BUSY, reason=f"{BUSY}: run {facts.open_run} of it is open")
+    if skip_completed and facts.enacted_run:
+        return Decision(outcome=Outcome.SKIPPED, reason=f"this version is law already, by run {facts.enacted_run}")
+    if skip_completed and facts.failed_run and not include_failed:
+        reason = f"run {facts.failed_run} of it failed: --include-failed with a signed authorisation takes it in"
+        return Decision(outcome=Outcome.BLOCKED, reason=reason)
+    return None
+
+
+def _check_item(item: QueueItem, facts: Known | None) -> list[Problem]:
+    profile = item.marking_profile
+    add = f"`cutter source add FILE --document-id {item.document_id} --profile {profile or 'NAME'}`"
+    if facts is None:
+        return [_problem(item, "document_id", f"{item.document_id} is not registered: type {add}", code=UNKNOWN)]
+    problems = []
+    if item.tenant not in (None, facts.tenant):
+        text = f"{item.tenant} is unknown or another document's: this one's is {facts.tenant}; leave the field out"
+        problems.append(_problem(item, "tenant", text))
+    if profile not in (None, facts.profile):
+        text = f"{profile} is not what its newest version was registered with, which is {facts.profile}: type {add}"
+        problems.append(_problem(item, "marking_profile", text))
+    if facts.open_run:
+        text = f"{item.document_id} is busy: see `cutter status {facts.open_run}`"
+        problems.append(_problem(item, "document_id", text, code=BUSY, alone=True))
+    return problems
+
+
+def _overlaps(queue: Queue, known: Mapping[str, Known]) -> list[Problem]:
+    """Documents whose addresses could meet. Whole segments count: ICX-LAW-1 and ICX-LAW-10 go together."""
+    owners: dict[tuple[str, ...], QueueItem] = {}
+    for item in queue.items:
+        if item.document_id in known:
+            owners.setdefault(_segments(known[item.document_id].docprefix), item)
+    problems = []
+    for item in queue.items:
+        segments = _segments(known[item.document_id].docprefix) if item.document_id in known else ()
+        above = (owners.get(segments[:end]) for end in range(1, len(segments) + 1))
+        other = next((owner for owner in above if owner not in (None, item)), None)
+        if other is not None:
+            text = f"its docprefix meets that of {other.document_id} (line {other.line}): put them into two queues"
+            problems.append(_problem(item, "document_id", text))
+    return problems
+
+
+def _segments(docprefix: str) -> tuple[str, ...]:
+    return tuple(docprefix.split("/"))
+
+
+def _problem(item: QueueItem, field: str, text: str, *, code: str = InvalidInput.code, alone: bool = False) -> Problem:
+    where = f"items[{item.position - 1}].{field}"
+    return Problem(line=item.line, field=where, text=text, document_id=item.document_id, code=code, alone=alone)

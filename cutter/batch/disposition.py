@@ -1,0 +1,103 @@
+"""Pure: what is best done about a run that failed or stopped (seed 001 §10 "recommended_disposition").
+
+The command itself comes from `cutter.domain.next_step`; this says which decision it serves, and why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cutter.errors import ProgrammingError
+
+
+class Disposition(StrEnum):
+    """The seed's three, and `resume` for what was only interrupted."""
+
+    AMEND = "amend"
+    VOID = "void"
+    OPEN_FIX_MACRO = "open-fix-macro"
+    RESUME = "resume"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A run's state with its reason code. `wrote`: leg A is sealed, so drafts stand."""
+
+    state: str
+    code: str = ""
+    wrote: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """A disposition and the one sentence for the triage."""
+
+    disposition: Disposition
+    why: str
+
+
+SAME_TWICE = frozenset(
+    {
+        "snapshot_matches_pin", "region_sha_rebuilt", "partition_proven", "mark_reproduced", "region_sha_reproduced",
+        "writer_digest_stable", "exactly_n_rows", "idempotency_keys_distinct",
+    }
+)  # fmt: skip
+"""Invariants of gates 2 and 3 that hold for every text unless the program is wrong: no new version helps."""
+
+_OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan")
+_OF_THE_DEPLOYMENT = ("failed_backup", "failed_grant_probe")
+_DRIFT_OF_DEFINITIONS = tuple(f"stopped_drift_{name}" for name in ("functions", "triggers", "tables", "grants"))
+
+
+def disposition(failure: Failure) -> Recommendation:
+    """What to do about it, from the state and the reason code. ProgrammingError for a state that is no failure."""
+    if failure.state.startswith("stopped_"):
+        return _of_a_stop(failure)
+    if failure.state.startswith("failed_"):
+        return _of_a_failure(failure)
+    raise ProgrammingError(f"{failure.state} is neither failed nor stopped")
+
+
+def _of_a_stop(failure: Failure) -> Recommendation:
+    if failure.state.startswith(_DRIFT_OF_DEFINITIONS):
+        return _fix("the database's own definitions are not what was migrated: find out who changed them")
+    if failure.state == "stopped_drift_source":
+        return _amend("the source changed under the run: run its newest version")
+    if failure.state.startswith("stopped_drift_"):
+        return _void("rows of this document were changed from outside the run")
+    if failure.state.startswith("stopped_error_"):
+        return _fix("a gate ended in an error that is not foreseen")
+    if failure.state == "stopped_cancel":
+        return _void("a person cancelled it after it had written")
+    return Recommendation(disposition=Disposition.RESUME, why="it was interrupted; nothing is wrong with what it did")
+
+
+def _of_a_failure(failure: Failure) -> Recommendation:
+    if failure.state == "failed_closeout":
+        return _fix("the law is enacted and cannot be voided: only its closeout is missing")
+    if failure.wrote:
+        return _void("drafts of it stand: they are withdrawn before it is cut again")
+    if failure.state in _OF_THE_TEXT and failure.code not in SAME_TWICE:
+        return _amend("the text or its profile must be corrected: register a version that is, and run that")
+    if failure.state in _OF_THE_TEXT:
+        return _fix(f"{failure.code} holds for every text: the program is wrong, not the law")
+    if failure.state in _OF_THE_DEPLOYMENT:
+        return _fix("the deployment is not as it was declared: no document would pass here")
+    if failure.state == "failed_rejected":
+        return _amend("the sovereign refused this write: correct what was objected to")
+    if failure.state == "failed_policy":
+        return _void("the policy does not allow this run")
+    return _fix("the write was refused and rolled back: look at the reason before anything is tried again")
+
+
+def _amend(why: str) -> Recommendation:
+    return Recommendation(disposition=Disposition.AMEND, why=why)
+
+
+def _void(why: str) -> Recommendation:
+    return Recommendation(disposition=Disposition.VOID, why=why)
+
+
+def _fix(why: str) -> Recommendation:
+    return Recommendation(disposition=Disposition.OPEN_FIX_MACRO, why=why)

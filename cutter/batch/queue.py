@@ -1,0 +1,316 @@
+"""Pure: queue.yaml, read strictly (seed 001 §2; spec 02 "queue.yaml").
+
+Three readings, one after the other: the bare lines for secrets, the YAML for its form, the values by a closed model.
+All problems are told at once, each with its line and the remedy; no problem repeats a value that has not the form of an
+id, so that a secret in a wrong place is not shown on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from cutter import limits, plain_yaml
+from cutter.batch.dependencies import circles
+from cutter.batch.queue_file import DOCUMENT, ENACTED_ONLY, Closed, ItemFile, QueueFile
+from cutter.batch.sensitive import TOO_LONG, sensitive_lines, sensitive_values
+from cutter.domain.digests import sha256_hex
+from cutter.errors import InvalidInput
+from cutter.plain_yaml import Fields, Items, Node, Nothing, Scalar
+
+Loc = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Problem:
+    """One thing that is wrong; line 0 is the whole file. `alone`: only this item is refused, the others may start."""
+
+    line: int
+    field: str
+    text: str
+    document_id: str = ""
+    code: str = InvalidInput.code
+    alone: bool = False
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line else ""
+        return f"{where}{self.field + ': ' if self.field else ''}{self.text}"
+
+
+class QueueRefused(InvalidInput):
+    """Whoever wrote the queue must correct it; nothing was started. `problems` has all of them, by line."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        shown = [str(one) for one in problems[: limits.QUEUE_PROBLEMS_SHOWN]]
+        more = len(problems) - len(shown)
+        lines = [*shown, *([f"and {more} more"] if more else [])]
+        super().__init__("the queue is refused; correct it and type the same again:\n  " + "\n  ".join(lines))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueItem:
+    """One document of a queue. `position` from 1, in the file's order; `tenant` and `marking_profile` as written."""
+
+    document_id: str
+    position: int
+    line: int
+    source_uri: str | None = None
+    priority: int = limits.PRIORITY_DEFAULT
+    depends_on: tuple[str, ...] = ()
+    critical: bool = False
+    tenant: str | None = None
+    marking_profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """A queue that is right in itself; whether its documents exist is `admission.check_against`'s question."""
+
+    batch_id: str
+    created_by: str
+    created_utc: datetime
+    items: tuple[QueueItem, ...]
+    sha256: str
+    default_scope: str = ENACTED_ONLY
+    default_actor: str | None = None
+
+
+def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Queue:
+    """The queue of these bytes; QueueRefused names every field that is wrong, its line, and what it must be.
+
+    `items_max` documents at most, itself at most `limits.QUEUE_ITEMS_MAX`; and 64 KiB for each hundred begun.
+    """
+    items_max = min(items_max, limits.QUEUE_ITEMS_MAX)
+    reading = _Reading()
+    node = _read(data, items_max, reading)
+    file = None
+    if node is not None and _is_of_size(data, node, items_max, reading):
+        _check_dependencies(node, reading)
+        file = _typed(node, reading)
+    if reading.problems or file is None:
+        raise QueueRefused(tuple(sorted(set(reading.problems))))
+    return _queue(file, reading.lines, data)
+
+
+class _Reading:
+    """What was found so far. A line that the first readings refuse is not spoken of again."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.spoken_of: set[int] = set()
+        self.lines: dict[Loc, int] = {}
+
+    def note(self, line: int, field: str, text: str, *, document_id: str = "") -> None:
+        if line not in self.spoken_of:
+            self.problems.append(Problem(line=line, field=field, text=text, document_id=document_id))
+
+    def note_flaws(self, flaws: Iterator[plain_yaml.Flaw] | list[plain_yaml.Flaw]) -> None:
+        for flaw in flaws:
+            self.note(flaw.line, "", flaw.rule)
+        self.spoken_of |= {one.line for one in self.problems if one.line}
+
+    def line_of(self, loc: Loc) -> int:
+        """The line of a place in the file; of the nearest one around it when nothing stands there."""
+        while loc and loc not in self.lines:
+            loc = loc[:-1]
+        return self.lines.get(loc, 1)
+
+
+# --- lines and form ---------------------------------------------------------------------------------------------------
+
+
+def _read(data: bytes, items_max: int, reading: _Reading) -> Node | None:
+    bytes_max = _bytes_max(items_max)
+    if len(data) <= bytes_max:
+        found = sensitive_lines(data.decode("utf-8", "replace"))
+        reading.note_flaws(found)
+        if any(flaw.rule == TOO_LONG for flaw in found):
+            return None
+    node, flaws = plain_yaml.read(data, bytes_max=bytes_max, nulls=True)
+    reading.note_flaws(list(flaws))
+    if node is not None:
+        reading.note_flaws(sensitive_values(node))
+    return node
+
+
+def _bytes_max(items: int) -> int:
+    return max(1, -(-items // 100)) * limits.QUEUE_BYTES_A_HUNDRED_ITEMS
+
+
+def _is_of_size(data: bytes, node: Node, items_max: int, reading: _Reading) -> bool:
+    items = _entries(node)
+    if len(items) > items_max:
+        reading.note(
+            items[items_max].line, "items", f"has {len(items)} documents, at most {items_max}: split the queue"
+        )
+        return False
+    if len(data) > _bytes_max(len(items)):
+        text = f"the file has {len(data)} bytes, at most {_bytes_max(len(items))} for {len(items)} documents"
+        reading.note(0, "", text)
+        return False
+    return True
+
+
+def _entries(node: Node) -> tuple[Node, ...]:
+    items = _value(node, "items")
+    return items.items if isinstance(items, Items) else ()
+
+
+def _value(node: Node, name: str) -> Node | None:
+    entries = node.entries if isinstance(node, Fields) else ()
+    return next((value for key, value in entries if key.text == name), None)
+
+
+# --- what the documents of a queue have to do with each other ---------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An item's id and dependencies as they are written, whether or not the rest of it is right."""
+
+    name: str
+    place: int
+    line: int
+    needs: list[tuple[str, int]] = field(default_factory=list)
+
+
+def _check_dependencies(node: Node, reading: _Reading) -> None:
+    found: dict[str, _Entry] = {}
+    for place, item in enumerate(_entries(node)):
+        entry = _entry(place, item)
+        if entry is None:
+            continue
+        if entry.name in found:
+            text = f"{entry.name} stands in line {found[entry.name].line} too: leave one out"
+            reading.note(entry.line, f"items[{place}].document_id", text, document_id=entry.name)
+        else:
+            found[entry.name] = entry
+    for entry in found.values():
+        _check_needs(entry, found, reading)
+    for circle in circles({name: [need for need, _ in entry.needs] for name, entry in found.items()}):
+        entry, way = found[circle[0]], [*circle, circle[0]]
+        text = f"a cycle, none of them could begin: {' → '.join(way)}; take one dependency out"
+        line = next(line for need, line in entry.needs if need == way[1])
+        reading.note(line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
+
+
+def _entry(place: int, item: Node) -> _Entry | None:
+    name, needs = _value(item, "document_id"), _value(item, "depends_on")
+    if not isinstance(name, Scalar) or not DOCUMENT.fullmatch(name.text):
+        return None
+    texts = needs.items if isinstance(needs, Items) else ()
+    wanted = [(one.text, one.line) for one in texts if isinstance(one, Scalar) and DOCUMENT.fullmatch(one.text)]
+    return _Entry(name=name.text, place=place, line=name.line, needs=wanted)
+
+
+def _check_needs(entry: _Entry, found: dict[str, _Entry], reading: _Reading) -> None:
+    seen: set[str] = set()
+    for need, line in entry.needs:
+        text = ""
+        if need in seen:
+            text = f"{need} stands twice: leave one out"
+        elif need not in found:
+            text = f"{need} is not in this queue: add it, or leave it out when it is law already"
+        seen.add(need)
+        if text:
+            reading.note(line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
+
+
+# --- the values -------------------------------------------------------------------------------------------------------
+
+
+def _typed(node: Node, reading: _Reading) -> QueueFile | None:
+    """The model's value; None when it is refused, with a problem for each of its errors."""
+    values = _plain(node, (), reading.lines)
+    try:
+        return QueueFile.model_validate(values)
+    except ValidationError as refused:
+        for error in refused.errors(include_url=False, include_context=False):
+            _note_error(error["type"], error["loc"], values, reading)
+    return None
+
+
+def _plain(node: Node, loc: Loc, lines: dict[Loc, int]) -> Any:
+    """A node as plain values, lists as tuples; notes each place's line."""
+    lines.setdefault(loc, node.line)
+    match node:
+        case Scalar():
+            return node.text
+        case Nothing():
+            return None
+        case Items():
+            return tuple(_plain(item, (*loc, place), lines) for place, item in enumerate(node.items))
+        case Fields():
+            for key, _ in node.entries:
+                lines[(*loc, key.text)] = key.line
+            return {key.text: _plain(value, (*loc, key.text), lines) for key, value in node.entries}
+
+
+def _note_error(kind: str, loc: Loc, values: Any, reading: _Reading) -> None:
+    inner = len(loc) > 1 and loc[0] == "items"
+    model: type[Closed] = ItemFile if inner else QueueFile
+    name = next((str(part) for part in reversed(loc) if isinstance(part, str)), "")
+    document_id = _document_of(loc, values) if inner else ""
+    if kind == "missing":
+        text = f"is missing: it must be {model.model_fields[name].description}"
+    elif kind == "extra_forbidden":
+        text, loc_shown = f"is no field; known are {', '.join(model.model_fields)}", (*loc[:-1], _field_name(name))
+        reading.note(reading.line_of(loc), _path(loc_shown), text, document_id=document_id)
+        return
+    elif name in model.model_fields:
+        text = f"must be {model.model_fields[name].description}{_unseen(_at(values, loc))}"
+    else:
+        text = "must be a mapping of fields" if not inner else "must be a mapping with a document_id"
+    reading.note(reading.line_of(loc), _path(loc), text, document_id=document_id)
+
+
+def _path(loc: Loc) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
+
+
+def _field_name(name: str) -> str:
+    """A field that is not known, as an error may repeat it."""
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,40}", name) else "a field of another form" + _unseen(name)
+
+
+def _unseen(value: Any) -> str:
+    """Names the characters that a person may not see, or may take for others."""
+    odd = sorted({letter for letter in value if not letter.isascii()}) if isinstance(value, str) else []
+    shown = ", ".join(f"U+{ord(letter):04X}" for letter in odd[:4])
+    return f" (it has {shown}{' and more' if len(odd) > 4 else ''})" if odd else ""
+
+
+def _at(values: Any, loc: Loc) -> Any:
+    for part in loc:
+        try:
+            values = values[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return values
+
+
+def _document_of(loc: Loc, values: Any) -> str:
+    name = _at(values, (*loc[:2], "document_id"))
+    return name if isinstance(name, str) and DOCUMENT.fullmatch(name) else ""
+
+
+def _queue(file: QueueFile, lines: dict[Loc, int], data: bytes) -> Queue:
+    items = tuple(
+        QueueItem(position=place + 1, line=lines[("items", place)], **item.model_dump())
+        for place, item in enumerate(file.items)
+    )
+    return Queue(
+        batch_id=file.batch_id,
+        created_by=file.created_by,
+        created_utc=file.created_utc,
+        default_scope=file.default_scope,
+        default_actor=file.default_actor,
+        items=items,
+        sha256=sha256_hex(data),
+    )

@@ -1,0 +1,111 @@
+"""Pure: the closed model of queue.yaml: every field, its form, and the same in words (seed 001 §2).
+
+Every value of the file is a text; what it stands for is decided here and nowhere by the reader of the YAML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from cutter import limits
+from cutter.approvals.schema import NAME_FORM
+
+ENACTED_ONLY: Final = "enacted_only"
+
+DOCUMENT = re.compile(r"[A-Z0-9-]{3,64}")
+_INSTANT = re.compile(
+    r"20[0-9]{2}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
+
+
+def _text(form: str) -> BeforeValidator:
+    """A text of exactly that form."""
+    pattern = re.compile(form)
+
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            raise ValueError("of another form")
+        return value
+
+    return BeforeValidator(check)
+
+
+def _chosen(values: dict[str, Any]) -> BeforeValidator:
+    """One of some texts, each for a value."""
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, str) or value not in values:
+            raise ValueError("another value")
+        return values[value]
+
+    return BeforeValidator(check)
+
+
+def _priority(value: Any) -> int:
+    if not isinstance(value, str) or not re.fullmatch(r"0|[1-9][0-9]{0,3}", value):
+        raise ValueError("no such number")
+    return int(value)
+
+
+def _instant(value: Any) -> datetime:
+    if not isinstance(value, str) or not _INSTANT.fullmatch(value):
+        raise ValueError("no time")
+    return datetime.fromisoformat(value.upper()).astimezone(UTC)
+
+
+def _or_null(check: BeforeValidator) -> BeforeValidator:
+    inner: Callable[[Any], Any] = check.func  # type: ignore[assignment]
+    return BeforeValidator(lambda value: None if value is None else inner(value))
+
+
+_UUID7 = _text(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_ID = _text(DOCUMENT.pattern)
+_NAME = _text(NAME_FORM)
+_PROFILE = _text(r"[a-z][a-z0-9_-]{0,47}")
+_URI = _text(rf"(?=.{{3,{limits.SOURCE_URI_CHARACTERS_MAX}}}$)[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+
+_NAME_WORDS = "1 to 64 of A-Z a-z 0-9 . _ @ -"
+_ID_WORDS = "3 to 64 of A-Z, 0-9 and '-', such as ICX-LAW-2026-001"
+
+
+class Closed(BaseModel):
+    """Every field is known, every value is what its words say."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class ItemFile(Closed):
+    document_id: Annotated[str, _ID] = Field(description=_ID_WORDS)
+    source_uri: Annotated[str | None, _or_null(_URI)] = Field(
+        None, description="null for the registered source, or its address: a URI in ASCII without a password"
+    )
+    priority: Annotated[int, BeforeValidator(_priority)] = Field(
+        limits.PRIORITY_DEFAULT, description=f"a number from 0 to {limits.PRIORITY_MAX}, lower first"
+    )
+    depends_on: tuple[Annotated[str, _ID], ...] = Field((), description="a list of document ids of this queue")
+    critical: Annotated[bool, _chosen({"true": True, "false": False})] = Field(False, description="true or false")
+    tenant: Annotated[str | None, _NAME] = Field(None, description=_NAME_WORDS)
+    marking_profile: Annotated[str | None, _PROFILE] = Field(
+        None, description="a profile's name such as generic-markdown"
+    )
+
+
+class QueueFile(Closed):
+    schema_version: Annotated[Literal[1], _chosen({"1": 1})] = Field(description="1")
+    batch_id: Annotated[str, _UUID7] = Field(
+        description="a UUID of version 7 in lower case, such as 0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
+    )
+    created_by: Annotated[str, _NAME] = Field(description=_NAME_WORDS)
+    created_utc: Annotated[datetime, BeforeValidator(_instant)] = Field(
+        description="a time of RFC 3339 such as 2026-11-21T22:00:00Z"
+    )
+    default_scope: Annotated[str, _chosen({ENACTED_ONLY: ENACTED_ONLY})] = Field(
+        ENACTED_ONLY, description=f"{ENACTED_ONLY}"
+    )
+    default_actor: Annotated[str | None, _NAME] = Field(None, description=_NAME_WORDS)
+    items: tuple[ItemFile, ...] = Field(min_length=1, description="a list of documents, at least one")

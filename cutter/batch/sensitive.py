@@ -1,0 +1,97 @@
+"""Pure: finds secrets, connection strings and signature material, which a queue file never carries (seed 001 §2).
+
+It looks at the bare lines, so that a comment counts too, and at the values as YAML reads them, so that an escape hides
+nothing. A finding says what kind of thing it is and where; the thing itself is never repeated. What is found wrongly
+costs a rewording; so it rather finds too much.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from cutter import limits
+from cutter.plain_yaml import Fields, Flaw, Items, Node, Scalar
+
+_LINE_ENDS = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+
+_SECRET_WORD = (
+    r"(?i:pass[_-]?(?:word|wd|phrase)|pwd|secret|token|credential|authorization|"
+    r"(?:api|access|private|signing|secret|encryption)[_-]?key)"
+)
+_DATABASES = (
+    "postgres|postgresql|mysql|mariadb|mongodb|redis|rediss|amqp|amqps|mssql|sqlserver|oracle|sqlite|cockroachdb|"
+    "clickhouse|cassandra|db2|ldap|ldaps|smtp|smtps"
+)
+
+TOO_LONG = f"longer than {limits.QUEUE_LINE_CHARACTERS_MAX} characters: break the line"
+
+_SECRET_KEY = re.compile(_SECRET_WORD)
+
+# No pattern tries more than a few thousand characters from one place, and none goes back over what it has taken.
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a URI with a user or password", re.compile(r"://[^\s/@]{0,256}+@")),
+    ("a URI with a password", re.compile(r"://[^\s/@:]{0,256}+:[^\s@]{0,1024}+@")),
+    ("a connection string", re.compile(rf"(?i:\b(?:jdbc:|(?:{_DATABASES})(?:[+][a-z0-9]{{1,20}}+)?+:/))")),
+    ("a connection string", re.compile(r"(?i:\b(?:dbname|sslmode|hostaddr|initial catalog|data source)\s{0,4}+=)")),
+    ("key or signature material", re.compile(r"-----\s{0,4}+(?:BEGIN|END)\s{0,4}+[A-Z]")),
+    ("a token", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20}|\bgithub_pat_\w{20}|\bglpat-[\w-]{20}")),
+    ("a token", re.compile(r"\bxox[abeprs]-[\w-]{10}|\beyJ[\w-]{8,512}+\.[\w-]{8}|\bsk-[\w-]{20}|AGE-SECRET-KEY-")),
+    ("a token", re.compile(r"(?i:\b(?:bearer|basic)\s{1,4}+[\w.~+/-]{16})")),
+    ("a password, secret or token", re.compile(_SECRET_WORD + r"[\w-]{0,40}+[\"']?+\s{0,8}+[:=]\s{0,8}+[^\s,]")),
+)
+_BASE64 = re.compile(r"(?=[^a-z]*+[a-z])(?=[^A-Z]*+[A-Z])(?=[^0-9]*+[0-9])[A-Za-z0-9+/_-]{40,}+={0,2}+")
+"""A line of base64: nothing else in a queue is that long and mixed."""
+
+
+def sensitive_lines(text: str) -> list[Flaw]:
+    """One flaw a line that carries such a thing, or is too long to be looked at."""
+    flaws = []
+    for number, line in enumerate(_LINE_ENDS.split(text), start=1):
+        rule = _rule(line)
+        if rule:
+            flaws.append(Flaw(line=number, rule=rule))
+    return flaws
+
+
+def sensitive_values(node: Node) -> Iterator[Flaw]:
+    """The same for keys and values as they are read; a key that names a secret is enough."""
+    match node:
+        case Scalar():
+            rule = _rule(" ".join(node.text.split()))
+            if rule:
+                yield Flaw(line=node.line, rule=rule)
+        case Items():
+            for item in node.items:
+                yield from sensitive_values(item)
+        case Fields():
+            for key, value in node.entries:
+                if _SECRET_KEY.search(_plain(key.text)):
+                    yield Flaw(line=key.line, rule=_forbidden("a password, secret or token"))
+                yield from sensitive_values(key)
+                yield from sensitive_values(value)
+
+
+def _rule(line: str) -> str:
+    """The rule that a line breaks; empty when it breaks none."""
+    if len(line) < len("pwd=x"):
+        return ""
+    plain = _plain(line[: limits.QUEUE_LINE_CHARACTERS_MAX + 1])
+    if len(plain) > limits.QUEUE_LINE_CHARACTERS_MAX:
+        return TOO_LONG
+    if _BASE64.fullmatch(plain.strip(" \t\"'>#-")):
+        return _forbidden("key or signature material")
+    return next((_forbidden(kind) for kind, pattern in _KINDS if pattern.search(plain)), "")
+
+
+def _plain(text: str) -> str:
+    """Without what looks like another letter or is not seen."""
+    if text.isascii():
+        return text
+    folded = unicodedata.normalize("NFKC", text)
+    return "".join(letter for letter in folded if unicodedata.category(letter) != "Cf")
+
+
+def _forbidden(kind: str) -> str:
+    return f"{kind} must not stand in a queue: take it out, and replace it wherever it is valid"

@@ -1,0 +1,54 @@
+"""Pure: which tenant's item gets the next lane (spec 05 "Caps and fairness")."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from heapq import heappop, heappush
+
+from cutter.batch.item import Item, Outcome, Stage
+from cutter.errors import ProgrammingError
+
+NEVER_RAN = (None, Outcome.BUSY, Outcome.BLOCKED)
+
+
+class Shares:
+    """Max-min fair lanes: the next one goes to the tenant that holds the fewest for its share.
+
+    Of those that hold equally few, to the one that was given the fewest so far for its share, then to the lower
+    priority, then to the one that stands first in the file. So no tenant gets a second lane while another that could
+    use one has none. A tenant without a share has 1. Within a tenant: priority, then the file's order.
+    """
+
+    def __init__(self, items: Iterable[Item], shares: Mapping[str, float] | None) -> None:
+        """`items` are all of the batch: what they hold and were given counts. ProgrammingError for a share of 0."""
+        self._shares = dict(shares or {})
+        if any(share <= 0 for share in self._shares.values()):
+            raise ProgrammingError("a tenant's share is more than 0")
+        self._holds: Counter[str] = Counter()
+        self._given: Counter[str] = Counter()
+        self._waiting: dict[str, list[tuple[int, int, Item]]] = {}
+        for item in items:
+            self._holds[item.tenant] += item.stage is Stage.PLANNING
+            self._given[item.tenant] += item.started or item.outcome not in NEVER_RAN
+
+    def offer(self, item: Item) -> None:
+        """Let an item wait for a lane."""
+        heappush(self._waiting.setdefault(item.tenant, []), (item.priority, item.position, item))
+
+    def take(self, *, holds: bool = True) -> Item | None:
+        """The next item, None when none waits. With `holds` its lane counts as held from now on."""
+        if not self._waiting:
+            return None
+        tenant = min(self._waiting, key=self._claim)
+        item = heappop(self._waiting[tenant])[2]
+        if not self._waiting[tenant]:
+            del self._waiting[tenant]
+        self._given[tenant] += 1
+        self._holds[tenant] += holds
+        return item
+
+    def _claim(self, tenant: str) -> tuple[float, float, int, int]:
+        share = self._shares.get(tenant, 1.0)
+        priority, position, _ = self._waiting[tenant][0]
+        return self._holds[tenant] / share, self._given[tenant] / share, priority, position

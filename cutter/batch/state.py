@@ -1,0 +1,131 @@
+"""Pure: the state of a batch as a whole, in the words of seed 001 and of seed 004: a summary of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+from cutter import limits
+from cutter.batch.item import Item, Outcome, Stage
+from cutter.batch.plan import blocked, next_starts
+
+
+class BatchState(StrEnum):
+    """The nine states, verbatim (seed 001 §3)."""
+
+    PENDING = "batch_pending"
+    PLANNING = "batch_planning"
+    AWAITING_CUT = "batch_awaiting_cut_authz_set"
+    WRITING = "batch_writing"
+    AWAITING_LIFECYCLE = "batch_awaiting_lifecycle_authz_set"
+    ENACTING = "batch_enacting"
+    CLOSEOUT = "batch_closeout"
+    FAILED_PARTIAL = "batch_failed_partial"
+    VOIDED = "batch_voided"
+
+
+class WorkstreamState(StrEnum):
+    """The seven states of a workstream (seed 004)."""
+
+    PLANNED = "planned"
+    READY = "ready"
+    EXECUTING = "executing"
+    VALIDATING = "validating"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDS = frozenset({BatchState.CLOSEOUT, BatchState.FAILED_PARTIAL, BatchState.VOIDED})
+"""States of a batch that has nothing left to do."""
+
+_MOVING = (
+    (Stage.PLANNING, BatchState.PLANNING),
+    (Stage.WRITING, BatchState.WRITING),
+    (Stage.ENACTING, BatchState.ENACTING),
+)
+_WAITING = ((Stage.AT_SG2, BatchState.AWAITING_LIFECYCLE), (Stage.AT_SG1, BatchState.AWAITING_CUT))
+_PASSED_SG1 = (Stage.WRITING, Stage.AT_SG2, Stage.ENACTING)
+
+
+def batch_state(
+    items: Sequence[Item], *, started: bool = True, halted: bool = False, window: int = limits.BATCH_WINDOW
+) -> BatchState:
+    """What the batch does now: the earliest thing that moves, else what people must sign, else how it ended.
+
+    `started`: its workflow runs; `halted`: nothing more is begun. A document in human review waits without holding the
+    others: it names the state only when nothing else waits. A pending one that never can begin counts as blocked.
+    """
+    if not started or not items:
+        return BatchState.PENDING
+    hopeless = blocked(items)
+    items = [_settled_as_blocked(item) if item.document_id in hopeless else item for item in items]
+    if not halted and next_starts(items, lanes=len(items), window=window):
+        return BatchState.PLANNING
+    stages = {item.stage for item in items}
+    for stage, state in _MOVING:
+        if stage in stages:
+            return state
+    return _awaited(items) or _end(items)
+
+
+def _settled_as_blocked(item: Item) -> Item:
+    return replace(item, stage=Stage.SETTLED, outcome=Outcome.BLOCKED)
+
+
+def _awaited(items: Sequence[Item]) -> BatchState | None:
+    for in_review in (False, True):
+        for stage, state in _WAITING:
+            if any(item.stage is stage and item.in_review is in_review for item in items):
+                return state
+    return None
+
+
+def _end(items: Sequence[Item]) -> BatchState:
+    if all(item.good for item in items):
+        return BatchState.CLOSEOUT
+    if all(item.outcome is Outcome.VOIDED for item in items):
+        return BatchState.VOIDED
+    return BatchState.FAILED_PARTIAL
+
+
+def is_partial(items: Sequence[Item]) -> bool:
+    """True when an item waits unsigned at a sovereign gate that another of this batch has passed (`batch_partial`)."""
+    stages = {item.stage for item in items}
+    enacted = any(item.outcome is Outcome.ENACTED for item in items)
+    behind_sg1 = enacted or not stages.isdisjoint(_PASSED_SG1)
+    behind_sg2 = enacted or Stage.ENACTING in stages
+    return (Stage.AT_SG1 in stages and behind_sg1) or (Stage.AT_SG2 in stages and behind_sg2)
+
+
+def stops_the_rest(items: Sequence[Item], *, strict: bool) -> Item | None:
+    """The first item whose failure stops all others at their next boundary: any under `strict`, else a critical one."""
+    broken = (item for item in items if item.outcome in (Outcome.FAILED, Outcome.STOPPED))
+    return next((item for item in broken if strict or item.critical), None)
+
+
+def workstream_state(
+    items: Sequence[Item], *, started: bool = True, halted: bool = False, closed: bool = False
+) -> WorkstreamState:
+    """The batch as a workstream (seed 004 "State Derivation"). `closed`: its report is written.
+
+    What runs comes first, then a critical failure, as the seed has it; `completed` only when every document went well.
+    """
+    if not items:
+        return WorkstreamState.PLANNED
+    if not started:
+        return WorkstreamState.READY
+    if any(item.started for item in items):
+        return WorkstreamState.EXECUTING
+    if stops_the_rest(items, strict=False):
+        return WorkstreamState.FAILED
+    match batch_state(items, halted=halted):
+        case BatchState.CLOSEOUT:
+            return WorkstreamState.COMPLETED if closed else WorkstreamState.VALIDATING
+        case BatchState.FAILED_PARTIAL:
+            return WorkstreamState.FAILED
+        case BatchState.VOIDED:
+            return WorkstreamState.CANCELLED
+        case _:
+            return WorkstreamState.EXECUTING
