@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from cutter.approvals import schema
+from cutter.approvals.instants import readable
 from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs, next_step
 from cutter.errors import InvalidInput, Refused
-from cutter.evidence.run_view import short_time
 from cutter.settings import Settings, load
 from starter import orders, runs, signing
 from starter.terminal import ExitCode, Json, end, err, show, table
@@ -161,7 +161,7 @@ def summary(document: RequestDocument, digest: str) -> Any:
             ("backup_sha", document.backup_sha),
             ("findings", document.findings_count),
             ("challenge", asked.challenge),
-            ("expires", short_time(document.expires_utc.isoformat())),
+            ("expires", readable(document.expires_utc)),
         ],
         title=f"{asked.gate} of {asked.run_id}",
     )

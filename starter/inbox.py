@@ -13,10 +13,11 @@ from rich.console import RenderableType
 
 from cutter.approvals.foresight import misfit, why_not
 from cutter.approvals.policy import Approver, Policy
-from cutter.approvals.schema import APPROVE
-from cutter.domain.next_step import next_step
+from cutter.approvals.schema import APPROVE, RESUME
+from cutter.domain.next_step import Needs, next_step
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.evidence.run_view import short_time
+from cutter.gates.catalogue import Sovereign
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
@@ -42,7 +43,7 @@ def waiting(settings: Settings, person: Person | None = None) -> list[dict[str, 
 def _entry(row: dict[str, Any], person: Person | None) -> dict[str, Any]:
     step = next_step(
         run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
-        latched=row["latched"],
+        latched=row["latched"], wrote=row["wrote"],
     )  # fmt: skip
     return {
         "run_id": row["run_id"],
@@ -57,17 +58,20 @@ def _entry(row: dict[str, Any], person: Person | None) -> dict[str, Any]:
         "approvers_needed": row["needed"],
         "approvers_accepted": row["accepted"],
         "request_kb_id": row["kb_id"],
-        "you_may_not": _why_not(row, person),
+        "you_may_not": _why_not(row, step.needs, person),
         "stop_latched": row["latched"],
         # A workflow that lives ends an expired request by itself.
         "command": "cutter reconcile" if row["expired"] else step.command,
     }
 
 
-def _why_not(row: dict[str, Any], person: Person | None) -> str | None:
-    if person is None or row["gate"] is None:
+def _why_not(row: dict[str, Any], needs: Needs, person: Person | None) -> str | None:
+    """Why that person may not sign what is needed; None when they may, when nothing is signed, and for nobody."""
+    if person is None or needs not in (Needs.APPROVAL, Needs.SIGNED_RESUME, Needs.SIGNED_ACKNOWLEDGEMENT):
         return None
-    return why_not(*person, row["gate"], APPROVE, starter=row["starter"], now=datetime.now(UTC))
+    gate = row["gate"] or (Sovereign.LIFECYCLE if row["wrote"] else Sovereign.CUT).value
+    decision = APPROVE if needs is Needs.APPROVAL else RESUME
+    return why_not(*person, gate, decision, starter=row["starter"], now=datetime.now(UTC))
 
 
 def inbox(

@@ -1,4 +1,4 @@
-"""Pure: the one way in which a time is written in a statement, a request and a policy: `2026-11-21T09:00:00Z`."""
+"""Pure: how a time is written: `2026-11-21T09:00:00Z` in a statement, a request and a policy; and for people."""
 
 from __future__ import annotations
 
@@ -24,3 +24,8 @@ def parse_instant(text: str) -> datetime | None:
 def render_instant(moment: datetime) -> str:
     """The text of a time; fractions of a second are dropped."""
     return moment.astimezone(UTC).strftime(_FORMAT)
+
+
+def readable(moment: datetime) -> str:
+    """The text of a time for people, everywhere the same: `2026-11-21 09:00:00Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")

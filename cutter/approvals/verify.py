@@ -15,7 +15,7 @@ from cutter.approvals import schema, statement
 from cutter.approvals.armor import SignatureForm, read_form
 from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
 from cutter.approvals.expected import FREE_FIELDS, Expected
-from cutter.approvals.instants import render_instant
+from cutter.approvals.instants import readable
 from cutter.approvals.policy import Approver, Policy, Tier
 from cutter.approvals.refusal import Refusal
 from cutter.approvals.statement import Statement
@@ -69,7 +69,7 @@ def verify(document: ApprovalDocument, evidence: SignatureEvidence, *, expected:
         if refusal is not None:
             return _verdict(case, accepted=False, code=refusal.code, reason=refusal.reason, step=number)
     assert case.statement is not None
-    until = render_instant(case.statement.not_after)
+    until = readable(case.statement.not_after)
     reason = f"{case.statement.approver} signed {case.statement.decision}, valid until {until}"
     return _verdict(case, accepted=True, code=ACCEPTED, reason=reason, step=9)
 
@@ -169,9 +169,9 @@ def _refuse_dates(case: _Case, record: SignatureRecord) -> Refusal | None:
     assert created is not None
     assert approver is not None
     if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS):
-        return _no("signature_in_future", f"the signature is of {render_instant(created)}, which has not come yet")
+        return _no("signature_in_future", f"the signature is of {readable(created)}, which has not come yet")
     if record.expires is not None and record.expires <= now:
-        return _no("signature_expired", f"the signature expired at {render_instant(record.expires)}")
+        return _no("signature_expired", f"the signature expired at {readable(record.expires)}")
     if not (approver.within(now) and approver.within(created)):
         return _no("signer_dates", f"{approver.name} may not sign at this time, says the policy")
     return None
@@ -214,11 +214,11 @@ def _step_6_times(case: _Case) -> Refusal | None:
     created = case.record.created if case.record else None
     assert created is not None
     if said.not_after <= expected.now:
-        return _no("approval_expired", f"the approval was valid until {render_instant(said.not_after)}")
+        return _no("approval_expired", f"the approval was valid until {readable(said.not_after)}")
     earliest = created - timedelta(minutes=limits.SIGNED_BEFORE_SIGNATURE_MINUTES)
     latest = created + timedelta(seconds=limits.SIGNED_AFTER_SIGNATURE_SECONDS)
     if not earliest <= said.signed_utc <= latest:
-        return _no("signed_utc_mismatch", f"signed_utc does not fit the signature's own time {render_instant(created)}")
+        return _no("signed_utc_mismatch", f"signed_utc does not fit the signature's own time {readable(created)}")
     life = timedelta(seconds=expected.ttl_seconds(said.binding))
     if said.not_after > min(said.signed_utc, created) + life:
         return _no("ttl_exceeded", f"the approval would live longer than {life}")

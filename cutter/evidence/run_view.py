@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from cutter.approvals.instants import readable
 from cutter.domain.next_step import next_step
 from cutter.domain.sidecar import state_json
 from cutter.gates.catalogue import GATES, Gate, State
@@ -84,7 +85,7 @@ def seconds_between(start: str | None, end: str | None) -> float | None:
 
 def short_time(text: str | None) -> str:
     """A time as people read it everywhere, such as 2026-11-21 09:00:00Z; empty for None. Machines get the text."""
-    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ") if text else ""
+    return readable(datetime.fromisoformat(text)) if text else ""
 
 
 def folder_of(kb_ids: Sequence[str]) -> str:

@@ -33,6 +33,13 @@ async def test_the_starter_is_refused_before_signing_and_sees_it_in_the_inbox(st
         }
         assert marked == {"alice": "alice started this run; another person must decide", "bob": None}
         assert "alice started this run" in (await cutter("inbox", "--approver", "alice")).out
+        await cutter("stop", DOCUMENT, "--reason", "x")
+        run_id = (await cutter("status", DOCUMENT, "--json")).json["run_id"]
+        await stack.run_of(run_id).until_shown("stopped_stop")
+        assert "alice started this run" in (await cutter("inbox", "--approver", "alice")).out
+        resumed = await cutter.signed("approve", DOCUMENT, "--decision", "resume", "--reason", "x", who="bob")
+        assert resumed.json["status"] == "accepted"
+        await stack.run_of(run_id).until_requested(CUT)
         home = {"GNUPGHOME": str(stack.kit.alice.home)}
         assert "not by you" not in (await cutter("inbox", **home)).out, "two approvers' keys are nobody's"
         assert (await cutter.signed("approve", DOCUMENT, who="bob")).json["status"] == "accepted"

@@ -2,6 +2,8 @@
 select r.run_id, r.document_id, r.starter, r.state, r.outcome, r.batch_id, r.last_error ->> 'reason' as reason,
     l.stopped as latched, q.gate, q.kb_id, q.expires_at, q.expires_at <= clock_timestamp() as expired,
     coalesce(q.requested_at, r.state_at) as since,
+    exists (select from cutter_governance.gate_receipt g
+            where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
     coalesce((e.thresholds ->> q.gate)::integer, 0) as needed, coalesce(v.approvers, '{}') as accepted
 from cutter_governance.run r
 join cutter_governance.stop_latch l on l.run_id = r.run_id
