@@ -11,18 +11,20 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
 import structlog
 from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities import build_activities
+from activities import build_activities, build_batch_activities
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
-from cutter import __version__, settings
+from cutter import __version__, limits, settings
 from cutter.approvals import scratch
 from cutter.errors import CutterError, Refused
 from cutter.gates.catalogue import GATES, WorkerRole
@@ -31,6 +33,7 @@ from cutter.stack import key_homes
 from cutter.storage.pools import check_direct
 from starter.client import connect
 from workflows import options
+from workflows.batch import Batch
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
 from workflows.void_run import VoidRun
@@ -66,7 +69,7 @@ def make_worker(
     return Worker(
         client,
         task_queue=options.TASK_QUEUES[deps.worker_role],
-        workflows=[DocumentRun, VoidRun] if deps.worker_role is WorkerRole.CUTTER else [],
+        workflows=[DocumentRun, VoidRun, Batch] if deps.worker_role is WorkerRole.CUTTER else [],
         activities=build_activities(deps),
         activity_executor=executor,
         max_concurrent_activities=SLOTS,
@@ -76,6 +79,33 @@ def make_worker(
         workflow_runner=sandbox(),
         interceptors=[MessageGuard(), *interceptors],
     )
+
+
+def make_batch_worker(client: Client, deps: Deps, executor: ThreadPoolExecutor) -> Worker:
+    """The activities of batches, beside the cutter role's own: what waits there takes no slot from a gate."""
+    return Worker(
+        client,
+        task_queue=options.BATCH_QUEUE,
+        activities=build_batch_activities(deps),
+        activity_executor=executor,
+        max_concurrent_activities=limits.BATCH_SLOTS,
+        disable_eager_activity_execution=True,
+        graceful_shutdown_timeout=timedelta(seconds=limits.STEER_POLL_SECONDS * 3),
+    )
+
+
+@asynccontextmanager
+async def serving(client: Client, deps: Deps, **changed: Any) -> AsyncIterator[None]:
+    """Everything that a role serves, until the block ends; then what runs is finished. `changed`: see `make_worker`."""
+    name = deps.worker_role.value
+    with ThreadPoolExecutor(max_workers=SLOTS, thread_name_prefix=name) as executor:
+        async with make_worker(client, deps, executor, **changed):
+            if deps.worker_role is not WorkerRole.CUTTER:
+                yield
+                return
+            with ThreadPoolExecutor(max_workers=limits.BATCH_SLOTS, thread_name_prefix="batch") as waiting:
+                async with make_batch_worker(client, deps, waiting):
+                    yield
 
 
 def sandbox() -> SandboxedWorkflowRunner:
@@ -95,12 +125,11 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    with ThreadPoolExecutor(max_workers=SLOTS, thread_name_prefix=role.value) as executor:
-        async with make_worker(client, deps, executor):
-            log.info("worker.ready", role=role.value, address=client.service_client.config.target_host)
-            _say_ready(config, role)
-            await stopping.wait()
-            log.info("worker.draining", role=role.value)
+    async with serving(client, deps):
+        log.info("worker.ready", role=role.value, address=client.service_client.config.target_host)
+        _say_ready(config, role)
+        await stopping.wait()
+        log.info("worker.draining", role=role.value)
     for pool in deps.pools.values():
         pool.close()
 

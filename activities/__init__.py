@@ -8,6 +8,9 @@ from typing import Any, get_type_hints
 from temporalio import activity
 
 from activities.backup import backup, refresh_backup
+from activities.batch_begin import begin_batch
+from activities.batch_set import judge_set
+from activities.batch_steer import halt_batch, steer_batch
 from activities.begin import begin_run
 from activities.boundary import guarded
 from activities.closeout import closeout
@@ -51,6 +54,15 @@ CONTROL_FUNCTIONS: dict[WorkerRole, tuple[Function, ...]] = {
     WorkerRole.EXEC: (void_run,),
     WorkerRole.VERIFY: (),
 }  # fmt: skip
+
+
+BATCH_FUNCTIONS: tuple[Function, ...] = (begin_batch, steer_batch, judge_set, halt_batch)
+"""On a task queue of their own: some wait long, and must not hold the slots that gates need."""
+
+
+def build_batch_activities(deps: Deps) -> list[Callable[..., Any]]:
+    """The activities of batches, which the cutter worker serves."""
+    return [_defined(function.__name__, function, deps) for function in BATCH_FUNCTIONS]
 
 
 def build_activities(deps: Deps) -> list[Callable[..., Any]]:

@@ -54,7 +54,8 @@ def request_document(deps: Deps, asked: Asked) -> RequestDocument:
             : limits.FINDINGS_SHOWN_MAX
         ],
         findings_count=len(marking.findings),
-        batch_id=run["batch_id"],
+        # What is signed after a rehearsal is for the batch itself.
+        batch_id=run["batch_id"].removesuffix("-dryrun") if run["batch_id"] else None,
         amends_run_id=run["amends"],
     )
 

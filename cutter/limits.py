@@ -218,6 +218,15 @@ PORT_SPAN = 10_000
 PORT_LOOKS = 200
 """Ports looked at before giving up."""
 
+STEER_SECONDS = 300
+"""A batch's activity waits at most so long for a change before it answers that there is none."""
+
+STEER_PAUSE_SECONDS = 0.5
+"""Changes that come within this time are answered together."""
+
+SET_SECONDS = 1800
+"""Cap of judging one set of approvals: a thousand signatures, each verified by gpg."""
+
 QUEUE_ITEMS_DEFAULT = 100
 """Documents of a queue, unless set (seed 001 §2)."""
 
@@ -244,3 +253,27 @@ SOURCE_URI_CHARACTERS_MAX = 2_048
 
 BATCH_WINDOW = 500
 """Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""
+
+STEER_POLL_SECONDS = 10
+"""Without a notification a batch's state is read anew so often."""
+
+STEER_SHOW_SECONDS = 5
+"""A batch's totals are shown at most this much after they changed; what people wait for is shown at once."""
+
+SET_DOCUMENTS_MAX = 4_000
+"""Files in the folder of one set of approvals: twice the documents that a batch may have."""
+
+BATCH_SLOTS = 32
+"""Activities of batches at once in one worker: each batch that is open holds one while it waits for changes."""
+
+BATCH_LANES = 4
+"""Documents that are planned at once (seed 001 §5)."""
+
+BATCH_LANES_MAX = 64
+
+OVERNIGHT_LANES = 2
+OVERNIGHT_HARD_CAP_MINUTES = 360
+"""Of a batch that nobody watches (seed 001 §7)."""
+
+BATCH_HARD_CAP_MINUTES = 7 * 24 * 60
+"""Of a batch whose approvals people give in their own time."""

@@ -246,3 +246,118 @@ class FinishInput:
 
     run_id: str
     outcome: Literal["rehearsed", "skipped"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchInput:
+    """What starts a batch: its queue stands in the database already, or as queue.yaml in the batch's folder.
+
+    The other fields are for a queue that is read from the folder; 0 lanes are the default's.
+    """
+
+    batch_id: str
+    starter: str = "unknown"
+    policy: Literal["default", "strict", "quarantine"] = "default"
+    overnight: bool = False
+    lanes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchStart:
+    """An item whose workflow is to be open: its run is registered."""
+
+    document_id: str
+    run_id: str
+    mode: Mode = "live"
+    starter: str = "unknown"
+    source_uri: str | None = None
+    amends: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchStop:
+    """An item whose run is to stop at its next boundary."""
+
+    document_id: str
+    run_id: str
+    kind: Literal["stop", "cancel"]
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteerInput:
+    """Wait until the batch is not as it was `seen`, then say what to do. `adopt`: name every open item once more."""
+
+    batch_id: str
+    seen: str = ""
+    adopt: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steering:
+    """What a batch's workflow does next, and what it shows. `totals`: items by stage, queue and outcome."""
+
+    state: str
+    seen: str
+    starts: tuple[BatchStart, ...] = ()
+    stops: tuple[BatchStop, ...] = ()
+    totals: dict[str, int] = field(default_factory=dict)
+    over: bool = False
+    partial: bool = False
+    mode: str = ""
+    gate: str = ""
+    overview: str = ""
+    report: str = ""
+    note: str = ""
+    next_command: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HaltInput:
+    """Start nothing more and stop what runs; `kind` None goes on."""
+
+    batch_id: str
+    kind: Literal["stop", "cancel"] | None
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetInput:
+    """Approvals signed in one sitting: a folder of the knowledge base, and the sha256 of its listing when known."""
+
+    batch_id: str
+    folder: str
+    listing_sha256: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetEntry:
+    """One document of a set: which item it is for, and the verdict."""
+
+    document_id: str
+    kb_id: str
+    accepted: bool
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetAnswer:
+    """What became of a set: its documents one by one, and the items that wait and were not in it."""
+
+    status: Literal["read", "refused"]
+    code: str = ""
+    reason: str = ""
+    entries: tuple[SetEntry, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchResult:
+    """How a batch ended."""
+
+    batch_id: str
+    state: str
+    totals: dict[str, int] = field(default_factory=dict)
+    report: str = ""
+    reason: str = ""

@@ -65,6 +65,12 @@ class Settings(BaseSettings):
     temporal_ui_port: int | None = Field(None, ge=1, le=65535, description="Local Web UI's port; default: a free one")
     database_port: int | None = Field(None, ge=1, le=65535, description="Embedded PostgreSQL's port; default: free")
 
+    batch_dir: Path | None = Field(
+        None, description="Batch folders, each with its queue.yaml; default <state_dir>/batches"
+    )
+    batch_items_max: int = Field(
+        limits.QUEUE_ITEMS_DEFAULT, ge=1, le=limits.QUEUE_ITEMS_MAX, description="Documents a queue may have"
+    )
     tenant: str = Field("default", description="Tenant of sources registered without one")
     max_candidates: int = Field(
         limits.CANDIDATES_DEFAULT, ge=1, le=limits.CANDIDATES_MAX, description="Units a document may have"
@@ -120,6 +126,10 @@ class Settings(BaseSettings):
     @property
     def runs(self) -> Path:
         return (self.runs_dir or self.state / "runs").absolute()
+
+    @property
+    def batches(self) -> Path:
+        return (self.batch_dir or self.state / "batches").absolute()
 
     @property
     def kb(self) -> str:

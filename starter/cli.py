@@ -59,6 +59,8 @@ COMMANDS = tuple(
         ("run", "orchestrate", "run"),
         ("orchestrate run", "orchestrate", "run"),
         ("orchestrate resume", "orchestrate", "resume"),
+        ("orchestrate batch", "batch", "batch"),
+        ("orchestrate resume-batch", "batch", "resume_batch"),
         ("inbox", "inbox", "inbox"),
         ("approve", "approvals", "approve"),
         ("reject", "approvals", "reject"),
@@ -81,7 +83,7 @@ COMMANDS = tuple(
 
 GROUPS = {
     "source": "Register documents and their pinned snapshots.",
-    "orchestrate": "Start and resume runs.",
+    "orchestrate": "Start and resume runs and batches.",
 }
 """Help of the groups that are made from names with a space."""
 

@@ -95,8 +95,9 @@ def delay_seconds(caps: Caps, failures: int) -> float:
 
 
 async def control(
-    name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER
-) -> Result:
+    name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER,
+    queue: str = "", seconds: float = CONTROL_SECONDS,
+) -> Result:  # fmt: skip
     """Run a control activity; idempotent, so a lost worker or an outage is tried again. Raises Away or Broken."""
     failures = 0
     while True:
@@ -104,8 +105,8 @@ async def control(
             said = await workflow.execute_activity(
                 name,
                 argument,
-                task_queue=options.TASK_QUEUES[role],
-                start_to_close_timeout=timedelta(seconds=CONTROL_SECONDS),
+                task_queue=queue or options.TASK_QUEUES[role],
+                start_to_close_timeout=timedelta(seconds=seconds),
                 schedule_to_start_timeout=timedelta(seconds=caps.worker_wait_seconds),
                 heartbeat_timeout=timedelta(seconds=caps.heartbeat_seconds),
                 retry_policy=options.ONCE,

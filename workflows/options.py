@@ -11,7 +11,11 @@ TASK_QUEUES = {role: f"cutter-{role.value}" for role in WorkerRole}
 
 WORKFLOW_QUEUE = TASK_QUEUES[WorkerRole.CUTTER]
 
+BATCH_QUEUE = "cutter-batch"
+"""Activities of batches, some of which wait long: they must not hold the slots that gates need."""
+
 DOCUMENT_RUN = "DocumentRun"
+BATCH = "Batch"
 VOID_RUN = "VoidRun"
 
 ONCE = RetryPolicy(maximum_attempts=1)
@@ -26,7 +30,15 @@ QUEUE = SearchAttributeKey.for_keyword("CutterQueue")
 GATE_EXPIRES = SearchAttributeKey.for_datetime("CutterGateExpires")
 CANDIDATES = SearchAttributeKey.for_int("CutterCandidates")
 
-SEARCH_ATTRIBUTES = (STATE, GATE, DOCUMENT_ID, BATCH_ID, MODE, QUEUE, GATE_EXPIRES, CANDIDATES)
+ITEMS = SearchAttributeKey.for_int("CutterItems")
+SETTLED = SearchAttributeKey.for_int("CutterSettled")
+
+SEARCH_ATTRIBUTES = (
+    STATE, GATE, DOCUMENT_ID, BATCH_ID, MODE, QUEUE, GATE_EXPIRES, CANDIDATES, ITEMS, SETTLED
+)  # fmt: skip
+
+BATCH_PRIORITY = 3
+"""A batch's documents wait behind a person's single run, which has priority 1."""
 
 
 def document_workflow_id(document_id: str) -> str:
@@ -37,6 +49,11 @@ def document_workflow_id(document_id: str) -> str:
 def document_of(workflow_id: str) -> str:
     """Inverse of `document_workflow_id`."""
     return workflow_id.removeprefix("document/")
+
+
+def batch_workflow_id(batch_id: str) -> str:
+    """The parent workflow of a batch."""
+    return f"batch/{batch_id}"
 
 
 def void_workflow_id(run_id: str) -> str:

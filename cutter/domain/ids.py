@@ -15,11 +15,13 @@ from cutter.errors import InvalidInput
 
 DocumentId = NewType("DocumentId", str)
 RunId = NewType("RunId", str)
+BatchId = NewType("BatchId", str)
 KbId = NewType("KbId", str)
 
 _DOCUMENT_ID = re.compile(r"[A-Z0-9-]{3,64}")
 _DOCPREFIX = re.compile(r"[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]")
 _RUN_ID = re.compile(r"ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_BATCH_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?:-dryrun)?")
 _KB_ID = re.compile(r"[A-Za-z0-9._/-]{1,512}\.md")
 _RESERVED_PREFIX = re.compile(r"DIEU.*|ICX-CONST")
 
@@ -66,6 +68,24 @@ def is_run_id(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def batch_id(text: str) -> BatchId:
+    """A UUID of version 7 in its usual form, as the queue file names its batch; its rehearsal's ends in -dryrun."""
+    if not is_batch_id(text):
+        raise InvalidId(f"batch id {text!r}: a UUID of version 7 such as 0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b")
+    return BatchId(text)
+
+
+def is_batch_id(text: str) -> bool:
+    """True when the text has a batch id's form."""
+    return _BATCH_ID.fullmatch(text) is not None
+
+
+def is_kb_folder(text: str) -> bool:
+    """True for a folder of the knowledge base: a KB id's characters, no `..`, not absolute; a slash may end it."""
+    folder = text.removesuffix("/")
+    return _KB_ID.fullmatch(f"{folder}/x.md") is not None and not {"", ".", ".."} & set(folder.split("/"))
 
 
 def kb_id(text: str) -> KbId:

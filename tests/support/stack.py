@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -37,7 +36,7 @@ from starter.signing import Signing
 from tests.support import database as database_support
 from tests.support.database import Connection, Database, TestCluster, short_folder
 from tests.support.temporal import end_all, server, until
-from worker import build_deps, make_worker
+from worker import build_deps, serving
 from workflows import options
 
 DOCUMENT = "ICX-TEST-1"
@@ -113,11 +112,8 @@ class Stack:
                 held[role] = deps
                 for pool in deps.pools.values():
                     exits.callback(pool.close)
-                executor = exits.enter_context(ThreadPoolExecutor(max_workers=8, thread_name_prefix=role.value))
                 await exits.enter_async_context(
-                    make_worker(
-                        self.client, deps, executor, cached_workflows=cached_workflows, interceptors=interceptors
-                    )
+                    serving(self.client, deps, cached_workflows=cached_workflows, interceptors=interceptors)
                 )
             yield held
 

@@ -240,6 +240,202 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_batch_document(p_batch_id text, p_kind text, p_subject text, p_kb_id text, p_body text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_kind not in ('batch_overview', 'queue_summary', 'batch_report') then
+        raise exception '% is no document of a batch', p_kind using errcode = 'CU006';
+    end if;
+    insert into cutter_governance.outbox (batch_id, kind, subject, kb_id, body)
+    values (p_batch_id, p_kind, p_subject, p_kb_id, p_body) on conflict (kb_id) do nothing;
+    return found;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_halt(p_batch_id text, p_halted text, p_reason text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_before text;
+begin
+    select halted into v_before from cutter_governance.batch where batch_id = p_batch_id for update;
+    if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel') then
+        return v_before;
+    end if;
+    update cutter_governance.batch
+    set halted = p_halted, halted_reason = left(p_reason, 500),
+        began_at = case when p_halted is null and v_before is not null then clock_timestamp() else began_at end
+    where batch_id = p_batch_id;
+    perform cutter_governance.fn_audit_append(p_batch_id, null, 'halt', jsonb_build_object(
+        'halted', p_halted, 'before', v_before, 'reason', left(p_reason, 500)));
+    return p_halted;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_item_decide(p_batch_id text, p_document_id text, p_decided text, p_reason text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update cutter_governance.batch_item set decided = p_decided, reason = left(p_reason, 500)
+    where batch_id = p_batch_id and document_id = p_document_id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_item_start(p_batch_id text, p_document_id text, p_run_id text, p_starter text, p_amends text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_batch cutter_governance.batch;
+    item cutter_governance.batch_item;
+    newest cutter_governance.run;
+begin
+    select * into v_batch from cutter_governance.batch where batch_id = p_batch_id for share;
+    select * into item from cutter_governance.batch_item
+    where batch_id = p_batch_id and document_id = p_document_id for update;
+    if item.document_id is null or v_batch.halted is not null then
+        return jsonb_build_object('status', 'refused', 'code', case
+            when item.document_id is null then 'not_in_batch' else 'batch_halted' end);
+    end if;
+    select * into newest from cutter_governance.run
+    where batch_id = p_batch_id and document_id = p_document_id order by created_at desc, run_id desc limit 1;
+    if newest.run_id is not null and newest.ended_at is null then
+        return jsonb_build_object('status', 'found', 'run_id', newest.run_id, 'state', newest.state);
+    end if;
+    update cutter_governance.batch_item set decided = null, reason = null
+    where batch_id = p_batch_id and document_id = p_document_id and decided is not null;
+    return cutter_governance.fn_run_register(
+        p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, p_amends);
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_move(p_batch_id text, p_to text, p_trigger text, p_metadata jsonb DEFAULT '{}'::jsonb) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_from text;
+    v_ended boolean := p_to in ('batch_closeout', 'batch_failed_partial', 'batch_voided');
+begin
+    select state into v_from from cutter_governance.batch where batch_id = p_batch_id for update;
+    if v_from is null or v_from = p_to then
+        return false;
+    end if;
+    update cutter_governance.batch
+    set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
+    where batch_id = p_batch_id;
+    perform cutter_governance.fn_audit_append(p_batch_id, null, 'transition', jsonb_build_object(
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'batch_state_transition',
+        'severity', case when p_to in ('batch_failed_partial', 'batch_voided') then 'warning' else 'info' end,
+        'entity_id', p_batch_id, 'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
+    return true;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_notify() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform pg_notify('cutter_batch', new.batch_id);
+    return null;
+end
+$$;
+
+CREATE TABLE cutter_governance.outbox (
+    id bigint NOT NULL,
+    run_id text,
+    batch_id text,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    kb_id text NOT NULL,
+    body text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    done_at timestamp with time zone,
+    sha256 text,
+    CONSTRAINT outbox_check CHECK ((num_nonnulls(run_id, batch_id) = 1)),
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['gate_report'::text, 'request'::text, 'stop_route'::text, 'batch_overview'::text, 'queue_entry'::text, 'queue_summary'::text, 'batch_report'::text])))
+);
+
+CREATE FUNCTION cutter_governance.fn_batch_outbox(p_batch_id text) RETURNS SETOF cutter_governance.outbox
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select * from cutter_governance.outbox where batch_id = p_batch_id and done_at is null order by id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_register(p_batch jsonb, p_items jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    existing cutter_governance.batch;
+    v_id text := p_batch ->> 'batch_id';
+begin
+    insert into cutter_governance.batch (
+        batch_id, queue_sha256, mode, policy, unattended, lanes, hard_cap_seconds, caps, created_by, starter)
+    values (v_id, p_batch ->> 'queue_sha256', p_batch ->> 'mode', p_batch ->> 'policy',
+        (p_batch ->> 'unattended')::boolean, (p_batch ->> 'lanes')::integer, (p_batch ->> 'hard_cap_seconds')::double precision,
+        p_batch -> 'caps', left(p_batch ->> 'created_by', 100), left(p_batch ->> 'starter', 100))
+    on conflict do nothing;
+    if not found then
+        select * into existing from cutter_governance.batch where batch_id = v_id;
+        return jsonb_build_object('status', case
+            when existing.queue_sha256 = p_batch ->> 'queue_sha256' then 'found' else 'conflict' end,
+            'queue_sha256', existing.queue_sha256);
+    end if;
+    insert into cutter_governance.batch_item (
+        batch_id, document_id, position, priority, depends_on, critical, tenant, source_uri, marking_profile, decided, reason)
+    select v_id, document_id, position, priority, coalesce(depends_on, '{}'), coalesce(critical, false),
+        coalesce(tenant, 'default'), source_uri, marking_profile, decided, reason
+    from jsonb_to_recordset(p_items) as item (
+        document_id text, position integer, priority integer, depends_on text[], critical boolean, tenant text,
+        source_uri text, marking_profile text, decided text, reason text);
+    perform cutter_governance.fn_audit_append(v_id, null, 'batch_registered', jsonb_build_object(
+        'queue_sha256', p_batch ->> 'queue_sha256', 'items', jsonb_array_length(p_items), 'by', session_user));
+    return jsonb_build_object('status', 'registered');
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object(
+        'batch', to_jsonb(b),
+        'age_seconds', extract(epoch from clock_timestamp() - b.began_at),
+        'items', (
+            select coalesce(jsonb_agg(jsonb_build_object(
+                'document_id', i.document_id, 'position', i.position, 'priority', i.priority, 'depends_on', i.depends_on,
+                'critical', i.critical, 'tenant', i.tenant, 'source_uri', i.source_uri, 'decided', i.decided,
+                'reason', coalesce(i.reason, r.last_error ->> 'reason'), 'run_id', r.run_id, 'state', r.state,
+                'outcome', r.outcome, 'ended', r.ended_at is not null, 'state_at', r.state_at, 'created_at', r.created_at,
+                'ended_at', r.ended_at,
+                'latched', coalesce(l.stopped, false), 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
+                'approved', a.run_id is not null and exists (
+                    select from cutter_governance.approval_verdict v
+                    where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'approve'
+                        and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
+                        and not exists (select from cutter_governance.approval_revocation
+                                        where approval_sha256 = v.approval_sha256)),
+                'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
+                'queue_state', q.state) order by i.position), '[]')
+            from cutter_governance.batch_item i
+            left join lateral (
+                select * from cutter_governance.run n
+                where n.batch_id = i.batch_id and n.document_id = i.document_id
+                order by n.created_at desc, n.run_id desc limit 1) r on true
+            left join cutter_governance.stop_latch l on l.run_id = r.run_id
+            left join cutter_governance.approval_request a
+                on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
+            left join cutter_governance.batch_queue q
+                on q.batch_id = i.batch_id and q.document_id = i.document_id and q.left_at is null
+            where i.batch_id = b.batch_id))
+    from cutter_governance.batch b where b.batch_id = p_batch_id
+$$;
+
 CREATE FUNCTION cutter_governance.fn_canonical_flat(p_record jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -885,19 +1081,6 @@ begin
 end
 $$;
 
-CREATE TABLE cutter_governance.outbox (
-    id bigint NOT NULL,
-    run_id text NOT NULL,
-    kind text NOT NULL,
-    subject text NOT NULL,
-    kb_id text NOT NULL,
-    body text,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    done_at timestamp with time zone,
-    sha256 text,
-    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['gate_report'::text, 'request'::text, 'stop_route'::text])))
-);
-
 CREATE FUNCTION cutter_governance.fn_outbox_waiting(p_run_id text) RETURNS SETOF cutter_governance.outbox
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -953,6 +1136,40 @@ CREATE FUNCTION cutter_governance.fn_prev_hash(p_run_id text, p_gate text) RETUR
         join cutter_governance.gate_catalogue b on b.gate = r.gate
         where r.run_id = p_run_id and b.ordinal = c.ordinal - 1 and r.sealed_at is not null) end
     from cutter_governance.gate_catalogue c where c.gate = p_gate
+$$;
+
+CREATE FUNCTION cutter_governance.fn_queue_enter(p_batch_id text, p_document_id text, p_queue text, p_state text, p_code text, p_reason text, p_kb_id text, p_body text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if exists (select from cutter_governance.batch_queue where batch_id = p_batch_id and document_id = p_document_id
+               and left_at is null and queue = p_queue and state = p_state and code = p_code) then
+        return false;
+    end if;
+    perform cutter_governance.fn_queue_leave(p_batch_id, p_document_id, p_queue);
+    insert into cutter_governance.batch_queue (batch_id, document_id, run_id, queue, state, code, reason, kb_id)
+    values (p_batch_id, p_document_id, (
+            select run_id from cutter_governance.run where batch_id = p_batch_id and document_id = p_document_id
+            order by created_at desc, run_id desc limit 1),
+        p_queue, p_state, left(p_code, 100), left(p_reason, 500), p_kb_id);
+    insert into cutter_governance.outbox (batch_id, kind, subject, kb_id, body)
+    values (p_batch_id, 'queue_entry', p_document_id, p_kb_id, p_body);
+    perform cutter_governance.fn_audit_append(p_batch_id, null, 'queue_entered', jsonb_build_object(
+        'document_id', p_document_id, 'queue', p_queue, 'state', p_state, 'code', left(p_code, 100), 'kb_id', p_kb_id));
+    return true;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_queue_leave(p_batch_id text, p_document_id text, p_as text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    update cutter_governance.batch_queue set left_at = clock_timestamp(), left_as = left(p_as, 100)
+    where batch_id = p_batch_id and document_id = p_document_id and left_at is null;
+    return found;
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_reached_state(p_run_id text) RETURNS text
@@ -2201,15 +2418,64 @@ CREATE TABLE cutter_governance.audit_head (
 
 CREATE TABLE cutter_governance.batch (
     batch_id text NOT NULL,
-    state text DEFAULT 'batch_pending'::text NOT NULL,
+    queue_sha256 text NOT NULL,
+    mode text NOT NULL,
+    policy text NOT NULL,
+    unattended boolean NOT NULL,
+    lanes integer NOT NULL,
+    hard_cap_seconds double precision NOT NULL,
+    caps jsonb NOT NULL,
     created_by text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    starter text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    state text DEFAULT 'batch_pending'::text NOT NULL,
+    state_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    halted text,
+    halted_reason text,
+    began_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT batch_batch_id_check CHECK ((batch_id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(-dryrun)?$'::text)),
+    CONSTRAINT batch_check CHECK ((mode =
+CASE
+    WHEN (batch_id ~~ '%-dryrun'::text) THEN 'dryrun'::text
+    ELSE 'live'::text
+END)),
+    CONSTRAINT batch_halted_check CHECK ((halted = ANY (ARRAY['failure'::text, 'critical'::text, 'stop'::text, 'cancel'::text, 'hard_cap'::text]))),
+    CONSTRAINT batch_hard_cap_seconds_check CHECK ((hard_cap_seconds > (0)::double precision)),
+    CONSTRAINT batch_lanes_check CHECK (((lanes >= 1) AND (lanes <= 64))),
+    CONSTRAINT batch_policy_check CHECK ((policy = ANY (ARRAY['default'::text, 'strict'::text, 'quarantine'::text]))),
+    CONSTRAINT batch_state_check CHECK ((state = ANY (ARRAY['batch_pending'::text, 'batch_planning'::text, 'batch_awaiting_cut_authz_set'::text, 'batch_writing'::text, 'batch_awaiting_lifecycle_authz_set'::text, 'batch_enacting'::text, 'batch_closeout'::text, 'batch_failed_partial'::text, 'batch_voided'::text])))
 );
 
 CREATE TABLE cutter_governance.batch_item (
     batch_id text NOT NULL,
     document_id text NOT NULL,
-    run_id text
+    "position" integer NOT NULL,
+    priority integer NOT NULL,
+    depends_on text[] DEFAULT '{}'::text[] NOT NULL,
+    critical boolean DEFAULT false NOT NULL,
+    tenant text NOT NULL,
+    source_uri text,
+    marking_profile text,
+    decided text,
+    reason text,
+    CONSTRAINT batch_item_decided_check CHECK ((decided = ANY (ARRAY['busy'::text, 'skipped'::text, 'blocked'::text, 'voided'::text]))),
+    CONSTRAINT batch_item_position_check CHECK (("position" > 0))
+);
+
+CREATE TABLE cutter_governance.batch_queue (
+    batch_id text NOT NULL,
+    document_id text NOT NULL,
+    run_id text,
+    queue text NOT NULL,
+    state text NOT NULL,
+    code text NOT NULL,
+    reason text NOT NULL,
+    kb_id text NOT NULL,
+    entered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    left_at timestamp with time zone,
+    left_as text,
+    CONSTRAINT batch_queue_queue_check CHECK ((queue = ANY (ARRAY['error_queue'::text, 'quarantine_queue'::text, 'human_review_queue'::text])))
 );
 
 CREATE TABLE cutter_governance.cut_change_set (
@@ -2677,10 +2943,16 @@ ALTER TABLE ONLY cutter_governance.audit_head
     ADD CONSTRAINT audit_head_pkey PRIMARY KEY (chain);
 
 ALTER TABLE ONLY cutter_governance.batch_item
+    ADD CONSTRAINT batch_item_batch_id_position_key UNIQUE (batch_id, "position");
+
+ALTER TABLE ONLY cutter_governance.batch_item
     ADD CONSTRAINT batch_item_pkey PRIMARY KEY (batch_id, document_id);
 
 ALTER TABLE ONLY cutter_governance.batch
     ADD CONSTRAINT batch_pkey PRIMARY KEY (batch_id);
+
+ALTER TABLE ONLY cutter_governance.batch_queue
+    ADD CONSTRAINT batch_queue_kb_id_key UNIQUE (kb_id);
 
 ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
     ADD CONSTRAINT cut_change_set_affected_row_change_set_id_unit_id_key UNIQUE (change_set_id, unit_id);
@@ -2861,11 +3133,15 @@ CREATE UNIQUE INDEX approval_request_one_open ON cutter_governance.approval_requ
 
 CREATE UNIQUE INDEX approval_verdict_accepted_once ON cutter_governance.approval_verdict USING btree (run_id, gate, approval_sha256) WHERE accepted;
 
+CREATE UNIQUE INDEX batch_queue_open ON cutter_governance.batch_queue USING btree (batch_id, document_id) WHERE (left_at IS NULL);
+
 CREATE UNIQUE INDEX dot_pair_signature_executor_once ON cutter_governance.dot_pair_signature USING btree (cross_reference_change_set_id) WHERE (cross_reference_change_set_id IS NOT NULL);
 
 CREATE UNIQUE INDEX dot_pair_signature_verifier_once ON cutter_governance.dot_pair_signature USING btree (cross_reference_verify_result_id) WHERE (cross_reference_verify_result_id IS NOT NULL);
 
 CREATE INDEX outbox_waiting ON cutter_governance.outbox USING btree (run_id) WHERE (done_at IS NULL);
+
+CREATE INDEX outbox_waiting_of_batch ON cutter_governance.outbox USING btree (batch_id) WHERE ((done_at IS NULL) AND (batch_id IS NOT NULL));
 
 CREATE UNIQUE INDEX review_decision_cut_once ON cutter_governance.review_decision USING btree (run_id) WHERE (type = 'cut'::text);
 
@@ -2874,6 +3150,8 @@ CREATE INDEX review_decision_run ON cutter_governance.review_decision USING btre
 CREATE UNIQUE INDEX run_active_docprefix ON cutter_governance.run USING btree (docprefix) WHERE ((mode = 'live'::text) AND (ended_at IS NULL) AND (docprefix IS NOT NULL));
 
 CREATE INDEX run_document ON cutter_governance.run USING btree (document_id, created_at);
+
+CREATE INDEX run_of_batch ON cutter_governance.run USING btree (batch_id, document_id, created_at) WHERE (batch_id IS NOT NULL);
 
 CREATE UNIQUE INDEX run_success_once ON cutter_governance.run USING btree (document_id, source_version_id) WHERE ((mode = 'live'::text) AND (state = 'closeout_reported'::text));
 
@@ -2938,6 +3216,8 @@ ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_
 CREATE TRIGGER trg_audit_event_no_truncate BEFORE TRUNCATE ON cutter_governance.audit_event FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_no_truncate;
+
+CREATE TRIGGER trg_batch_notify AFTER UPDATE OF halted ON cutter_governance.batch FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_batch_notify();
 
 CREATE TRIGGER trg_cut_change_set_affected_row_append_only BEFORE DELETE OR UPDATE ON cutter_governance.cut_change_set_affected_row FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
@@ -3054,6 +3334,8 @@ CREATE TRIGGER trg_review_decision_append_only BEFORE DELETE OR UPDATE ON cutter
 ALTER TABLE cutter_governance.review_decision ENABLE ALWAYS TRIGGER trg_review_decision_append_only;
 
 CREATE TRIGGER trg_review_decision_writer BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_writer();
+
+CREATE TRIGGER trg_run_batch_notify AFTER INSERT OR UPDATE OF state, ended_at ON cutter_governance.run FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION cutter_governance.fn_batch_notify();
 
 CREATE TRIGGER trg_schema_baseline_append_only BEFORE DELETE OR UPDATE ON cutter_governance.schema_baseline FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
@@ -3203,8 +3485,14 @@ ALTER TABLE ONLY cutter_governance.approval_verdict
 ALTER TABLE ONLY cutter_governance.batch_item
     ADD CONSTRAINT batch_item_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES cutter_governance.batch(batch_id);
 
-ALTER TABLE ONLY cutter_governance.batch_item
-    ADD CONSTRAINT batch_item_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+ALTER TABLE ONLY cutter_governance.batch_queue
+    ADD CONSTRAINT batch_queue_batch_id_document_id_fkey FOREIGN KEY (batch_id, document_id) REFERENCES cutter_governance.batch_item(batch_id, document_id);
+
+ALTER TABLE ONLY cutter_governance.batch_queue
+    ADD CONSTRAINT batch_queue_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES cutter_governance.batch(batch_id);
+
+ALTER TABLE ONLY cutter_governance.batch_queue
+    ADD CONSTRAINT batch_queue_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
 
 ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
     ADD CONSTRAINT cut_change_set_affected_row_change_set_id_fkey FOREIGN KEY (change_set_id) REFERENCES cutter_governance.cut_change_set(change_set_id) DEFERRABLE INITIALLY DEFERRED;

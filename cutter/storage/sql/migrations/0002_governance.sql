@@ -465,16 +465,20 @@ create index action_receipt_run on cutter_governance.action_receipt (run_id, con
 
 create table cutter_governance.outbox (
     id bigint generated always as identity primary key,
-    run_id text not null references cutter_governance.run,
-    kind text not null check (kind in ('gate_report', 'request', 'stop_route')),
+    run_id text references cutter_governance.run,
+    batch_id text,
+    kind text not null check (kind in (
+        'gate_report', 'request', 'stop_route', 'batch_overview', 'queue_entry', 'queue_summary', 'batch_report')),
     subject text not null,
     kb_id text not null unique,
     body text,
     created_at timestamptz not null default clock_timestamp(),
     done_at timestamptz,
-    sha256 text
+    sha256 text,
+    check (num_nonnulls(run_id, batch_id) = 1)
 );
 create index outbox_waiting on cutter_governance.outbox (run_id) where done_at is null;
+create index outbox_waiting_of_batch on cutter_governance.outbox (batch_id) where done_at is null and batch_id is not null;
 
 create table cutter_governance.worker_heartbeat (
     worker_id text primary key,
@@ -484,20 +488,6 @@ create table cutter_governance.worker_heartbeat (
     slots integer not null,
     started_at timestamptz not null default clock_timestamp(),
     seen_at timestamptz not null default clock_timestamp()
-);
-
-create table cutter_governance.batch (
-    batch_id text primary key,
-    state text not null default 'batch_pending',
-    created_by text not null,
-    created_at timestamptz not null default clock_timestamp()
-);
-
-create table cutter_governance.batch_item (
-    batch_id text not null references cutter_governance.batch,
-    document_id text not null,
-    run_id text references cutter_governance.run,
-    primary key (batch_id, document_id)
 );
 
 create table cutter_governance.audit_head (

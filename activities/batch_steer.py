@@ -1,0 +1,348 @@
+"""IO: one step of a batch: wait for a change, decide, carry out in one transaction, publish."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic, sleep
+from typing import Any
+
+import structlog
+from psycopg.rows import dict_row
+from temporalio import activity
+
+from activities.batch_documents import overview_of, report_of
+from activities.begin import mint_run_id
+from activities.deps import Deps
+from activities.escalate import wrote
+from cutter import limits
+from cutter.batch import documents, steering
+from cutter.batch.disposition import Failure, disposition
+from cutter.batch.steering import Entry, Orders, Summary
+from cutter.domain.digests import sha256_hex
+from cutter.domain.sidecar import render_state
+from cutter.errors import CutterError, NotFound
+from cutter.gates.catalogue import Role
+from cutter.messages import BatchStart, BatchStop, HaltInput, StateView, Steering, SteerInput
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import Connection, connect, single
+from cutter.storage.queries import query
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+
+_VIEW = "select cutter_governance.fn_batch_view(%s)"
+_DECIDE = "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)"
+
+
+def steer_batch(deps: Deps, input: SteerInput) -> Steering:
+    """What to do next: answers when there is something to do or to show, or after a while with nothing new."""
+    began = monotonic()
+    with _changes(deps, input.batch_id) as changed:
+        while True:
+            step = _step(deps, input)
+            waited = monotonic() - began
+            to_do = bool(step.starts or step.stops or step.over)
+            news = step.seen != input.seen and (_big(step, input) or waited > limits.STEER_SHOW_SECONDS)
+            if to_do or news or waited > limits.STEER_SECONDS or _leaving():
+                return step
+            changed()
+
+
+def halt_batch(deps: Deps, input: HaltInput) -> StateView:
+    """Start nothing more, or go on; whoever steers the batch is woken by the database."""
+    with single(deps.pool(Role.READ)) as connection:
+        answer = connection.execute(
+            "select cutter_governance.fn_batch_halt(%s, %s, %s)", (input.batch_id, input.kind, input.reason)
+        ).fetchone()
+    return StateView(state="", code=str((answer or [None])[0] or "goes_on"))
+
+
+def read_view(connection: Connection, batch_id: str) -> Json:
+    """The batch and its items as the database has them."""
+    row = connection.execute(_VIEW, (batch_id,)).fetchone()
+    if row is None or row[0] is None:
+        raise NotFound(f"no batch {batch_id}: see `cutter status`", code="STOP_BATCH_NOT_FOUND")
+    found: Json = row[0]  # type: ignore[assignment]
+    return found
+
+
+def _big(step: Steering, input: SteerInput) -> bool:
+    """A change that people wait for, as opposed to one more document that has come further."""
+    return step.seen.partition(":")[0] != input.seen.partition(":")[0]
+
+
+def _leaving() -> bool:
+    return activity.in_activity() and activity.is_worker_shutdown()
+
+
+@contextmanager
+def _changes(deps: Deps, batch_id: str) -> Iterator[Any]:
+    """A function that waits until the batch has changed, the database is to be asked anyway, or the worker leaves."""
+    with connect(deps.settings, Role.READ.value) as connection:
+        connection.execute("listen cutter_batch")
+
+        def wait() -> None:
+            ends = monotonic() + limits.STEER_POLL_SECONDS
+            while monotonic() < ends and not _leaving():
+                with translated():
+                    heard = [one.payload for one in connection.notifies(timeout=1.0, stop_after=1)]
+                if batch_id in heard:
+                    # What changes together is answered together.
+                    sleep(limits.STEER_PAUSE_SECONDS)
+                    break
+
+        yield wait
+
+
+def _step(deps: Deps, input: SteerInput) -> Steering:
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        view = read_view(connection, input.batch_id)
+        attended = not view["batch"]["unattended"]
+        reviews = _reviews(deps, connection, view)
+        orders = steering.decide(view, window=limits.BATCH_WINDOW, reviews=reviews)
+        started = _carry_out(connection, view, orders)
+        if orders.anything:
+            view = read_view(connection, input.batch_id)
+        summary = steering.summarise(view, attended=attended)
+        overview, report = _documents(connection, view, summary)
+        connection.commit()
+    publish_batch(deps, input.batch_id)
+    stops = _stops(view, orders, adopt=input.adopt)
+    starts = [*started, *(_adopted(view, started) if input.adopt else [])]
+    return _steering(view, summary, starts, stops, overview, report)
+
+
+def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[BatchStart]:
+    batch = view["batch"]
+    batch_id = batch["batch_id"]
+    if orders.halt:
+        connection.execute(
+            "select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, orders.halt.kind, orders.halt.reason)
+        )
+    by_id = {one["document_id"]: one for one in view["items"]}
+    with connection.pipeline():
+        for document_id, left_as in orders.leaves:
+            connection.execute("select cutter_governance.fn_queue_leave(%s, %s, %s)", (batch_id, document_id, left_as))
+        for document_id, decided, reason in orders.decided:
+            connection.execute(
+                "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)",
+                (batch_id, document_id, decided, reason),
+            )
+        for document_id, kind in orders.stops:
+            # The latch first: what runs stops at its next statement, also when nobody delivers the message.
+            connection.execute(
+                "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
+                (by_id[document_id]["run_id"], kind, _reason(batch, orders), "batch"),
+            )
+    for entry in orders.enters:
+        _enter(connection, view, entry)
+    return [start for one in orders.starts if (start := _register(connection, batch, by_id[one])) is not None]
+
+
+def _register(connection: Connection, batch: Json, item: Json) -> BatchStart | None:
+    answer = call(
+        connection,
+        "select cutter_governance.fn_batch_item_start(%s, %s, %s, %s)",
+        (batch["batch_id"], item["document_id"], mint_run_id(), batch["starter"]),
+    )
+    if answer["status"] in ("registered", "found"):
+        return _start(batch, item, answer["run_id"])
+    reason = f"STOP_RUN_BUSY: {answer.get('code', answer['status'])}"
+    reason = f"{reason} {answer.get('open_run_id') or ''}".strip()
+    connection.execute(_DECIDE, (batch["batch_id"], item["document_id"], "busy", reason))
+    return None
+
+
+def _start(batch: Json, item: Json, run_id: str) -> BatchStart:
+    return BatchStart(
+        document_id=item["document_id"], run_id=run_id, mode=batch["mode"], starter=batch["starter"],
+        source_uri=item["source_uri"],
+    )  # fmt: skip
+
+
+def _adopted(view: Json, started: Sequence[BatchStart]) -> list[BatchStart]:
+    """Every open run: one whose workflow was lost is started again, one that is open refuses and goes on."""
+    new = {one.document_id for one in started}
+    return [
+        _start(view["batch"], one, one["run_id"])
+        for one in view["items"]
+        if one["run_id"] and not one["ended"] and one["document_id"] not in new
+    ]
+
+
+def _stops(view: Json, orders: Orders, *, adopt: bool) -> list[BatchStop]:
+    told = dict(orders.stops)
+    batch = view["batch"]
+    found = []
+    for one in view["items"]:
+        lost = adopt and one["latched"] and not one["ended"] and not str(one["state"]).startswith("stopped_")
+        if one["document_id"] in told or lost:
+            kind = told.get(one["document_id"], "stop")
+            found.append(
+                BatchStop(
+                    document_id=one["document_id"],
+                    run_id=one["run_id"],
+                    kind="cancel" if kind == "cancel" else "stop",
+                    reason=_reason(batch, orders),
+                )
+            )
+    return found
+
+
+def _reason(batch: Json, orders: Orders) -> str:
+    return (orders.halt.reason if orders.halt else batch["halted_reason"]) or "the batch was stopped"
+
+
+# --- queues -----------------------------------------------------------------------------------------------------------
+
+
+def _reviews(deps: Deps, connection: Connection, view: Json) -> list[Entry]:
+    """Items of an unattended batch that wait at a gate without an approval that covers them."""
+    if not view["batch"]["unattended"] or view["batch"]["mode"] == "dryrun":
+        return []
+    found = []
+    for gate in documents.GATE_STEMS:
+        for one in steering.waiting_at(view, gate):
+            if one["request_kb_id"] is None or (one["queue"], one["queue_state"]) == (steering.REVIEW, one["state"]):
+                continue
+            reason = _uncovered(deps, connection, view["batch"]["batch_id"], gate, one)
+            if reason:
+                found.append(
+                    Entry(
+                        document_id=one["document_id"],
+                        queue=steering.REVIEW,
+                        state=one["state"],
+                        code="STOP_NEEDS_LATE_APPROVAL",
+                        reason=reason,
+                    )
+                )
+    return found
+
+
+def _uncovered(deps: Deps, connection: Connection, batch_id: str, gate: str, one: Json) -> str:
+    """Why the pre-batched approval does not open the gate; empty while nobody has judged it yet."""
+    kb_id = documents.pre_batched(batch_id, gate, one["document_id"])
+    if not deps.kb.exists(kb_id):
+        return f"there is no {kb_id}"
+    row = connection.execute(
+        query("newest_verdict_on"), {"run_id": one["run_id"], "gate": gate, "kb_id": kb_id}
+    ).fetchone()
+    return "" if row is None or row[0] else f"{row[1]}: {row[2]}"
+
+
+def _enter(connection: Connection, view: Json, entry: Entry) -> None:
+    batch_id = view["batch"]["batch_id"]
+    one = next(item for item in view["items"] if item["document_id"] == entry.document_id)
+    row = connection.execute(query("queue_entries_before"), {"batch_id": batch_id, "document_id": entry.document_id})
+    number = int((row.fetchone() or (0,))[0]) + 1  # type: ignore[call-overload]
+    kb_id = documents.entry_id(batch_id, entry.queue, one["run_id"] or entry.document_id, number)
+    body = (
+        _review_body(connection, view, one, entry)
+        if entry.queue == steering.REVIEW
+        else _error_body(connection, one, entry)
+    )
+    connection.execute(
+        "select cutter_governance.fn_queue_enter(%s, %s, %s, %s, %s, %s, %s, %s)",
+        (batch_id, entry.document_id, entry.queue, entry.state, entry.code, entry.reason, kb_id, body),
+    )
+
+
+def _error_body(connection: Connection, one: Json, entry: Entry) -> str:
+    sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (one["run_id"],))
+    error = sidecar["run"]["last_error"] or {}
+    last = sidecar["attempts"][-1] if sidecar["attempts"] else {}
+    return documents.error_entry(
+        run_id=one["run_id"], document_id=one["document_id"], state=entry.state,
+        gate=error.get("gate") or last.get("gate", ""), code=entry.code, error=error,
+        sidecar=render_state(sidecar).decode(),
+        advice=disposition(Failure(state=entry.state, code=code_of(error), wrote=wrote(sidecar))),
+        command=documents.command_of(one),
+    )  # fmt: skip
+
+
+def code_of(error: Json) -> str:
+    """The reason code of a run's last error: the first violation's name, or what its reason begins with."""
+    violations = (error.get("report") or {}).get("violations") or []
+    return str(violations[0]["name"]) if violations else str(error.get("reason") or "").partition(":")[0]
+
+
+def _review_body(connection: Connection, view: Json, one: Json, entry: Entry) -> str:
+    row = connection.execute(query("request_payload"), {"run_id": one["run_id"], "gate": one["gate"]}).fetchone()
+    payload: Json = row[0] if row else {}  # type: ignore[assignment]
+    return documents.review_entry(
+        batch_id=view["batch"]["batch_id"], run_id=one["run_id"], document_id=one["document_id"], state=entry.state,
+        gate=one["gate"], reason=entry.reason, payload=payload, request_kb_id=one["request_kb_id"],
+        approval_kb_id=str(one["request_kb_id"]).replace("-request-", "-approval-"),
+    )  # fmt: skip
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
+
+def _documents(connection: Connection, view: Json, summary: Summary) -> tuple[str, str]:
+    """Move the batch's state; a state that people act on brings its document. (Overview, report) as KB ids."""
+    batch = view["batch"]
+    batch_id = batch["batch_id"]
+    moved = connection.execute(
+        "select cutter_governance.fn_batch_move(%s, %s, %s)", (batch_id, summary.state.value, "items")
+    ).fetchone()
+    batch["state"] = summary.state.value
+    overview = report = ""
+    if summary.gate and moved and moved[0] and batch["mode"] == "live":
+        overview = overview_of(connection, view, summary.gate)
+    if summary.over:
+        report = report_of(connection, view, summary)
+    return overview or _newest(connection, batch_id, "batch_overview"), report
+
+
+def _newest(connection: Connection, batch_id: str, kind: str) -> str:
+    row = connection.execute(query("newest_batch_document"), {"batch_id": batch_id, "kind": kind}).fetchone()
+    return str(row[0]) if row else ""
+
+
+def publish_batch(deps: Deps, batch_id: str) -> None:
+    """Put what waits about the batch as a whole; what the knowledge base does not take now, it takes later."""
+    with single(deps.pool(Role.READ)) as connection:
+        rows = connection.cursor(row_factory=dict_row).execute(
+            "select * from cutter_governance.fn_batch_outbox(%s)", (batch_id,)
+        )
+        for row in rows.fetchall():
+            try:
+                sha256 = deps.kb.put(row["kb_id"], str(row["body"]).encode())
+            except CutterError as problem:
+                log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=row["kb_id"], code=problem.code)
+                return
+            connection.execute(
+                "select cutter_governance.fn_outbox_done(%s, %s, %s)", (row["kb_id"], sha256, len(str(row["body"])))
+            )
+
+
+def _steering(
+    view: Json, summary: Summary, starts: Sequence[BatchStart], stops: Sequence[BatchStop], overview: str, report: str
+) -> Steering:
+    batch = view["batch"]
+    shown = {**summary.totals, "overview": overview, "partial": summary.partial, "halted": batch["halted"]}
+    # The part before the colon is what people wait for; the rest changes with every document.
+    rest = sha256_hex(json.dumps(shown, sort_keys=True).encode())[:16]
+    seen = f"{summary.state.value}/{overview}/{batch['halted']}:{rest}"
+    return Steering(
+        state=summary.state.value, seen=seen, starts=tuple(starts), stops=tuple(stops), totals=summary.totals,
+        over=summary.over, partial=summary.partial, mode=batch["mode"], gate=summary.gate, overview=overview,
+        report=report, note=batch["halted_reason"] or "", next_command=next_command(batch, summary),
+    )  # fmt: skip
+
+
+def next_command(batch: Json, summary: Summary) -> str:
+    """The one command that moves the batch on."""
+    batch_id = batch["batch_id"]
+    if summary.gate and batch["mode"] == "live":
+        return f"cutter approve --batch {batch_id}"
+    if batch["halted"]:
+        return f"cutter orchestrate resume-batch --batch-id {batch_id}"
+    if any(summary.totals.get(queue) for queue in steering.QUEUES):
+        return f"cutter queues --batch {batch_id}"
+    return f"cutter status {batch_id}"

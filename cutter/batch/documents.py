@@ -1,0 +1,254 @@
+"""Pure: what a batch puts into the knowledge base: overviews, queues, the report (seed 001 §4, §10, §11).
+
+Each is Markdown that a person reads and a program may read: fields as `name: value`, evidence as JSON. No law text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cutter.batch.disposition import Recommendation
+from cutter.domain import ids
+from cutter.domain.next_step import next_step
+
+Json = dict[str, Any]
+
+ROOT = "knowledge/dev/batches"
+SIDECAR_LINES = 50
+"""Of a run's state.json in a queue entry (seed 001 §10)."""
+
+GATE_STEMS = {"SG_cut_authz": "SG1", "SG_lifecycle_authz": "SG2"}
+PRE_BATCHED = {gate: f"{stem}-pre-batched-approvals" for gate, stem in GATE_STEMS.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A request as the overview shows it."""
+
+    document_id: str
+    run_id: str
+    request_kb_id: str
+    approval_kb_id: str
+    candidates: int
+    writer_digest: str
+    added: int
+    changed: int
+    removed: int
+    findings: int
+    expires_utc: str
+
+
+def folder(batch_id: str) -> str:
+    """Folder of a batch in the knowledge base, no slash at its end."""
+    return f"{ROOT}/{ids.batch_id(batch_id)}"
+
+
+def pre_batched(batch_id: str, gate: str, document_id: str) -> str:
+    """KB id of the approval that was signed for an item before the batch began."""
+    return ids.kb_id(f"{folder(batch_id)}/{PRE_BATCHED[gate]}/{ids.document_id(document_id)}.md")
+
+
+def overview_id(batch_id: str, gate: str, number: int) -> str:
+    """KB id of the n-th overview of a gate: what was shown is not written over."""
+    return ids.kb_id(f"{folder(batch_id)}/{GATE_STEMS[gate]}-batch-overview{_again(number)}.md")
+
+
+def summary_id(batch_id: str, queue: str, number: int) -> str:
+    """KB id of the n-th summary of a queue."""
+    return ids.kb_id(f"{folder(batch_id)}/{queue}-summary{_again(number)}.md")
+
+
+def entry_id(batch_id: str, queue: str, name: str, number: int) -> str:
+    """KB id of the n-th document about one run (or one document that has none) in a queue."""
+    return ids.kb_id(f"{folder(batch_id)}/{queue}/{name}{_again(number)}.md")
+
+
+def report_id(batch_id: str, number: int) -> str:
+    """KB id of the n-th report: a batch that is resumed gets another one."""
+    return ids.kb_id(f"{folder(batch_id)}/batch_report{_again(number)}.md")
+
+
+def _again(number: int) -> str:
+    return "" if number == 1 else f"-r{number}"
+
+
+def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mapping[str, int]) -> str:
+    """ONE document that links all requests of a gate, with the totals and what differs from the last version."""
+    lines = [
+        f"# Batch {batch_id} · {gate}",
+        "",
+        f"{len(waiting)} documents wait for a signed approval each: "
+        f"{sum(one.candidates for one in waiting)} units, {sum(one.added for one in waiting)} added, "
+        f"{sum(one.changed for one in waiting)} changed, {sum(one.removed for one in waiting)} removed.",
+        "",
+        *(
+            ["Beside them: " + ", ".join(f"{name} {count}" for name, count in sorted(others.items())) + ".", ""]
+            if others
+            else []
+        ),
+        "| document | units | added | changed | removed | findings | writer_digest | expires |",
+        "|---|---:|---:|---:|---:|---:|---|---|",
+    ]
+    for one in waiting:
+        lines.append(
+            f"| {one.document_id} | {one.candidates} | {one.added} | {one.changed} | {one.removed} | {one.findings} "
+            f"| `{one.writer_digest[:16]}` | {one.expires_utc} |"
+        )
+    lines += ["", "## Requests", ""]
+    lines += [f"- {one.document_id}: `{one.request_kb_id}`" for one in waiting]
+    lines += [
+        "",
+        "## How to answer",
+        "",
+        "In one sitting, with your own key (you may leave documents out; they stay paused):",
+        "",
+        "```",
+        f"cutter approve --batch {batch_id}",
+        "```",
+        "",
+        "By hand: read each request, fill in the statement that it shows, sign it with `gpg --detach-sign --armor`,",
+        "and put all statements and signatures into one folder of the knowledge base. Then hand the folder over:",
+        "",
+        "```",
+        f"temporal workflow update execute --workflow-id batch/{batch_id} --name submit_approval_set "
+        f'--input \'{{"folder": "{folder(batch_id)}/{GATE_STEMS[gate]}-approvals"}}\'',
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def error_entry(
+    *, run_id: str, document_id: str, state: str, gate: str, code: str, error: Json | None, sidecar: str,
+    advice: Recommendation, command: str,
+) -> str:  # fmt: skip
+    """One failed or stopped run, with every field of seed 001 §10."""
+    evidence = error or {}
+    report = evidence.get("report") or {}
+    drift = report if state.startswith("stopped_drift_") else None
+    violations = None if drift else report.get("violations") or evidence.get("reason")
+    return "\n".join(
+        [
+            f"# {document_id} · {state}",
+            "",
+            f"run_id: {run_id or 'none'}  ",
+            f"document_id: {document_id}  ",
+            f"state_at_failure: {state}  ",
+            f"failed_gate: {gate or 'none'}  ",
+            f"code: {code}  ",
+            f"recommended_disposition: {advice.disposition.value} ({advice.why})",
+            "",
+            "## reproduction_command",
+            "",
+            *_code(command),
+            "## invariant_diff",
+            "",
+            *_json(violations),
+            "## drift_evidence",
+            "",
+            *_json(drift),
+            "## sidecar_snapshot_truncated",
+            "",
+            *_json_text(sidecar),
+        ]
+    )
+
+
+def review_entry(
+    *, batch_id: str, run_id: str, document_id: str, state: str, gate: str, reason: str, payload: Json,
+    request_kb_id: str, approval_kb_id: str,
+) -> str:  # fmt: skip
+    """One run whose approval was not there when it was needed, with every field of seed 001 §11."""
+    return "\n".join(
+        [
+            f"# {document_id} · STOP_NEEDS_LATE_APPROVAL",
+            "",
+            f"run_id: {run_id}  ",
+            f"document_id: {document_id}  ",
+            f"batch_id: {batch_id}  ",
+            f"state_at_pause: {state} ({gate})  ",
+            f"reason_pre_batched_approval_missing: {_line(reason)}",
+            "",
+            "## request_payload",
+            "",
+            f"The request: `{request_kb_id}`",
+            "",
+            *_json(payload),
+            "## one_line_resume_command",
+            "",
+            "Sign it:",
+            "",
+            *_code(f"cutter approve {run_id}"),
+            "Or sign by hand as the request says, and hand it over:",
+            "",
+            *_code(f"cutter orchestrate resume --run-id {run_id} --approval-kb-id {approval_kb_id}"),
+        ]
+    )
+
+
+def queue_summary(batch_id: str, queue: str, entries: Sequence[Json]) -> str:
+    """All that waits in one queue, one line each."""
+    lines = [f"# Batch {batch_id} · {queue}", "", f"{len(entries)} documents.", ""]
+    if entries:
+        lines += ["| document | state | code | document about it | next |", "|---|---|---|---|---|"]
+    for one in entries:
+        lines.append(
+            f"| {one['document_id']} | {one['state']} | {one['code']} | `{one['kb_id']}` | `{one['command']}` |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], note: str) -> str:
+    """The report that closes a batch, or the partial one of a batch that was stopped: every document and its way on."""
+    lines = [
+        f"# Batch {batch['batch_id']} · {batch['state']}",
+        "",
+        f"mode: {batch['mode']}  ",
+        f"policy: {batch['policy']}  ",
+        f"queue_sha256: {batch['queue_sha256']}  ",
+        f"created_by: {_line(batch['created_by'])}  ",
+        f"created: {batch['created_at']}",
+        "",
+        *([_line(note), ""] if note else []),
+        " · ".join(f"{name} {count}" for name, count in totals.items() if count) or "nothing happened",
+        "",
+        "| # | document | outcome | state | run | next |",
+        "|---:|---|---|---|---|---|",
+    ]
+    for item in items:
+        reason = f" ({_line(item['reason'])})" if item.get("decided") and item.get("reason") else ""
+        lines.append(
+            f"| {item['position']} | {item['document_id']} | {item['shown']}{reason} | {item['state'] or ''} "
+            f"| {item['run_id'] or ''} | {'`' + item['command'] + '`' if item['command'] else ''} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def command_of(item: Json) -> str:
+    """The one command that moves an item on; empty for one that needs nothing."""
+    if not item["run_id"]:
+        return f"cutter status {item['document_id']}" if item["decided"] == "busy" else ""
+    return next_step(
+        run_id=item["run_id"], document_id=item["document_id"], state=item["state"], outcome=item["outcome"],
+        latched=bool(item["latched"]),
+    ).command  # fmt: skip
+
+
+def _line(text: str) -> str:
+    return " ".join(str(text).split()).replace("<", "&lt;").replace("|", "\\|")
+
+
+def _code(command: str) -> list[str]:
+    return ["```", command, "```", ""]
+
+
+def _json(value: Any) -> list[str]:
+    return _json_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=True))
+
+
+def _json_text(text: str) -> list[str]:
+    lines: Iterable[str] = text.splitlines()
+    return ["```json", *list(lines)[:SIDECAR_LINES], "```", ""]

@@ -1,0 +1,135 @@
+"""IO: a queue against the database: what it knows of the documents, and the rows of a batch that is let in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from psycopg.types.json import Jsonb
+
+from cutter import limits
+from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
+from cutter.batch.item import Item
+from cutter.batch.queue import Queue, QueueItem, QueueRefused
+from cutter.errors import Conflict
+from cutter.messages import Mode
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import Connection
+from cutter.storage.queries import query
+
+Json = dict[str, Any]
+Policy = Literal["default", "strict", "quarantine"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a batch is to run (seed 001 §2, §6, §7). `unattended`: what no approval covers goes to human review."""
+
+    mode: Mode = "live"
+    policy: Policy = "default"
+    lanes: int = limits.BATCH_LANES
+    hard_cap_minutes: float = limits.BATCH_HARD_CAP_MINUTES
+    unattended: bool = False
+    skip_completed: bool = False
+    include_failed: frozenset[str] = frozenset()
+    items_max: int = limits.QUEUE_ITEMS_DEFAULT
+
+    @classmethod
+    def overnight(cls, mode: Mode = "live", items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Options:
+        """Two lanes, quarantine, six hours, nobody there to ask."""
+        return cls(
+            mode=mode, policy="quarantine", lanes=limits.OVERNIGHT_LANES, unattended=True,
+            hard_cap_minutes=limits.OVERNIGHT_HARD_CAP_MINUTES, items_max=items_max,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """What would start: the items as they are registered (`rows`), and as the planner sees them."""
+
+    queue: Queue
+    rows: tuple[Json, ...]
+    items: tuple[Item, ...]
+
+
+def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict[str, Known]:
+    """What the database says of these documents; those that it does not know are missing."""
+    rows = connection.execute(query("batch_known"), {"document_ids": list(document_ids)}).fetchall()
+    return {
+        str(code): Known(
+            docprefix=str(prefix), tenant=str(tenant), profile=str(profile), open_run=_text(open_run),
+            enacted_run=_text(enacted), failed_run=_text(failed),
+        )
+        for code, prefix, tenant, profile, open_run, enacted, failed in rows
+    }  # fmt: skip
+
+
+def admit(connection: Connection, queue: Queue, options: Options) -> Admission:
+    """The queue as the database sees it. Raises QueueRefused when it is wrong; nothing is written."""
+    known = known_documents(connection, [item.document_id for item in queue.items])
+    problems = check_against(queue, known)
+    wrong = tuple(one for one in problems if not one.alone)
+    if wrong:
+        raise QueueRefused(wrong)
+    decided = decided_before_start(
+        queue, known, skip_completed=options.skip_completed, include_failed=options.include_failed
+    )
+    rows = tuple(_row(item, known[item.document_id], decided.get(item.document_id)) for item in queue.items)
+    return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)))
+
+
+def _row(item: QueueItem, there: Known, decision: Decision | None) -> Json:
+    return {
+        "document_id": item.document_id, "position": item.position, "priority": item.priority,
+        "depends_on": list(item.depends_on), "critical": item.critical, "tenant": there.tenant,
+        "source_uri": item.source_uri, "marking_profile": item.marking_profile,
+        "decided": decision.outcome.value if decision else None, "reason": decision.reason if decision else None,
+    }  # fmt: skip
+
+
+def name_of(queue: Queue, options: Options) -> str:
+    """The batch's id; a rehearsal of a queue is a batch of its own."""
+    return f"{queue.batch_id}-dryrun" if options.mode == "dryrun" else queue.batch_id
+
+
+def register(
+    connection: Connection, admission: Admission, options: Options, *, run_caps: Json, starter: str
+) -> tuple[str, bool]:
+    """(Batch id, whether it is new). Raises Conflict when another queue has that id."""
+    queue = admission.queue
+    batch_id = name_of(queue, options)
+    answer = call(
+        connection,
+        "select cutter_governance.fn_batch_register(%s, %s)",
+        (
+            Jsonb({
+                "batch_id": batch_id, "queue_sha256": queue.sha256, "mode": options.mode, "policy": options.policy,
+                "unattended": options.unattended, "lanes": options.lanes,
+                "hard_cap_seconds": options.hard_cap_minutes * 60, "caps": run_caps, "created_by": queue.created_by,
+                "starter": starter,
+            }),
+            Jsonb(list(admission.rows)),
+        ),
+    )  # fmt: skip
+    if answer["status"] == "conflict":
+        raise Conflict(
+            f"batch {batch_id} was made from another queue (sha256 {answer['queue_sha256'][:16]}, this one is "
+            f"{queue.sha256[:16]}): give the changed queue a batch_id of its own",
+            code="STOP_BATCH_CONFLICT",
+        )
+    return batch_id, bool(answer["status"] == "registered")
+
+
+def per_document(run_caps: Json, options: Options) -> Json:
+    """The limits of the batch's runs: a document may not take longer than the batch itself."""
+    return {**run_caps, "hard_seconds": min(run_caps["hard_seconds"], options.hard_cap_minutes * 60)}
+
+
+def with_lanes(options: Options, lanes: int | None) -> Options:
+    """The options with another number of lanes, when one is given."""
+    return options if lanes is None else replace(options, lanes=lanes)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,218 @@
+"""Pure: what a batch does next, from what the database says of it (`fn_batch_view`): starts, stops, queues, its state.
+
+Nothing here is remembered between two looks; the same view gives the same answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cutter.batch import plan
+from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
+from cutter.batch.state import ENDS, BatchState, batch_state, is_partial
+
+Json = dict[str, Any]
+
+ERROR, QUARANTINE, REVIEW = "error_queue", "quarantine_queue", "human_review_queue"
+QUEUES = (ERROR, QUARANTINE, REVIEW)
+
+SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_authz"}
+IN_MOTION = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
+FAILURES = (Outcome.FAILED, Outcome.STOPPED)
+
+HALTS_OF_PEOPLE = {"stop": "stop", "cancel": "cancel"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Halt:
+    """Nothing more is started: why, in one word and in a sentence."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An item that takes its place in a queue."""
+
+    document_id: str
+    queue: str
+    state: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orders:
+    """What to do now. `decided`: items that get no run, with the word and the reason."""
+
+    halt: Halt | None = None
+    starts: tuple[str, ...] = ()
+    decided: tuple[tuple[str, str, str], ...] = ()
+    stops: tuple[tuple[str, str], ...] = ()
+    enters: tuple[Entry, ...] = ()
+    leaves: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def anything(self) -> bool:
+        """True when the view will be another one afterwards."""
+        return bool(self.halt or self.starts or self.decided or self.stops or self.enters or self.leaves)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The batch as a whole: one of the nine states, its counts, whether its workflow has nothing left to do."""
+
+    state: BatchState
+    totals: dict[str, int]
+    partial: bool
+    over: bool
+    gate: str
+
+
+def items_of(view: Json) -> list[Item]:
+    """The view's items as the planner sees them, in the order of the queue."""
+    return [_item(one) for one in view["items"]]
+
+
+def _item(one: Json) -> Item:
+    stage = stage_of(one["state"], outcome=one["outcome"], ended=one["ended"], approved=one["approved"])
+    outcome = outcome_of(one["state"], outcome=one["outcome"], ended=one["ended"])
+    if one["run_id"] is None and one["decided"]:
+        stage, outcome = Stage.SETTLED, Outcome(one["decided"])
+    return Item(
+        document_id=one["document_id"], position=one["position"], priority=one["priority"],
+        depends_on=tuple(one["depends_on"]), critical=one["critical"], tenant=one["tenant"], stage=stage,
+        outcome=outcome, in_review=one["queue"] == REVIEW,
+    )  # fmt: skip
+
+
+def decide(
+    view: Json, *, window: int, shares: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()
+) -> Orders:
+    """What to do now. `reviews` are items whose approval should have been there and is not."""
+    batch, items = view["batch"], items_of(view)
+    by_id = {one["document_id"]: one for one in view["items"]}
+    halt = _halt(batch, items, view["age_seconds"])
+    kind = halt.kind if halt else batch["halted"]
+    reason = (halt.reason if halt else batch["halted_reason"]) or ""
+    decided: list[tuple[str, str, str]] = []
+    starts: Sequence[str] = ()
+    if kind in ("failure", "critical", "cancel"):
+        decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
+    elif kind is None:
+        decided = [(name, "blocked", _why(one)) for name, one in plan.blocked(items).items()]
+        starts = plan.next_starts(items, lanes=batch["lanes"], window=window, tenant_shares=shares)
+    return Orders(
+        halt=halt,
+        starts=tuple(starts),
+        decided=tuple(decided),
+        stops=tuple(_stops(items, by_id, kind)),
+        enters=(*_failures(batch, items, by_id, kind), *reviews),
+        leaves=tuple(_leaves(items, by_id)),
+    )
+
+
+def summarise(view: Json, *, attended: bool) -> Summary:
+    """The batch as a whole, after what was decided has been done."""
+    batch, items = view["batch"], items_of(view)
+    state = batch_state(items, halted=batch["halted"] is not None)
+    moving = any(one.stage in IN_MOTION for one in items)
+    at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
+    pending = any(one.stage is Stage.PENDING for one in items)
+    if batch["halted"] and not moving:
+        # What was not started, or waits for people, is for another day; the way on is `resume-batch`.
+        state = state if state in ENDS else BatchState.FAILED_PARTIAL
+        over = batch["halted"] == "hard_cap" or not at_people
+    else:
+        unanswered = [one for one in at_people if attended or not one.in_review]
+        over = not (moving or pending or unanswered)
+    gates = {SOVEREIGN_STAGES[one.stage] for one in at_people}
+    awaited = {
+        BatchState.AWAITING_CUT: "SG_cut_authz",
+        BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz",
+    }.get(state, "")
+    return Summary(
+        state=state, totals=totals_of(items, view), partial=is_partial(items), over=over,
+        gate=awaited if awaited in gates else "",
+    )  # fmt: skip
+
+
+def totals_of(items: Sequence[Item], view: Json) -> dict[str, int]:
+    """Items by stage, by outcome and by queue; only what there is."""
+    counts = Counter(one.stage.value for one in items)
+    counts.update(one.outcome.value for one in items if one.outcome is not None)
+    counts.update(one["queue"] for one in view["items"] if one["queue"])
+    return dict(sorted(counts.items()))
+
+
+def waiting_at(view: Json, gate: str) -> list[Json]:
+    """The items that wait for people at a gate."""
+    stage = next(one for one, name in SOVEREIGN_STAGES.items() if name == gate)
+    waiting = {one.document_id for one in items_of(view) if one.stage is stage}
+    return [one for one in view["items"] if one["document_id"] in waiting]
+
+
+def _why(one: plan.Blocked) -> str:
+    chain = f", since {one.cause} is no law" if one.cause != one.dependency else ""
+    return f"it depends on {one.dependency}, which is no law{chain}"
+
+
+def _halt(batch: Json, items: Sequence[Item], age_seconds: float) -> Halt | None:
+    if batch["halted"] is not None:
+        return None
+    failed = [one for one in items if one.outcome in FAILURES]
+    critical = next((one for one in failed if one.critical), None)
+    if critical is not None:
+        return Halt(kind="critical", reason=f"{critical.document_id} is critical and {critical.outcome}")
+    if failed and batch["policy"] == "strict":
+        return Halt(kind="failure", reason=f"--stop-on-first-failure: {failed[0].document_id} {failed[0].outcome}")
+    if age_seconds > batch["hard_cap_seconds"]:
+        return Halt(
+            kind="hard_cap", reason=f"STOP_OVER_BATCH_HARDCAP: more than {batch['hard_cap_seconds'] / 60:.0f} min"
+        )
+    return None
+
+
+def _stops(items: Sequence[Item], by_id: Mapping[str, Json], kind: str | None) -> list[tuple[str, str]]:
+    if kind is None:
+        return []
+    touched = IN_MOTION if kind == "hard_cap" else (*IN_MOTION, *SOVEREIGN_STAGES)
+    word = HALTS_OF_PEOPLE.get(kind, "stop")
+    return [(one.document_id, word) for one in items if one.stage in touched and not by_id[one.document_id]["latched"]]
+
+
+def _failures(batch: Json, items: Sequence[Item], by_id: Mapping[str, Json], kind: str | None) -> list[Entry]:
+    queue = QUARANTINE if batch["policy"] == "quarantine" else ERROR
+    found = []
+    for item in items:
+        one = by_id[item.document_id]
+        ours = kind is not None and one["state"] in ("stopped_stop", "stopped_cancel")
+        if item.outcome in FAILURES and not ours and (one["queue"], one["queue_state"]) != (queue, one["state"]):
+            found.append(
+                Entry(
+                    document_id=item.document_id,
+                    queue=queue,
+                    state=one["state"],
+                    code=one["state"],
+                    reason=one["reason"] or one["state"],
+                )
+            )
+    return found
+
+
+def _leaves(items: Sequence[Item], by_id: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Items that have gone on since they were queued."""
+    gone = []
+    for item in items:
+        one = by_id[item.document_id]
+        if one["queue"] is None:
+            continue
+        still_waits = one["queue"] == REVIEW and item.stage in SOVEREIGN_STAGES
+        still_failed = one["queue"] != REVIEW and item.outcome in FAILURES
+        if not still_waits and not still_failed:
+            gone.append((item.document_id, one["state"] or "decided"))
+    return gone

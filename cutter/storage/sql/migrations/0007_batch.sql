@@ -1,0 +1,294 @@
+-- Batches: what a queue asked for. Where an item stands is what its newest run's own row says: nothing is kept twice.
+-- The rehearsal of a queue is a batch of its own, named `<batch id>-dryrun`.
+
+create table cutter_governance.batch (
+    batch_id text primary key check (batch_id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(-dryrun)?$'),
+    queue_sha256 text not null,
+    mode text not null check (mode = case when batch_id like '%-dryrun' then 'dryrun' else 'live' end),
+    policy text not null check (policy in ('default', 'strict', 'quarantine')),
+    unattended boolean not null,
+    lanes integer not null check (lanes between 1 and 64),
+    hard_cap_seconds double precision not null check (hard_cap_seconds > 0),
+    caps jsonb not null,
+    created_by text not null,
+    starter text not null,
+    created_at timestamptz not null default clock_timestamp(),
+    state text not null default 'batch_pending' check (state in (
+        'batch_pending', 'batch_planning', 'batch_awaiting_cut_authz_set', 'batch_writing',
+        'batch_awaiting_lifecycle_authz_set', 'batch_enacting', 'batch_closeout', 'batch_failed_partial', 'batch_voided')),
+    state_at timestamptz not null default clock_timestamp(),
+    -- strict, critical, a person's stop or cancel, the hard cap: nothing more is started
+    halted text check (halted in ('failure', 'critical', 'stop', 'cancel', 'hard_cap')),
+    halted_reason text,
+    began_at timestamptz not null default clock_timestamp(),
+    ended_at timestamptz
+);
+
+create table cutter_governance.batch_item (
+    batch_id text not null references cutter_governance.batch,
+    document_id text not null,
+    position integer not null check (position > 0),
+    priority integer not null,
+    depends_on text[] not null default '{}',
+    critical boolean not null default false,
+    tenant text not null,
+    source_uri text,
+    marking_profile text,
+    -- an item that has no run of this batch, and why
+    decided text check (decided in ('busy', 'skipped', 'blocked', 'voided')),
+    reason text,
+    primary key (batch_id, document_id),
+    unique (batch_id, position)
+);
+
+-- What waits for a person in the morning. A row is left when its run goes on or is done with, and never deleted.
+create table cutter_governance.batch_queue (
+    batch_id text not null references cutter_governance.batch,
+    document_id text not null,
+    run_id text references cutter_governance.run,
+    queue text not null check (queue in ('error_queue', 'quarantine_queue', 'human_review_queue')),
+    state text not null,
+    code text not null,
+    reason text not null,
+    kb_id text not null unique,
+    entered_at timestamptz not null default clock_timestamp(),
+    left_at timestamptz,
+    left_as text,
+    foreign key (batch_id, document_id) references cutter_governance.batch_item
+);
+create unique index batch_queue_open on cutter_governance.batch_queue (batch_id, document_id) where left_at is null;
+create index run_of_batch on cutter_governance.run (batch_id, document_id, created_at) where batch_id is not null;
+
+-- Where each item of a batch stands: its own row, its newest run of this batch, its open place in a queue.
+create function cutter_governance.fn_batch_view(p_batch_id text) returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select jsonb_build_object(
+        'batch', to_jsonb(b),
+        'age_seconds', extract(epoch from clock_timestamp() - b.began_at),
+        'items', (
+            select coalesce(jsonb_agg(jsonb_build_object(
+                'document_id', i.document_id, 'position', i.position, 'priority', i.priority, 'depends_on', i.depends_on,
+                'critical', i.critical, 'tenant', i.tenant, 'source_uri', i.source_uri, 'decided', i.decided,
+                'reason', coalesce(i.reason, r.last_error ->> 'reason'), 'run_id', r.run_id, 'state', r.state,
+                'outcome', r.outcome, 'ended', r.ended_at is not null, 'state_at', r.state_at, 'created_at', r.created_at,
+                'ended_at', r.ended_at,
+                'latched', coalesce(l.stopped, false), 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
+                'approved', a.run_id is not null and exists (
+                    select from cutter_governance.approval_verdict v
+                    where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'approve'
+                        and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
+                        and not exists (select from cutter_governance.approval_revocation
+                                        where approval_sha256 = v.approval_sha256)),
+                'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
+                'queue_state', q.state) order by i.position), '[]')
+            from cutter_governance.batch_item i
+            left join lateral (
+                select * from cutter_governance.run n
+                where n.batch_id = i.batch_id and n.document_id = i.document_id
+                order by n.created_at desc, n.run_id desc limit 1) r on true
+            left join cutter_governance.stop_latch l on l.run_id = r.run_id
+            left join cutter_governance.approval_request a
+                on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
+            left join cutter_governance.batch_queue q
+                on q.batch_id = i.batch_id and q.document_id = i.document_id and q.left_at is null
+            where i.batch_id = b.batch_id))
+    from cutter_governance.batch b where b.batch_id = p_batch_id
+$$;
+
+-- Makes a batch's rows from a checked queue; the same queue again finds them, another one under its id is a conflict.
+create function cutter_governance.fn_batch_register(p_batch jsonb, p_items jsonb) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    existing cutter_governance.batch;
+    v_id text := p_batch ->> 'batch_id';
+begin
+    insert into cutter_governance.batch (
+        batch_id, queue_sha256, mode, policy, unattended, lanes, hard_cap_seconds, caps, created_by, starter)
+    values (v_id, p_batch ->> 'queue_sha256', p_batch ->> 'mode', p_batch ->> 'policy',
+        (p_batch ->> 'unattended')::boolean, (p_batch ->> 'lanes')::integer, (p_batch ->> 'hard_cap_seconds')::double precision,
+        p_batch -> 'caps', left(p_batch ->> 'created_by', 100), left(p_batch ->> 'starter', 100))
+    on conflict do nothing;
+    if not found then
+        select * into existing from cutter_governance.batch where batch_id = v_id;
+        return jsonb_build_object('status', case
+            when existing.queue_sha256 = p_batch ->> 'queue_sha256' then 'found' else 'conflict' end,
+            'queue_sha256', existing.queue_sha256);
+    end if;
+    insert into cutter_governance.batch_item (
+        batch_id, document_id, position, priority, depends_on, critical, tenant, source_uri, marking_profile, decided, reason)
+    select v_id, document_id, position, priority, coalesce(depends_on, '{}'), coalesce(critical, false),
+        coalesce(tenant, 'default'), source_uri, marking_profile, decided, reason
+    from jsonb_to_recordset(p_items) as item (
+        document_id text, position integer, priority integer, depends_on text[], critical boolean, tenant text,
+        source_uri text, marking_profile text, decided text, reason text);
+    perform cutter_governance.fn_audit_append(v_id, null, 'batch_registered', jsonb_build_object(
+        'queue_sha256', p_batch ->> 'queue_sha256', 'items', jsonb_array_length(p_items), 'by', session_user));
+    return jsonb_build_object('status', 'registered');
+end
+$$;
+
+-- Registers the run of an item that has none of its own that could still end well.
+create function cutter_governance.fn_batch_item_start(
+    p_batch_id text, p_document_id text, p_run_id text, p_starter text, p_amends text default null) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_batch cutter_governance.batch;
+    item cutter_governance.batch_item;
+    newest cutter_governance.run;
+begin
+    select * into v_batch from cutter_governance.batch where batch_id = p_batch_id for share;
+    select * into item from cutter_governance.batch_item
+    where batch_id = p_batch_id and document_id = p_document_id for update;
+    if item.document_id is null or v_batch.halted is not null then
+        return jsonb_build_object('status', 'refused', 'code', case
+            when item.document_id is null then 'not_in_batch' else 'batch_halted' end);
+    end if;
+    select * into newest from cutter_governance.run
+    where batch_id = p_batch_id and document_id = p_document_id order by created_at desc, run_id desc limit 1;
+    if newest.run_id is not null and newest.ended_at is null then
+        return jsonb_build_object('status', 'found', 'run_id', newest.run_id, 'state', newest.state);
+    end if;
+    update cutter_governance.batch_item set decided = null, reason = null
+    where batch_id = p_batch_id and document_id = p_document_id and decided is not null;
+    return cutter_governance.fn_run_register(
+        p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, p_amends);
+end
+$$;
+
+-- Says of an item without a run why it has none; one that has a run is what its run is.
+create function cutter_governance.fn_batch_item_decide(p_batch_id text, p_document_id text, p_decided text, p_reason text)
+returns void
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    update cutter_governance.batch_item set decided = p_decided, reason = left(p_reason, 500)
+    where batch_id = p_batch_id and document_id = p_document_id
+$$;
+
+-- Moves a batch and records the transition; the state is a summary of its items, so any of the nine may follow any.
+create function cutter_governance.fn_batch_move(p_batch_id text, p_to text, p_trigger text, p_metadata jsonb default '{}')
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_from text;
+    v_ended boolean := p_to in ('batch_closeout', 'batch_failed_partial', 'batch_voided');
+begin
+    select state into v_from from cutter_governance.batch where batch_id = p_batch_id for update;
+    if v_from is null or v_from = p_to then
+        return false;
+    end if;
+    update cutter_governance.batch
+    set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
+    where batch_id = p_batch_id;
+    perform cutter_governance.fn_audit_append(p_batch_id, null, 'transition', jsonb_build_object(
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'batch_state_transition',
+        'severity', case when p_to in ('batch_failed_partial', 'batch_voided') then 'warning' else 'info' end,
+        'entity_id', p_batch_id, 'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
+    return true;
+end
+$$;
+
+-- Nothing more is started; null goes on. Who halted first stays on record, but a cancel outweighs all.
+create function cutter_governance.fn_batch_halt(p_batch_id text, p_halted text, p_reason text) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_before text;
+begin
+    select halted into v_before from cutter_governance.batch where batch_id = p_batch_id for update;
+    if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel') then
+        return v_before;
+    end if;
+    update cutter_governance.batch
+    set halted = p_halted, halted_reason = left(p_reason, 500),
+        began_at = case when p_halted is null and v_before is not null then clock_timestamp() else began_at end
+    where batch_id = p_batch_id;
+    perform cutter_governance.fn_audit_append(p_batch_id, null, 'halt', jsonb_build_object(
+        'halted', p_halted, 'before', v_before, 'reason', left(p_reason, 500)));
+    return p_halted;
+end
+$$;
+
+-- One document about an item that waits for a person, and its place in a queue; the same state again adds nothing.
+create function cutter_governance.fn_queue_enter(
+    p_batch_id text, p_document_id text, p_queue text, p_state text, p_code text, p_reason text, p_kb_id text, p_body text)
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if exists (select from cutter_governance.batch_queue where batch_id = p_batch_id and document_id = p_document_id
+               and left_at is null and queue = p_queue and state = p_state and code = p_code) then
+        return false;
+    end if;
+    perform cutter_governance.fn_queue_leave(p_batch_id, p_document_id, p_queue);
+    insert into cutter_governance.batch_queue (batch_id, document_id, run_id, queue, state, code, reason, kb_id)
+    values (p_batch_id, p_document_id, (
+            select run_id from cutter_governance.run where batch_id = p_batch_id and document_id = p_document_id
+            order by created_at desc, run_id desc limit 1),
+        p_queue, p_state, left(p_code, 100), left(p_reason, 500), p_kb_id);
+    insert into cutter_governance.outbox (batch_id, kind, subject, kb_id, body)
+    values (p_batch_id, 'queue_entry', p_document_id, p_kb_id, p_body);
+    perform cutter_governance.fn_audit_append(p_batch_id, null, 'queue_entered', jsonb_build_object(
+        'document_id', p_document_id, 'queue', p_queue, 'state', p_state, 'code', left(p_code, 100), 'kb_id', p_kb_id));
+    return true;
+end
+$$;
+
+create function cutter_governance.fn_queue_leave(p_batch_id text, p_document_id text, p_as text) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update cutter_governance.batch_queue set left_at = clock_timestamp(), left_as = left(p_as, 100)
+    where batch_id = p_batch_id and document_id = p_document_id and left_at is null;
+    return found;
+end
+$$;
+
+-- A document about a whole batch (overview, summary, report), put into the knowledge base after COMMIT.
+create function cutter_governance.fn_batch_document(p_batch_id text, p_kind text, p_subject text, p_kb_id text, p_body text)
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if p_kind not in ('batch_overview', 'queue_summary', 'batch_report') then
+        raise exception '% is no document of a batch', p_kind using errcode = 'CU006';
+    end if;
+    insert into cutter_governance.outbox (batch_id, kind, subject, kb_id, body)
+    values (p_batch_id, p_kind, p_subject, p_kb_id, p_body) on conflict (kb_id) do nothing;
+    return found;
+end
+$$;
+
+create function cutter_governance.fn_batch_outbox(p_batch_id text) returns setof cutter_governance.outbox
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select * from cutter_governance.outbox where batch_id = p_batch_id and done_at is null order by id
+$$;
+
+-- Wakes whoever waits for a batch's changes, at the COMMIT that makes them.
+create function cutter_governance.fn_batch_notify() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pg_notify('cutter_batch', new.batch_id);
+    return null;
+end
+$$;
+create trigger trg_run_batch_notify after insert or update of state, ended_at on cutter_governance.run
+    for each row when (new.batch_id is not null) execute function cutter_governance.fn_batch_notify();
+create trigger trg_batch_notify after update of halted on cutter_governance.batch
+    for each row execute function cutter_governance.fn_batch_notify();

@@ -1,0 +1,147 @@
+"""IO: starting, resuming and reading batches; shared by the commands, the demo and the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import Client, WithStartWorkflowOperation, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.service import RPCError
+
+from activities.batch_begin import QUEUE_FILE
+from activities.batch_set import listing_sha256, set_names
+from cutter.batch import documents
+from cutter.domain import ids
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, InvalidInput, NotFound
+from cutter.kb.store import Store
+from cutter.messages import BatchInput, BatchResult
+from cutter.settings import Settings
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter.runs import OPERATOR, unanswered
+from workflows import options
+
+Json = dict[str, Any]
+
+
+def view(settings: Settings, batch_id: str) -> Json:
+    """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute("select cutter_governance.fn_batch_view(%s)", (ids.batch_id(batch_id),)).fetchone()
+    if row is None or row[0] is None:
+        raise NotFound(
+            f"no batch {batch_id}: type `cutter orchestrate batch --queue FILE`, or see `cutter status`",
+            code="STOP_BATCH_NOT_FOUND",
+        )
+    found: Json = row[0]  # type: ignore[assignment]
+    return found
+
+
+def queued(settings: Settings, batch_id: str) -> list[Json]:
+    """What waits in the batch's three queues."""
+    names = ("document_id", "run_id", "queue", "state", "code", "reason", "kb_id", "entered_at")
+    with translated(), connect(settings, OPERATOR) as connection:
+        rows = connection.execute(query("open_queue"), {"batch_id": batch_id}).fetchall()
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def newest(settings: Settings, *, limit: int = 50) -> list[Json]:
+    """The newest batches, newest first."""
+    names = ("batch_id", "mode", "state", "policy", "created_at", "ended_at", "halted", "items", "queued")
+    with translated(), connect(settings, OPERATOR) as connection:
+        rows = connection.execute(query("batches"), {"limit": limit}).fetchall()
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[Any, Any]:
+    """The batch's workflow, started now or open already."""
+    try:
+        return await client.start_workflow(**_started(batch_id, starter))
+    except RPCError as problem:
+        raise unanswered(problem) from None
+
+
+def _started(batch_id: str, starter: str) -> Json:
+    return {
+        "workflow": options.BATCH,
+        "arg": BatchInput(batch_id=batch_id, starter=starter),
+        "result_type": BatchResult,
+        "id": options.batch_workflow_id(batch_id),
+        "task_queue": options.WORKFLOW_QUEUE,
+        "id_reuse_policy": WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        "id_conflict_policy": WorkflowIDConflictPolicy.USE_EXISTING,
+        "static_summary": f"batch {batch_id[:8]}",
+        "static_details": f"started by {starter}",
+    }
+
+
+async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str, listing: str) -> Json:
+    """One update with the set; a batch whose workflow is over is started again for it."""
+    arguments = _started(batch_id, starter)
+    operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
+    try:
+        answer: Json = await client.execute_update_with_start_workflow(
+            "submit_approval_set",
+            {"folder": folder, "listing_sha256": listing},
+            start_workflow_operation=operation,
+            result_type=dict,
+        )
+    except WorkflowUpdateFailedError as problem:
+        raise Conflict(f"the batch did not take it: {problem.cause}") from None
+    except RPCError as problem:
+        raise unanswered(problem) from None
+    return answer
+
+
+def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str]:
+    """(KB folder, digest of its listing) of a set: a folder of the knowledge base, or one on this machine to upload.
+
+    What is uploaded goes into a folder named after its digest, so the same set twice is one set.
+    """
+    store = Store(settings.kb)
+    local = Path(source)
+    if not local.is_dir():
+        names = set_names(store, source) if ids.is_kb_folder(source) else []
+        if not names:
+            raise NotFound(f"--approval-set {source}: no folder with signed statements, here or in the knowledge base")
+        return source.rstrip("/"), listing_sha256(store, names)
+    files = _signed_files(local)
+    if not files:
+        raise InvalidInput(f"--approval-set {source}: no NAME.md with its NAME.md.asc beside it")
+    digest = sha256_hex("".join(f"{name} {sha256_hex(data)}\n" for name, data in sorted(files.items())))
+    folder = f"{documents.folder(batch_id)}/approvals-{digest[:16]}"
+    for name, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):
+        store.put(f"{folder}/{name}", data)
+    return folder, listing_sha256(store, set_names(store, folder))
+
+
+def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[str, int]:
+    """Put the approvals that lie beside the queue where the batch looks for them; how many, by folder."""
+    store, found = Store(settings.kb), {}
+    for name in documents.PRE_BATCHED.values():
+        files = _signed_files(beside / name)
+        for file, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):
+            store.put(f"{documents.folder(batch_id)}/{name}/{file}", data)
+        if files:
+            found[name] = len(files) // 2
+    return found
+
+
+def keep_queue(settings: Settings, batch_id: str, data: bytes) -> Path:
+    """queue.yaml in the batch's folder (seed 001 §8)."""
+    folder = settings.batches / batch_id
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / QUEUE_FILE
+    path.write_bytes(data)
+    return path
+
+
+def _signed_files(folder: Path) -> dict[str, bytes]:
+    """Statements and signatures that have each other, by name."""
+    if not folder.is_dir():
+        return {}
+    statements = [path for path in sorted(folder.glob("*.md")) if path.with_name(f"{path.name}.asc").is_file()]
+    return {file.name: file.read_bytes() for one in statements for file in (one, one.with_name(f"{one.name}.asc"))}

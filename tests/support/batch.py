@@ -1,0 +1,155 @@
+"""IO: batches in a stack: queues, sittings and what the database says of them, through the commands' own functions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import uuid_utils
+from temporalio.client import WorkflowHandle
+
+from activities.begin import caps_of
+from cutter.approvals import schema
+from cutter.batch import documents, registry, steering
+from cutter.batch.queue import load_queue
+from cutter.batch.registry import Options
+from cutter.batch.steering import Summary
+from cutter.kb.store import Store
+from cutter.storage.pools import connect as connect_as
+from starter import batches, signing
+from starter.runs import OPERATOR
+from starter.signing import Signing
+from tests.support.stack import THREE_UNITS, Stack
+from tests.support.temporal import until
+
+CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
+
+Json = dict[str, Any]
+
+
+def law(number: int, units: int = 2) -> bytes:
+    """A small law that differs from every other one."""
+    articles = "".join(f"\n## Article {n}. Scope {n}\n\nText {number}, {n}.\n" for n in range(1, units + 1))
+    return f"# Act {number}\n{articles}".encode()
+
+
+def queue_yaml(items: Sequence[Json], batch_id: str = "") -> bytes:
+    """A queue file of these items; each is {"document_id": …, "depends_on": […], …}."""
+    lines = [
+        "schema_version: 1", f"batch_id: {batch_id or uuid_utils.uuid7()}", "created_by: olga",
+        'created_utc: "2026-11-21T09:00:00Z"', "default_scope: enacted_only", "items:",
+    ]  # fmt: skip
+    for item in items:
+        first, *rest = item.items()
+        lines.append(f"- {first[0]}: {first[1]}")
+        for name, value in rest:
+            shown = f"[{', '.join(value)}]" if isinstance(value, list) else value
+            lines.append(f"  {name}: {shown}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+@dataclass(slots=True, kw_only=True)
+class Batch:
+    """One batch as people see it."""
+
+    stack: Stack
+    batch_id: str
+    handle: WorkflowHandle[Any, Any]
+
+    async def view(self) -> Json:
+        return await asyncio.to_thread(batches.view, self.stack.settings, self.batch_id)
+
+    async def summary(self) -> Summary:
+        seen = await self.view()
+        return steering.summarise(seen, attended=not seen["batch"]["unattended"])
+
+    async def until_state(self, state: str, *, seconds: float = 90) -> Json:
+        """Wait until the database has that state of the batch; its view then."""
+        seen: Json = {}
+
+        async def there() -> bool:
+            nonlocal seen
+            seen = await self.view()
+            return bool(seen["batch"]["state"] == state)
+
+        try:
+            await until(there, seconds=seconds)
+        except AssertionError:
+            items = [(one["document_id"], one["state"], one["decided"], one["queue"]) for one in seen["items"]]
+            raise AssertionError(f"not {state} within {seconds} s, but {seen['batch']['state']}: {items}") from None
+        return seen
+
+    async def status(self) -> Json:
+        """Answer of the workflow's query, once it shows the state that the database has."""
+        answer: Json = {}
+
+        async def shown() -> bool:
+            nonlocal answer
+            answer = await self.handle.query("status", result_type=dict)
+            return bool(answer["state"] == (await self.view())["batch"]["state"])
+
+        await until(shown, what="the workflow shows the batch's state")
+        return answer
+
+    async def sign(self, gate: str, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> str:
+        """Sign what waits at a gate in one sitting; the set's folder in the knowledge base."""
+        seen = await self.view()
+        folder = f"{documents.folder(self.batch_id)}/{documents.GATE_STEMS[gate]}-sitting-{uuid_utils.uuid7()}"
+        waiting = [one for one in steering.waiting_at(seen, gate) if one["document_id"] not in leave_out]
+        await asyncio.to_thread(self._sign, waiting, folder, who or self.stack.kit.alice)
+        return folder
+
+    def _sign(self, waiting: Sequence[Json], folder: str, who: Signing) -> None:
+        for one in waiting:
+            document, data = signing.read_request(self.stack.settings, one["request_kb_id"])
+            statement = signing.answer(document, data, who, schema.APPROVE)
+            signing.sign_and_upload(self.stack.settings, statement, who, f"{folder}/{one['document_id']}.md")
+
+    async def hand_over(self, folder: str, listing: str = "") -> Json:
+        return await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)
+
+    async def through(self, *, seconds: float = 90) -> Any:
+        """Both sets, then the result."""
+        await self.until_state("batch_awaiting_cut_authz_set", seconds=seconds)
+        await self.hand_over(await self.sign(CUT))
+        await self.until_state("batch_awaiting_lifecycle_authz_set", seconds=seconds)
+        await self.hand_over(await self.sign(LIFECYCLE))
+        return await self.handle.result()
+
+    def outcomes(self, view: Json) -> dict[str, str]:
+        """Outcome (or stage) of each document."""
+        return {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(view)}
+
+
+def register(stack: Stack, items: Sequence[Json], options: Options | None = None) -> str:
+    """Register a queue as the command does; its batch id."""
+    options = options or Options()
+    with connect_as(stack.settings, OPERATOR) as connection:
+        admission = registry.admit(connection, load_queue(queue_yaml(items), items_max=1000), options)
+        caps = registry.per_document(asdict(caps_of(stack.settings)), options)
+        return registry.register(connection, admission, options, run_caps=caps, starter="olga")[0]
+
+
+async def start(stack: Stack, documents_: int | Sequence[Json], options: Options | None = None) -> Batch:
+    """Register that many small laws (or these items) and start their batch."""
+    items = small_laws(stack, documents_) if isinstance(documents_, int) else documents_
+    batch_id = await asyncio.to_thread(register, stack, items, options)
+    return Batch(stack=stack, batch_id=batch_id, handle=await batches.start(stack.client, batch_id, "olga"))
+
+
+def small_laws(stack: Stack, count: int) -> list[Json]:
+    """Register that many; the items of a queue of them."""
+    names = [f"ICX-B-{number}" for number in range(1, count + 1)]
+    for number, name in enumerate(names, start=1):
+        stack.register(name, law(number))
+    return [{"document_id": name} for name in names]
+
+
+def kb_text(stack: Stack, kb_id: str) -> str:
+    """A document of the knowledge base."""
+    return Store(stack.settings.kb).get(kb_id).decode()
+
+
+__all__ = ["CUT", "LIFECYCLE", "THREE_UNITS", "Batch", "kb_text", "law", "queue_yaml", "register", "start"]

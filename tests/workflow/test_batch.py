@@ -1,0 +1,28 @@
+"""A batch on the real engine: lanes, sets of approvals, and what becomes of it."""
+
+from __future__ import annotations
+
+from tests.support import batch as support
+from tests.support.batch import CUT, LIFECYCLE
+from tests.support.stack import Stack
+
+
+async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, 3)
+        seen = await batch.until_state("batch_awaiting_cut_authz_set")
+        overview = support.kb_text(stack, (await batch.status())["overview"])
+        assert all(one["document_id"] in overview and one["request_kb_id"] in overview for one in seen["items"])
+        answer = await batch.hand_over(await batch.sign(CUT))
+        assert (answer["status"], sorted(answer["accepted"]), answer["missing"]) == (
+            "accepted", ["ICX-B-1", "ICX-B-2", "ICX-B-3"], [],
+        )  # fmt: skip
+        await batch.until_state("batch_awaiting_lifecycle_authz_set")
+        await batch.hand_over(await batch.sign(LIFECYCLE))
+        result = await batch.handle.result()
+        assert (result.state, result.totals) == ("batch_closeout", {"enacted": 3, "settled": 3})
+        report = support.kb_text(stack, result.report)
+        assert report.count("| enacted |") == 3
+        assert (
+            stack.database.value("select count(*) from public.information_unit where lifecycle_status = 'enacted'") == 9
+        )

@@ -1,0 +1,296 @@
+"""Orchestration: a batch: the parent of many document runs (seed 001; spec "The batch").
+
+It holds nothing that the database does not have: each step asks what is to be done, and does it. So a batch that was
+killed, reset or started again goes on where its documents are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import Priority, RawValue, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import TypeAdapter, ValidationError
+
+    from cutter import limits
+    from cutter.domain import ids
+    from cutter.messages import (
+        BatchInput,
+        BatchResult,
+        BatchStart,
+        BatchStop,
+        Caps,
+        HaltInput,
+        RunInput,
+        SetAnswer,
+        SetInput,
+        StateView,
+        Steering,
+        SteerInput,
+    )
+    from workflows import batch_view as view
+    from workflows import options
+    from workflows.control import CONTROL_SECONDS, Away, Broken, control
+
+LOOK_AGAIN = timedelta(seconds=60)
+"""After an outage the database is asked again so often, until the batch's own cap."""
+
+ORDERS_MAX = 50
+"""Stops, cancels and resumes that wait; a batch needs no more to know what people want."""
+
+STARTS_AN_EXECUTION = 400
+"""Children an execution starts before the next one begins, so that what it must remember stays small."""
+
+Answer = dict[str, Any]
+
+
+@workflow.defn(name=options.BATCH)
+class Batch:
+    """Lanes, sets of approvals and totals; the documents' own workflows do the work and outlive this one."""
+
+    def __init__(self) -> None:
+        self.board = view.BatchBoard(batch_id="")
+        self.caps = Caps()
+        self.orders: list[HaltInput] = []
+        self.started = 0
+        self.filtered: tuple[Any, ...] = ()
+
+    @workflow.run
+    async def run(self, *inputs: Any) -> BatchResult:
+        """Start with one BatchInput, as JSON: {"batch_id": "0199…"}."""
+        start = _parse(inputs)
+        self.board.batch_id = start.batch_id
+        main = asyncio.create_task(self._main(start))
+        orders = asyncio.create_task(self._carry_out_orders())
+        while not main.done():
+            try:
+                await workflow.wait_condition(lambda: main.done())
+            except asyncio.CancelledError:
+                # Temporal's own cancel is a cancel like any other: the documents stop at their next boundary.
+                self._order("cancel", "cancelled through Temporal")
+        orders.cancel()
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return main.result()
+
+    async def _main(self, start: BatchInput) -> BatchResult:
+        await self._begin(start)
+        adopt = True
+        while True:
+            step = await self._steer(adopt=adopt)
+            adopt = False
+            self._show(step)
+            await asyncio.gather(*(self._start_document(one) for one in step.starts))
+            await asyncio.gather(*(self._stop_document(one) for one in step.stops))
+            if step.over and not self.orders:
+                return BatchResult(
+                    batch_id=start.batch_id, state=step.state, totals=step.totals, report=step.report, reason=step.note
+                )
+            self._begin_anew_when_long(start)
+
+    async def _begin(self, start: BatchInput) -> None:
+        """Find the batch, or register it from the queue in its folder."""
+        while True:
+            try:
+                self._show(await self._ask("begin_batch", start, Steering, "read the queue"))
+                return
+            except Away as problem:
+                await self._outage(str(problem))
+            except Broken as problem:
+                raise ApplicationError(f"the batch was not started: {problem}", non_retryable=True) from None
+
+    async def _steer(self, *, adopt: bool) -> Steering:
+        """What to do next, when there is something; the activity waits with the database for a change."""
+        while True:
+            asked = SteerInput(
+                batch_id=self.board.batch_id, seen="" if adopt else self.board.steering.seen, adopt=adopt
+            )
+            try:
+                step: Steering = await self._ask(
+                    "steer_batch", asked, Steering, self._summary(), seconds=limits.STEER_SECONDS * 2
+                )
+            except (Away, Broken) as problem:
+                await self._outage(str(problem))
+                continue
+            self.board.outage = ""
+            return step
+
+    def _summary(self) -> str:
+        step = self.board.steering
+        settled, items = step.totals.get("settled", 0), sum(step.totals.get(name, 0) for name in view.STAGES)
+        return f"{step.state.removeprefix('batch_')}: {settled} of {items} settled"
+
+    async def _ask(
+        self, name: str, argument: Any, result: type[Any], summary: str, *, seconds: float = CONTROL_SECONDS
+    ) -> Any:
+        return await control(
+            name, argument, result, self.caps, summary=summary, queue=options.BATCH_QUEUE, seconds=seconds
+        )
+
+    async def _outage(self, reason: str) -> None:
+        self.board.outage = f"waiting: {reason}"
+        workflow.set_current_details(view.details(self.board))
+        await workflow.sleep(LOOK_AGAIN, summary="ask the database again")
+
+    async def _start_document(self, start: BatchStart) -> None:
+        run = RunInput(
+            document_id=start.document_id, run_id=start.run_id, mode=start.mode, starter=start.starter,
+            source_uri=start.source_uri, amends=start.amends, batch_id=self.board.batch_id,
+        )  # fmt: skip
+        self.started += 1
+        # One that is open goes on: it was started before this execution of the batch.
+        with suppress(WorkflowAlreadyStartedError):
+            await workflow.start_child_workflow(
+                options.DOCUMENT_RUN,
+                run,
+                id=options.document_workflow_id(start.document_id),
+                task_queue=options.WORKFLOW_QUEUE,
+                parent_close_policy=workflow.ParentClosePolicy.ABANDON,
+                cancellation_type=workflow.ChildWorkflowCancellationType.ABANDON,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                static_summary=f"{start.document_id} · {start.mode} · batch {self.board.batch_id[:8]}",
+                static_details=f"run `{start.run_id}` of batch `{self.board.batch_id}`",
+                priority=Priority(priority_key=options.BATCH_PRIORITY),
+            )
+
+    async def _stop_document(self, stop: BatchStop) -> None:
+        handle = workflow.get_external_workflow_handle(options.document_workflow_id(stop.document_id))
+        with suppress(ApplicationError):
+            await handle.signal(stop.kind, {"reason": stop.reason})
+
+    def _begin_anew_when_long(self, start: BatchInput) -> None:
+        long = workflow.info().is_continue_as_new_suggested() or self.started >= STARTS_AN_EXECUTION
+        if long and not self.orders and workflow.all_handlers_finished():
+            workflow.continue_as_new(start)
+
+    # --- what people see and say ----------------------------------------------------------------------------------
+
+    def _show(self, step: Steering) -> None:
+        """Current details of the Web UI, and the search attributes when what they say has changed."""
+        self.board.steering = step
+        workflow.set_current_details(view.details(self.board))
+        items = sum(step.totals.get(name, 0) for name in view.STAGES)
+        shown = (step.state, step.gate, step.mode, items, step.totals.get("settled", 0))
+        if shown == self.filtered:
+            return
+        self.filtered = shown
+        workflow.upsert_search_attributes(
+            [
+                options.STATE.value_set(step.state),
+                options.BATCH_ID.value_set(self.board.batch_id),
+                options.GATE.value_set(step.gate) if step.gate else options.GATE.value_unset(),
+                options.ITEMS.value_set(items),
+                options.SETTLED.value_set(step.totals.get("settled", 0)),
+                *([options.MODE.value_set(step.mode)] if step.mode else []),
+            ]
+        )
+
+    def _order(self, kind: str, argument: Any) -> None:
+        reason = argument.get("reason") if isinstance(argument, dict) else argument
+        text = " ".join(reason.split()) if isinstance(reason, str) else ""
+        if len(self.orders) < ORDERS_MAX:
+            halt: Any = None if kind == "resume" else kind
+            said = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
+            self.orders.append(HaltInput(batch_id=self.board.batch_id, kind=halt, reason=said))
+
+    async def _carry_out_orders(self) -> None:
+        """One after the other; the database tells the activity that waits."""
+        while True:
+            await workflow.wait_condition(lambda: bool(self.orders and self.board.batch_id))
+            order = replace(self.orders[0], batch_id=self.board.batch_id)
+            try:
+                done: StateView = await self._ask("halt_batch", order, StateView, order.kind or "resume")
+            except (Away, Broken) as problem:
+                await self._outage(str(problem))
+                continue
+            self.orders = self.orders[1:]
+            self.board.say(f"{order.kind or 'resume'}: {done.code} ({order.reason})")
+            workflow.set_current_details(view.details(self.board))
+
+    @workflow.signal(name="stop", description='Stop every document at its next boundary: {"reason": "…"}')
+    def stop(self, *messages: Any) -> None:
+        self._order("stop", messages[0] if messages else None)
+
+    @workflow.signal(name="cancel", description='Cancel what has written nothing, stop the rest: {"reason": "…"}')
+    def cancel(self, *messages: Any) -> None:
+        self._order("cancel", messages[0] if messages else None)
+
+    @workflow.signal(name="go_on", description="Start what is pending again, after a stop")
+    def go_on(self, *messages: Any) -> None:
+        self._order("resume", messages[0] if messages else None)
+
+    @workflow.signal(dynamic=True)
+    def unknown(self, name: str, _arguments: Sequence[RawValue]) -> None:
+        self.board.say(f"unknown message {str(name)[:60]}")
+
+    @workflow.update(name="submit_approval_set", description="A folder of signed approvals in the knowledge base")
+    async def submit_approval_set(self, *messages: Any) -> Answer:
+        asked = self._set_of(messages[0] if len(messages) == 1 else None)
+        if asked is None:
+            return _no(
+                "malformed", 'the argument is {"folder": "<folder in the knowledge base>", "listing_sha256": "…"}'
+            )
+        try:
+            answer: SetAnswer = await self._ask(
+                "judge_set", asked, SetAnswer, "judge a set", seconds=limits.SET_SECONDS
+            )
+        except (Away, Broken) as problem:
+            return _no("unavailable", str(problem))
+        if answer.status == "refused":
+            return _no(answer.code, answer.reason)
+        accepted = [one for one in answer.entries if one.accepted]
+        await asyncio.gather(*(self._hand_over(one.document_id, one.kb_id) for one in accepted))
+        self.board.say(f"a set: {len(accepted)} accepted, {len(answer.entries) - len(accepted)} refused")
+        workflow.set_current_details(view.details(self.board))
+        return {
+            "status": "accepted" if accepted else "refused",
+            "accepted": [one.document_id for one in accepted],
+            "refused": [
+                {"document_id": one.document_id, "kb_id": one.kb_id, "code": one.code, "reason": one.reason}
+                for one in answer.entries
+                if not one.accepted
+            ],
+            "missing": list(answer.missing),
+        }
+
+    def _set_of(self, argument: Any) -> SetInput | None:
+        if isinstance(argument, str):
+            argument = {"folder": argument}
+        if not isinstance(argument, dict) or not set(argument) <= {"folder", "listing_sha256"}:
+            return None
+        folder, listing = argument.get("folder"), argument.get("listing_sha256") or ""
+        if not isinstance(folder, str) or not ids.is_kb_folder(folder) or not isinstance(listing, str):
+            return None
+        return SetInput(batch_id=self.board.batch_id, folder=folder.rstrip("/"), listing_sha256=listing[:64])
+
+    async def _hand_over(self, document_id: str, kb_id: str) -> None:
+        handle = workflow.get_external_workflow_handle(options.document_workflow_id(document_id))
+        with suppress(ApplicationError):
+            await handle.signal("submit_approval", kb_id)
+
+    @workflow.query(name="status", description="Where the batch is and what moves it")
+    def status(self, *_: Any) -> dict[str, Any]:
+        return view.status(self.board)
+
+
+def _no(code: str, reason: str) -> Answer:
+    return {"status": "refused", "code": code, "reason": reason, "accepted": [], "refused": [], "missing": []}
+
+
+def _parse(inputs: Sequence[Any]) -> BatchInput:
+    try:
+        start: BatchInput = TypeAdapter(BatchInput).validate_python(inputs[0] if len(inputs) == 1 else None)
+        ids.batch_id(start.batch_id)
+    except (ValidationError, ids.InvalidId):
+        raise ApplicationError(
+            'start with one argument such as {"batch_id": "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"}, a UUID of version 7',
+            non_retryable=True,
+        ) from None
+    return start

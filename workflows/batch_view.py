@@ -1,0 +1,69 @@
+"""Pure: what people see of a batch in the Web UI: Markdown details and the answer of the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cutter.messages import Steering
+from workflows.view import plain
+
+STAGES = ("pending", "planning", "at_sg1", "writing", "at_sg2", "enacting", "settled")
+OUTCOMES = ("enacted", "rehearsed", "skipped", "failed", "stopped", "voided", "blocked", "busy")
+QUEUES = ("error_queue", "quarantine_queue", "human_review_queue")
+
+
+@dataclass(slots=True, kw_only=True)
+class BatchBoard:
+    """What a batch shows of itself; the workflow keeps it, these functions render it."""
+
+    batch_id: str
+    steering: Steering = field(default_factory=lambda: Steering(state="batch_pending", seen=""))
+    outage: str = ""
+    answers: list[str] = field(default_factory=list)
+
+    def say(self, text: str) -> None:
+        """Keep the newest lines that people read."""
+        self.answers = [*self.answers, text][-10:]
+
+
+def details(board: BatchBoard) -> str:
+    """Current details: headings, lists and code fences only, since the UI does not sanitise HTML."""
+    step = board.steering
+    flag = " · partial" if step.partial else ""
+    lines = [f"### {plain(board.batch_id)} · {plain(step.state)}{flag}", ""]
+    for title, names in (("stage", STAGES), ("outcome", OUTCOMES), ("queue", QUEUES)):
+        counts = [f"{name} {step.totals[name]}" for name in names if step.totals.get(name)]
+        if counts:
+            lines.append(f"- {title}: {' · '.join(counts)}")
+    for title, kb_id in (("overview", step.overview), ("report", step.report)):
+        if kb_id:
+            lines.append(f"- {title}: `{plain(kb_id)}`")
+    if step.note:
+        lines.append(f"- {plain(step.note)}")
+    if board.outage:
+        lines += ["", f"**{plain(board.outage)}**"]
+    if step.next_command:
+        lines += ["", "#### What to do", "", "```", step.next_command.replace("`", "'"), "```"]
+    if board.answers:
+        lines += ["", "#### Messages", "", *(f"- {plain(entry)}" for entry in board.answers)]
+    return "\n".join(lines)
+
+
+def status(board: BatchBoard) -> dict[str, Any]:
+    """Answer of the query `status`."""
+    step = board.steering
+    return {
+        "batch_id": board.batch_id,
+        "state": step.state,
+        "partial": step.partial,
+        "mode": step.mode,
+        "awaits": step.gate or None,
+        "totals": step.totals,
+        "overview": step.overview,
+        "report": step.report,
+        "outage": board.outage,
+        "note": step.note,
+        "next_command": step.next_command,
+        "messages": board.answers,
+    }
