@@ -14,7 +14,7 @@ from cutter.domain.next_step import Needs, next_step
 from cutter.errors import InvalidInput, Refused
 from cutter.settings import Settings, load
 from starter import orders, runs, signing
-from starter.terminal import ExitCode, Json, end, err, show, table
+from starter.terminal import ExitCode, Json, end, err, fields, show, table
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
 Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
@@ -169,5 +169,5 @@ def summary(document: RequestDocument, digest: str) -> Any:
 
 def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
     found = {"run_id": run["run_id"], "decision": decision, "approval_kb_id": kb_id, **answer}
-    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), list(found.items()))))
+    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
     end(ExitCode.DONE if found.get("status") in ("accepted", "duplicate", "queued") else ExitCode.STOPPED)

@@ -28,7 +28,7 @@ from starter.approvals import Approver, Home, Key, Run, Yes
 from starter.client import connect
 from starter.executions import open_execution_of
 from starter.inbox import OPERATOR
-from starter.terminal import ExitCode, Json, end, err, progress, show, table
+from starter.terminal import ExitCode, Json, end, err, fields, progress, show, table
 
 Reason = Annotated[str, typer.Option(help="Why, in one line; it is recorded")]
 Kind = Literal["stop", "cancel"]
@@ -145,8 +145,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         "note": note,
         "next": _after(seen, kind, wrote=wrote, delivered=delivered),
     }
-    rows = [(key, value) for key, value in found.items() if value != ""]
-    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
+    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
 
 
 def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[str, Any]:
@@ -209,6 +208,5 @@ def _void_rows(seen: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def _show(found: dict[str, Any], *, as_json: bool) -> None:
-    rows = [(key, value) for key, value in found.items() if value not in ("", None)]
-    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
+    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
     end(ExitCode.DONE if found.get("status") in ("accepted", "duplicate", "queued", "voided") else ExitCode.STOPPED)

@@ -21,7 +21,7 @@ from cutter.stack.addresses import ui_url
 from starter import runs
 from starter.client import connect
 from starter.status import following, lines_of_run, render_run
-from starter.terminal import ExitCode, Json, end, progress, show, table
+from starter.terminal import ExitCode, Json, end, fields, progress, show
 from workflows.options import document_workflow_id
 
 WAITING_STATES = ("awaiting_cut_authorization", "awaiting_lifecycle_authorization")
@@ -173,8 +173,7 @@ def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: b
     state = found["state"]
     found["next"] = next_step(found)
     found["ui"] = ui_url(settings)
-    rows = [(key, value) for key, value in found.items() if value not in (None, "", {})]
-    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
+    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
     end(exit_code(found, state, wait=wait))
 
 

@@ -211,7 +211,7 @@ _SECTIONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
     ("refused", ("at", "what", "code", "reason"), ("at", "what", "code", "reason"), "refusals"),
     ("retries", ("gate", "attempt", "outcome", "reason", "next try"),
      ("gate", "attempt", "outcome", "reason", "next_eligible_at"), "retries"),
-    ("documents", ("kind", "about", "kb id", "sha256"), ("kind", "subject", "kb_id", "sha256"), "documents"),
+    ("documents", ("kb id", "kind", "about", "sha256"), ("kb_id", "kind", "subject", "sha256"), "documents"),
 )  # fmt: skip
 """Title, columns, their fields, and the part of the view."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import Annotated, Any, TextIO
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
@@ -89,6 +89,15 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     for row in rows:
         made.add_row(*(escape(str(cell)) for cell in row))
     return made
+
+
+def fields(found: Mapping[str, object]) -> Group:
+    """One thing's fields that are not empty, and below them its next command, which can be copied whole.
+
+    Print it with `soft_wrap=True`.
+    """
+    rows = [(key, value) for key, value in found.items() if value not in (None, "", {}) and key != "next"]
+    return Group(table(("field", "value"), rows), *([Text(f"next: {found['next']}")] if found.get("next") else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

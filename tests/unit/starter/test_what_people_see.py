@@ -151,6 +151,12 @@ def test_a_list_is_a_table_where_it_fits_and_blocks_where_it_does_not() -> None:
     ]
 
 
+def test_the_next_command_of_a_result_stands_whole_below_it() -> None:
+    told = on(terminal.fields({"run_id": made.RUN_ID, "note": "", "next": WAITING["command"]}), width=80)
+    assert told[-1] == f"next: {WAITING['command']}"
+    assert len(told) == 3
+
+
 def test_a_run_is_readable_at_eighty_columns() -> None:
     sidecar = made.sidecar("awaiting_cut_authorization", gates=5)
     sidecar["requests"], sidecar["verdicts"] = [made.request()], [made.verdict()]
