@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from cutter import limits
 from cutter.batch.dependencies import in_turn
@@ -122,13 +123,10 @@ def order(items: Sequence[Item], *, tenant_shares: Mapping[str, float] | None = 
     for wave, members in enumerate(_waves(items), start=1):
         for item in members:
             shares.offer(item)
-        left = sorted(members, key=_rank, reverse=True)
-        begun: set[str] = set()
+        left = {item.document_id: item for item in sorted(members, key=_rank)}
         while one := shares.take(holds=False):
-            places.append(_place(one, _reason(one, left), number=len(places) + 1, wave=wave))
-            begun.add(one.document_id)
-            while left and left[-1].document_id in begun:
-                left.pop()
+            places.append(_place(one, _reason(one, list(islice(left.values(), 2))), number=len(places) + 1, wave=wave))
+            del left[one.document_id]
     return places + _without_place(items, {place.document_id for place in places})
 
 
@@ -154,12 +152,12 @@ def _rank(item: Item) -> tuple[int, int]:
     return item.priority, item.position
 
 
-def _reason(item: Item, left: Sequence[Item]) -> str:
-    """Why it is this one's turn; `left` are those of its wave that have not begun, the first of them last."""
+def _reason(item: Item, first: Sequence[Item]) -> str:
+    """Why it is this one's turn; `first` are the first two by priority and place of those that have not begun."""
     after = f"after {', '.join(item.depends_on)}; " if item.depends_on else ""
-    if item is not left[-1]:
+    if item is not first[0]:
         return f"{after}the turn of tenant {item.tenant}"
-    alone = len(left) < 2 or left[-2].priority != item.priority
+    alone = len(first) < 2 or first[1].priority != item.priority
     return f"{after}priority {item.priority}{'' if alone else ', first in the file'}"
 
 

@@ -181,17 +181,14 @@ class _Entry:
 
 
 def _check_dependencies(node: Node, reading: _Reading) -> None:
+    entries = [entry for place, item in enumerate(_entries(node)) if (entry := _entry(place, item))]
     found: dict[str, _Entry] = {}
-    for place, item in enumerate(_entries(node)):
-        entry = _entry(place, item)
-        if entry is None:
-            continue
-        if entry.name in found:
-            text = f"{entry.name} stands in line {found[entry.name].line} too: leave one out"
-            reading.note(entry.line, f"items[{place}].document_id", text, document_id=entry.name)
-        else:
-            found[entry.name] = entry
-    for entry in found.values():
+    for entry in entries:
+        first = found.setdefault(entry.name, entry)
+        if first is not entry:
+            text = f"{entry.name} stands in line {first.line} too: leave one out"
+            reading.note(entry.line, f"items[{entry.place}].document_id", text, document_id=entry.name)
+    for entry in entries:
         _check_needs(entry, found, reading)
     for circle in circles({name: [need for need, _ in entry.needs] for name, entry in found.items()}):
         entry, way = found[circle[0]], [*circle, circle[0]]

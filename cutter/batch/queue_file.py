@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from cutter import limits
 from cutter.approvals.schema import NAME_FORM
@@ -63,6 +63,12 @@ def _or_null(check: BeforeValidator) -> BeforeValidator:
     return BeforeValidator(lambda value: None if value is None else inner(value))
 
 
+def _at_least_one(items: tuple[ItemFile, ...]) -> tuple[ItemFile, ...]:
+    if not items:
+        raise ValueError("empty")
+    return items
+
+
 _UUID7 = _text(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _ID = _text(DOCUMENT.pattern)
 _NAME = _text(NAME_FORM)
@@ -108,4 +114,6 @@ class QueueFile(Closed):
         ENACTED_ONLY, description=f"{ENACTED_ONLY}"
     )
     default_actor: Annotated[str | None, _NAME] = Field(None, description=_NAME_WORDS)
-    items: tuple[ItemFile, ...] = Field(min_length=1, description="a list of documents, at least one")
+    items: Annotated[tuple[ItemFile, ...], AfterValidator(_at_least_one)] = Field(
+        description="a list of documents, at least one"
+    )
