@@ -332,17 +332,5 @@ def _steering(
     return Steering(
         state=summary.state.value, seen=seen, starts=tuple(starts), stops=tuple(stops), totals=summary.totals,
         over=summary.over, partial=summary.partial, mode=batch["mode"], gate=summary.gate, overview=overview,
-        report=report, note=batch["halted_reason"] or "", next_command=next_command(batch, summary),
+        report=report, note=batch["halted_reason"] or "", next_command=documents.next_command(batch, summary),
     )  # fmt: skip
-
-
-def next_command(batch: Json, summary: Summary) -> str:
-    """The one command that moves the batch on."""
-    batch_id = batch["batch_id"]
-    if summary.gate and batch["mode"] == "live":
-        return f"cutter approve --batch {batch_id}"
-    if batch["halted"]:
-        return f"cutter orchestrate resume-batch --batch-id {batch_id}"
-    if any(summary.totals.get(queue) for queue in steering.QUEUES):
-        return f"cutter queues --batch {batch_id}"
-    return f"cutter status {batch_id}"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cutter.batch import steering
 from cutter.batch.disposition import Recommendation
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
@@ -235,6 +236,18 @@ def command_of(item: Json) -> str:
         run_id=item["run_id"], document_id=item["document_id"], state=item["state"], outcome=item["outcome"],
         latched=bool(item["latched"]),
     ).command  # fmt: skip
+
+
+def next_command(batch: Json, summary: steering.Summary) -> str:
+    """The one command that moves the batch on."""
+    batch_id = batch["batch_id"]
+    if summary.gate and batch["mode"] == "live":
+        return f"cutter approve --batch {batch_id}"
+    if batch["halted"]:
+        return f"cutter orchestrate resume-batch --batch-id {batch_id}"
+    if any(summary.totals.get(queue) for queue in steering.QUEUES):
+        return f"cutter queues --batch {batch_id}"
+    return f"cutter report {batch_id}" if summary.over else f"cutter status {batch_id} --watch"
 
 
 def _line(text: str) -> str:

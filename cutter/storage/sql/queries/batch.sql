@@ -51,3 +51,75 @@ select b.batch_id, b.mode, b.state, b.policy, b.created_at, b.ended_at, b.halted
     (select count(*) from cutter_governance.batch_item i where i.batch_id = b.batch_id) as items,
     (select count(*) from cutter_governance.batch_queue q where q.batch_id = b.batch_id and q.left_at is null) as queued
 from cutter_governance.batch b order by b.created_at desc limit %(limit)s
+
+-- name: batch_facts
+with r as materialized (select * from cutter_governance.run where batch_id = %(batch_id)s)
+select jsonb_build_object(
+    'view', cutter_governance.fn_batch_view(%(batch_id)s),
+    'runs', (select coalesce(jsonb_agg(jsonb_build_object(
+            'run_id', r.run_id, 'document_id', r.document_id, 'state', r.state, 'outcome', r.outcome,
+            'created_at', r.created_at, 'ended_at', r.ended_at) order by r.created_at, r.run_id), '[]') from r),
+    'receipts', (select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (
+        select g.run_id, jsonb_object_agg(g.gate, g.sealed_at) as sealed
+        from r join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.sealed_at is not null
+        group by g.run_id) s),
+    'attempts', (select coalesce(jsonb_object_agg(s.run_id, s.tries), '{}') from (
+        select a.run_id, jsonb_agg(jsonb_build_object('gate', a.gate, 'n', a.n, 'started_at', a.started_at,
+            'finished_at', a.finished_at, 'outcome', a.outcome) order by a.started_at, a.gate, a.n) as tries
+        from r join cutter_governance.gate_attempt a on a.run_id = r.run_id
+        group by a.run_id) s),
+    'moves', (select coalesce(jsonb_object_agg(s.run_id, s.moves), '{}') from (
+        select e.chain as run_id,
+            jsonb_agg(jsonb_build_array(e.at, e.body::jsonb ->> 'to_state') order by e.seq) as moves
+        from r join cutter_governance.audit_event e on e.chain = r.run_id and e.kind = 'transition'
+        group by e.chain) s),
+    'batch_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
+        where e.chain = %(batch_id)s and e.kind = 'transition'),
+    'requests', (select coalesce(jsonb_agg(jsonb_build_object(
+            'run_id', q.run_id, 'document_id', r.document_id, 'gate', q.gate, 'n', q.n, 'status', q.status,
+            'requested_at', q.requested_at, 'expires_at', q.expires_at, 'kb_id', q.kb_id,
+            'request_sha256', q.request_sha256, 'writer_digest', q.tuple -> 'writer_digest',
+            'units', q.tuple -> 'candidate_count') order by q.requested_at, q.run_id), '[]')
+        from r join cutter_governance.approval_request q on q.run_id = r.run_id),
+    'approvals', (select coalesce(jsonb_agg(jsonb_build_object(
+            'run_id', v.run_id, 'gate', v.gate, 'decision', v.decision, 'approver', v.approver,
+            'fingerprint', v.fingerprint, 'approval_sha256', v.approval_sha256, 'recorded_at', v.recorded_at,
+            'consumed_at', c.consumed_at, 'revoked', x.approval_sha256 is not null) order by v.id), '[]')
+        from r join cutter_governance.approval_verdict v on v.run_id = r.run_id and v.accepted
+        left join cutter_governance.approval_consumption c on c.approval_sha256 = v.approval_sha256
+        left join cutter_governance.approval_revocation x on x.approval_sha256 = v.approval_sha256),
+    'refused', (select coalesce(jsonb_agg(jsonb_build_object(
+            'document_id', r.document_id, 'gate', v.gate, 'code', v.code, 'reason', v.reason, 'kb_id', v.kb_id,
+            'recorded_at', v.recorded_at) order by v.id), '[]')
+        from r join cutter_governance.approval_verdict v on v.run_id = r.run_id and not v.accepted),
+    'queue', (select coalesce(jsonb_agg(to_jsonb(q) order by q.entered_at, q.document_id), '[]')
+        from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
+
+-- name: batch_glance
+select cutter_governance.fn_batch_view(%(batch_id)s), clock_timestamp(), (
+    select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (
+        select r.run_id, count(*) as sealed
+        from cutter_governance.run r join cutter_governance.gate_receipt g on g.run_id = r.run_id
+        where r.batch_id = %(batch_id)s and g.sealed_at is not null group by r.run_id) s)
+
+-- name: batch_texts
+select o.kind, o.kb_id, o.body from cutter_governance.outbox o
+where o.batch_id = %(batch_id)s and (
+    o.id = (select max(id) from cutter_governance.outbox where batch_id = %(batch_id)s and kind = 'batch_report')
+    or o.kb_id in (select q.kb_id from cutter_governance.batch_queue q
+                   where q.batch_id = %(batch_id)s and q.left_at is null))
+
+-- name: queues
+select q.batch_id, q.document_id, q.run_id, q.queue, q.code, q.reason, q.kb_id, q.entered_at, r.state, r.outcome,
+    l.stopped as latched, clock_timestamp() as now,
+    exists (select from cutter_governance.gate_receipt g
+            where g.run_id = q.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote
+from cutter_governance.batch_queue q
+left join cutter_governance.run r on r.run_id = q.run_id
+left join cutter_governance.stop_latch l on l.run_id = q.run_id
+where q.left_at is null and (%(batch_id)s::text is null or q.batch_id = %(batch_id)s)
+    and (%(run_id)s::text is null or q.run_id = %(run_id)s)
+order by q.entered_at, q.document_id
+
+-- name: queue_document
+select body from cutter_governance.outbox where kb_id = %(kb_id)s
