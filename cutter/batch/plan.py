@@ -76,7 +76,7 @@ def _causes(items: Sequence[Item]) -> dict[str, str]:
     """Each name that is no law and will not be → the document at which that began."""
     names = {item.document_id for item in items}
     causes = {need: need for item in items for need in item.depends_on if need not in names}
-    causes |= {item.document_id: item.document_id for item in items if _broke(item)}
+    causes |= {item.document_id: item.document_id for item in items if item.stage is Stage.SETTLED and not item.good}
     waiting = {
         item.document_id: item for item in items if item.stage is Stage.PENDING or item.outcome is Outcome.BLOCKED
     }
@@ -86,13 +86,7 @@ def _causes(items: Sequence[Item]) -> dict[str, str]:
         broken = next((need for need in waiting[name].depends_on if need in causes), None)
         if broken is not None:
             causes[name] = causes[broken]
-        elif waiting[name].outcome is Outcome.BLOCKED:
-            causes[name] = name
     return causes
-
-
-def _broke(item: Item) -> bool:
-    return item.stage is Stage.SETTLED and not item.good and item.outcome is not Outcome.BLOCKED
 
 
 # --- the order, before anything has begun -----------------------------------------------------------------------------

@@ -160,6 +160,12 @@ def test_a_share_counts_lanes() -> None:
     assert sum(name.startswith("A") for name in begun) == 6
 
 
+def test_lanes_that_are_held_now_count_before_those_that_were_given() -> None:
+    given = [settled(number, f"A{number}", Outcome.ENACTED) for number in range(1, 6)]
+    items = [*given, item(6, "B1", Stage.PLANNING, tenant="b"), item(7, "B2", tenant="b"), item(8, "A8")]
+    assert next_starts(items, lanes=2) == ["A8"]
+
+
 def test_with_one_lane_tenants_take_turns_by_what_they_were_given() -> None:
     items = [settled(1, "A1", Outcome.FAILED), item(2, "A2"), item(3, "B1", tenant="b")]
     assert next_starts(items, lanes=1) == ["B1"]
