@@ -35,6 +35,9 @@ def batch_view(facts: Json) -> Json:
     summary = steering.summarise(seen, attended=not batch["unattended"])
     until = _last(facts)
     shown = {item.document_id: (item.outcome or item.stage).value for item in items}
+    runs: dict[str, list[Json]] = {}
+    for run in facts["runs"]:
+        runs.setdefault(run["document_id"], []).append(run)
     return {
         "batch_id": batch["batch_id"],
         "mode": batch["mode"],
@@ -57,7 +60,10 @@ def batch_view(facts: Json) -> Json:
         "halted_reason": batch["halted_reason"],
         "totals": summary.totals,
         "next": documents.next_command(batch, summary),
-        "documents": [_document(one, shown[one["document_id"]], facts, until) for one in seen["items"]],
+        "documents": [
+            _document(one, shown[one["document_id"]], facts, runs.get(one["document_id"], []), until)
+            for one in seen["items"]
+        ],
         "queues": _queues(facts, seen),
         "requests": _requests(facts),
         "signers": _signers(facts["approvals"]),
@@ -106,9 +112,8 @@ def _last(facts: Json) -> str:
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
-def _document(item: Json, shown: str, facts: Json, until: str) -> Json:
+def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
     receipts = facts["receipts"].get(item["run_id"], {})
-    runs = [one for one in facts["runs"] if one["document_id"] == item["document_id"]] if item["run_id"] else []
     spans = [span for run in runs for span in _spans(run, facts, until)]
     needs, command = _step(item, wrote="IG_cut_leg_a_execute" in receipts)
     names = ("position", "document_id", "tenant", "priority", "critical", "depends_on", "run_id", "state", "queue")

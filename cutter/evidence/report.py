@@ -14,13 +14,14 @@ from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from cutter.evidence.run_view import seconds_between, short_time
 
 TEMPLATE = "report.html.j2"
+STYLE = "report.css"
 
 Json = dict[str, Any]
 
 
 def render(view: Json) -> bytes:
     """The page of a run's view (`cutter.evidence.run_view.run_view`), as UTF-8; the same view gives the same bytes."""
-    page = _template().render(run=view, tone=tone(view), steps=steps(view), slowest=_slowest(view))
+    page = template(TEMPLATE).render(run=view, tone=tone(view), steps=steps(view), slowest=_slowest(view))
     return page.encode()
 
 
@@ -60,12 +61,13 @@ def _slowest(view: Json) -> float:
 
 
 @cache
-def _template() -> Template:
-    source = (resources.files("cutter.evidence") / TEMPLATE).read_text(encoding="utf-8")
+def template(name: str) -> Template:
+    """A page's template beside this module; all pages share one style sheet, which stands in the page."""
+    folder = resources.files("cutter.evidence")
     environment = Environment(
-        loader=DictLoader({TEMPLATE: source}), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True,
+        loader=DictLoader({one: (folder / one).read_text(encoding="utf-8") for one in (name, STYLE)}), autoescape=True,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters["moment"] = short_time
     environment.filters["duration"] = duration
-    return environment.get_template(TEMPLATE)
+    return environment.get_template(name)

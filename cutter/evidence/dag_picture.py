@@ -1,0 +1,79 @@
+"""Pure: a batch's dependencies as a drawing (places of boxes and lines) and as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cutter.batch.dependencies import in_turn
+
+Json = dict[str, Any]
+
+DRAWN_MAX = 60
+"""Documents in a drawing; more of them are lines of text, which can be read and searched."""
+
+BOX_WIDTH, BOX_HEIGHT, COLUMN_GAP, ROW_GAP = 176, 26, 44, 10
+"""In pixels of the drawing."""
+
+NAME_CHARACTERS = 22
+"""Of a document's id that fit into its box; the rest is in its title."""
+
+
+def picture(documents: Sequence[Json]) -> Json | None:
+    """Boxes, lines and texts of the documents that depend on others or are depended on; None when there are none."""
+    needs = {one["document_id"]: list(one["depends_on"]) for one in documents}
+    touched = {name for name, wanted in needs.items() if wanted} | {
+        need for wanted in needs.values() for need in wanted
+    }
+    shown = [one for one in documents if one["document_id"] in touched]
+    if not shown:
+        return None
+    texts = [(one["document_id"], one["depends_on"]) for one in shown if one["depends_on"]]
+    drawing = _drawing(shown, needs) if len(shown) <= DRAWN_MAX else None
+    return {"documents": len(shown), "alone": len(documents) - len(shown), "texts": texts, "drawing": drawing}
+
+
+def _drawing(shown: Sequence[Json], needs: Mapping[str, Sequence[str]]) -> Json:
+    """Columns by the longest way to a document, rows by the queue's order."""
+    columns = _columns({one["document_id"]: needs[one["document_id"]] for one in shown})
+    rows: dict[int, int] = {}
+    places: dict[str, tuple[int, int]] = {}
+    for one in shown:
+        column = columns[one["document_id"]]
+        row = rows.setdefault(column, 0)
+        rows[column] += 1
+        places[one["document_id"]] = (column * (BOX_WIDTH + COLUMN_GAP) + 2, row * (BOX_HEIGHT + ROW_GAP) + 2)
+    width = max(columns.values()) * (BOX_WIDTH + COLUMN_GAP) + BOX_WIDTH + 4
+    height = max(rows.values()) * (BOX_HEIGHT + ROW_GAP)
+    return {
+        "width": width, "height": height, "box_width": BOX_WIDTH, "box_height": BOX_HEIGHT,
+        "boxes": [_box(one, *places[one["document_id"]]) for one in shown],
+        "lines": [
+            _line(places[need], places[one["document_id"]])
+            for one in shown for need in one["depends_on"] if need in places
+        ],
+    }  # fmt: skip
+
+
+def _columns(needs: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    columns: dict[str, int] = {}
+    for name in in_turn(needs):
+        columns[name] = max((columns[need] + 1 for need in needs[name] if need in columns), default=0)
+    return columns
+
+
+def _box(one: Json, left: int, top: int) -> Json:
+    name = one["document_id"]
+    short = name if len(name) <= NAME_CHARACTERS else name[: NAME_CHARACTERS - 1] + "…"
+    return {"x": left, "y": top, "name": name, "short": short, "shown": one["shown"], "critical": one["critical"]}
+
+
+def _line(start: tuple[int, int], end: tuple[int, int]) -> Json:
+    """A curve from the right side of a box to the left side of another, and its head."""
+    left, middle = start[0] + BOX_WIDTH, BOX_HEIGHT / 2
+    right, above, below = end[0], start[1] + middle, end[1] + middle
+    bend = (right - left) / 2
+    return {
+        "curve": f"M{left} {above:g}C{left + bend:g} {above:g} {right - bend:g} {below:g} {right - 6} {below:g}",
+        "head": f"{right},{below:g} {right - 7},{below - 4:g} {right - 7},{below + 4:g}",
+    }

@@ -1,0 +1,208 @@
+"""A batch as people read it, and its page: complete, grouped, escaped, alone, small."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from cutter.batch.item import Outcome, Stage
+from cutter.evidence import batch_report, dag_picture
+from cutter.evidence.batch_view import batch_view, planned_items
+from tests.unit.evidence import batches as made
+
+NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
+
+
+def view(**batch: Any) -> dict[str, Any]:
+    return batch_view(made.night(NAMES, **batch).whole())
+
+
+def document(name: str, facts: made.Facts) -> dict[str, Any]:
+    return next(one for one in batch_view(facts.whole())["documents"] if one["document_id"] == name)
+
+
+def page(seen: dict[str, Any]) -> str:
+    return batch_report.render(seen).decode()
+
+
+# --- the view ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_document_stands_as_its_run_does() -> None:
+    shown = [(one["shown"], one["gates_passed"], one["queue"]) for one in view()["documents"]]
+    assert shown == [
+        ("enacted", 11, None), ("at_sg1", 5, None), ("at_sg2", 9, None), ("failed", 1, "quarantine_queue"),
+        ("stopped", 6, None), ("blocked", 0, None), ("skipped", 0, None), ("pending", 0, None),
+        ("at_sg1", 5, "human_review_queue"), ("planning", 3, None),
+    ]  # fmt: skip
+
+
+def test_time_is_split_into_running_people_and_stops() -> None:
+    facts = made.Facts(state_at=made.at(700))
+    facts.add("ICX-1", gates=6, pace=2.0, wait=100.0, state="stopped_stop")
+    seen = document("ICX-1", facts)
+    assert [(one["kind"], one["start"], one["end"], one["over"]) for one in seen["spans"]] == [
+        ("running", made.at(0), made.at(10), None),
+        ("people", made.at(10), made.at(112), None),
+        ("running", made.at(112), made.at(114), None),
+        ("stopped", made.at(114), made.at(700), None),
+        ("running", made.at(110), made.at(112), "people"),
+    ]
+    assert seen["seconds"] == {"running": 14.0, "people": 100.0, "stopped": 586.0}
+
+
+def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better_approval() -> None:
+    facts = made.Facts(state_at=made.at(60))
+    run = facts.add("ICX-1", gates=2)["run_id"]
+    facts.made["attempts"][run] += [
+        made.Facts.attempt(3, 3, 4, outcome="unavailable"), made.Facts.attempt(3, 9, 10, n=2, outcome="unavailable"),
+        made.Facts.attempt(6, 20, 21, outcome="approval_refused"), made.Facts.attempt(6, 40, 41, n=2, outcome="failed"),
+    ]  # fmt: skip
+    retries = [(one["start"], one["end"]) for one in document("ICX-1", facts)["spans"] if one["kind"] == "retry"]
+    assert retries == [(made.at(4), made.at(9))]
+
+
+def test_what_goes_on_ends_with_the_newest_event_so_the_same_rows_give_the_same_page() -> None:
+    assert view()["until_utc"] == made.at(1211)
+    older = made.night(NAMES).whole()
+    later = {**older, "view": {**older["view"], "age_seconds": 99_999.0}}
+    for one in later["view"]["items"]:
+        one["approved"] = True
+    assert batch_report.render(batch_view(older)) == batch_report.render(batch_view(later))
+
+
+def test_queues_hold_what_waits_each_with_its_command() -> None:
+    queues = view()["queues"]
+    assert [(name, [one["document_id"] for one in rows]) for name, rows in queues.items()] == [
+        ("error_queue", []), ("quarantine_queue", [NAMES[3]]), ("human_review_queue", [NAMES[8]]),
+    ]  # fmt: skip
+    assert queues["human_review_queue"][0]["next"] == f"cutter approve {made.run_id(9)}"
+
+
+def test_what_left_its_queue_is_in_none() -> None:
+    facts = made.night(NAMES)
+    facts.queue(facts.items[1], "error_queue", left=True)
+    assert batch_view(facts.whole())["queues"]["error_queue"] == []
+
+
+def test_a_request_stands_with_the_key_the_digest_and_when_it_was_consumed() -> None:
+    first, second = view()["requests"][:2]
+    (approval,) = first["approvals"]
+    assert (first["gate"], approval["approver"], approval["fingerprint"]) == ("SG_cut_authz", "alice", made.FINGERPRINT)
+    assert (approval["approval_sha256"], approval["consumed_at"]) == ("0000000100000006" * 4, made.at(10))
+    assert (second["gate"], len(second["approvals"])) == ("SG_lifecycle_authz", 1)
+
+
+def test_gates_are_listed_the_slowest_first() -> None:
+    facts = made.Facts()
+    run = facts.add("ICX-1", gates=3)["run_id"]
+    facts.made["attempts"][run][1]["started_at"] = made.at(-30)
+    gates = batch_view(facts.whole())["gates"]
+    assert [(one["name"], one["slowest_seconds"]) for one in gates[:2]] == [("IG_mark", 32.0), ("IG_source_pin", 1.0)]
+
+
+def test_the_plan_is_of_documents_that_have_not_begun() -> None:
+    stages = {one.document_id: (one.stage, one.outcome) for one in planned_items(made.night(NAMES).whole())}
+    assert stages[NAMES[0]] == (Stage.PENDING, None)
+    assert stages[NAMES[6]] == (Stage.SETTLED, Outcome.SKIPPED)
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_every_document_queue_command_and_signature() -> None:
+    shown = page(view())
+    wanted = [
+        made.BATCH_ID, *NAMES, made.FINGERPRINT, "0000000100000006" * 4, "quarantine_queue", "human_review_queue",
+        f"cutter approve {made.run_id(9)}", f"cutter run {NAMES[3]} --amends {made.run_id(4)}", "IG_source_pin",
+        *(f'class="{kind}" x=' for kind in ("retry", "stopped", "people", "running")),
+        "there is no approval beside the queue",
+    ]  # fmt: skip
+    assert [text for text in wanted if text not in shown] == []
+
+
+def test_the_page_stands_alone() -> None:
+    shown = page(view())
+    assert re.findall(r"(?i)<script|<link|<img|<iframe|\bsrc=|\bhref=|url\(|@import|https?:|//[a-z]", shown) == []
+    assert "default-src 'none'" in shown
+    assert "{%" not in shown
+
+
+@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}"])
+def test_nothing_of_a_batch_that_came_from_outside_is_markup(hostile: str) -> None:
+    facts = made.night([hostile, *NAMES[1:]], halted="stop", halted_reason=hostile, created_by=hostile, starter=hostile)
+    facts.items[3]["reason"] = hostile
+    facts.made["queue"][0] |= {"reason": hostile, "code": hostile, "kb_id": hostile}
+    facts.made["approvals"][0] |= {"approver": hostile, "fingerprint": hostile}
+    facts.made["requests"][2] |= {"kb_id": hostile, "document_id": hostile}
+    facts.made["refused"].append(
+        {"document_id": hostile, "gate": hostile, "code": hostile, "reason": hostile, "kb_id": hostile,
+         "recorded_at": made.at(3)}
+    )  # fmt: skip
+    shown = page(batch_view(facts.whole()))
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert ">49<" not in shown
+
+
+def test_a_thousand_documents_are_one_readable_page() -> None:
+    seen = batch_view(made.thousand().whole())
+    shown = page(seen)
+    assert len(shown) < 4_000_000
+    groups = {one["title"]: one for one in batch_report.groups(seen)}
+    assert list(groups) == ["failed", "law now"]
+    assert (groups["failed"]["rows"], groups["failed"]["open"]) == (11, True)
+    assert (groups["law now"]["rows"], groups["law now"]["open"]) == (989, False)
+    assert max(len(part["rows"]) for part in groups["law now"]["parts"]) == batch_report.CHUNK_ROWS
+
+
+def test_the_shortest_span_is_seen_and_stays_on_the_bar() -> None:
+    facts = made.Facts(state_at=made.at(100_000))
+    facts.add("ICX-1", gates=5)
+    facts.add("ICX-2", gates=1, start=99_999.9, pace=0.1)
+    shown = batch_report.groups(batch_view(facts.whole()))
+    bars = [row["bar"] for group in shown for part in group["parts"] for row in part["rows"]]
+    assert len(bars) == 2
+    for one in bars:
+        for _, left, width in one:
+            assert float(width) >= batch_report.SLIVER
+            assert float(left) + float(width) <= batch_report.WIDTH + 0.1
+
+
+@pytest.mark.parametrize(
+    ("state", "tone"),
+    [("batch_closeout", "good"), ("batch_failed_partial", "bad"), ("batch_voided", "held"), ("batch_writing", "open"),
+     ("batch_awaiting_cut_authz_set", "held")],
+)  # fmt: skip
+def test_the_colour_of_a_batch(state: str, tone: str) -> None:
+    assert batch_report.tone({"state": state}) == tone
+
+
+# --- dependencies -----------------------------------------------------------------------------------------------------
+
+
+def node(name: str, *needs: str) -> dict[str, Any]:
+    return {"document_id": name, "depends_on": list(needs), "shown": "pending", "critical": False}
+
+
+def test_a_document_stands_right_of_all_it_depends_on() -> None:
+    found = dag_picture.picture([node("A"), node("B", "A"), node("C", "A", "B"), node("D")])
+    assert found is not None
+    assert (found["documents"], found["alone"]) == (3, 1)
+    boxes = {box["name"]: box["x"] for box in found["drawing"]["boxes"]}
+    assert boxes["A"] < boxes["B"] < boxes["C"]
+    assert len(found["drawing"]["lines"]) == 3
+
+
+def test_nothing_is_drawn_where_nothing_depends() -> None:
+    assert dag_picture.picture([node("A"), node("B")]) is None
+
+
+def test_a_graph_that_is_too_large_to_look_at_is_text() -> None:
+    chain = [node("N0"), *(node(f"N{number}", f"N{number - 1}") for number in range(1, dag_picture.DRAWN_MAX + 1))]
+    found = dag_picture.picture(chain)
+    assert found is not None
+    assert found["drawing"] is None
+    assert found["texts"][-1] == (f"N{dag_picture.DRAWN_MAX}", [f"N{dag_picture.DRAWN_MAX - 1}"])
