@@ -7,7 +7,7 @@ from dataclasses import asdict
 from activities.begin import caps_of
 from activities.deps import Deps
 from cutter import limits
-from cutter.batch import registry
+from cutter.batch import documents, registry
 from cutter.batch.queue import load_queue
 from cutter.batch.registry import Options
 from cutter.domain import ids
@@ -49,6 +49,7 @@ def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInp
     admission = registry.admit(connection, queue, options)
     caps = registry.per_document(asdict(caps_of(deps.settings)), options)
     registry.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
+    deps.kb.put(documents.queue_id(batch_id), documents.queue_document(data))
 
 
 def options_of(input: BatchInput, batch_id: str, items_max: int) -> Options:

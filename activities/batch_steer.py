@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 from temporalio import activity
 
 from activities.batch_documents import overview_of, report_of
+from activities.batch_folder import follow_batch
 from activities.begin import mint_run_id
 from activities.deps import Deps
 from activities.escalate import wrote
@@ -111,6 +112,8 @@ def _step(deps: Deps, input: SteerInput) -> Steering:
         overview, report = _documents(connection, view, summary)
         connection.commit()
     publish_batch(deps, input.batch_id)
+    if summary.over:
+        follow_batch(deps, input.batch_id)
     stops = _stops(view, orders, adopt=input.adopt)
     starts = [*started, *(_adopted(view, started) if input.adopt else [])]
     return _steering(view, summary, starts, stops, overview, report)

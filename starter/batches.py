@@ -131,7 +131,8 @@ def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[
 
 
 def keep_queue(settings: Settings, batch_id: str, data: bytes) -> Path:
-    """queue.yaml in the batch's folder (seed 001 §8)."""
+    """queue.yaml in the batch's folder (seed 001 §8), and in the knowledge base, from which a lost folder gets it."""
+    Store(settings.kb).put(documents.queue_id(batch_id), documents.queue_document(data))
     folder = settings.batches / batch_id
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / QUEUE_FILE

@@ -1,4 +1,4 @@
-"""IO: `cutter rebuild`: a run's folder and its documents in the knowledge base, made again from PostgreSQL alone.
+"""IO: `cutter rebuild`: folders of runs and batches, and their documents, made again from PostgreSQL alone.
 
 Gate reports are rendered from receipts; requests and stop reports stand in their outbox rows; the snapshot's copy is
 the source's own bytes. What people put there (approvals and their signatures) is not in the database and cannot be made
@@ -8,15 +8,17 @@ finding for an auditor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import typer
 from psycopg.rows import dict_row
 
+from activities.batch_folder import project_batch
 from activities.closeout import index_entry
 from activities.deps import Deps, folder_of
 from activities.publish import project
+from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
 from cutter.gates import phase_report
@@ -24,6 +26,7 @@ from cutter.gates.catalogue import Role
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import signature_of
 from cutter.settings import Settings, load
+from cutter.storage.batch_folder import QUEUE
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
@@ -35,52 +38,77 @@ View = dict[str, Any]
 
 
 def rebuild(
-    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its open run, else its newest)")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every run of the database.")] = False,
+    run: Annotated[
+        str | None, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest)")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every run and batch of the database.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make run folders and knowledge base documents again from the database; exit 4 when other bytes stand there.
+    """Make folders and knowledge base documents of runs or a batch again from the database; exit 4 when others stand.
 
     Example: cutter rebuild ICX-LAW-2026-001
     """
     settings = load()
     if (run is None) == (not every):
         raise InvalidInput("name a run, or --all: `cutter rebuild ICX-LAW-2026-001`")
-    run_ids = [runs.run_id_of(settings, run)] if run is not None else all_runs(settings)
     with reading_deps(settings) as deps, progress("rebuilding") as say:
-        found = []
-        for number, run_id in enumerate(run_ids, start=1):
-            say(f"{number} of {len(run_ids)}: {run_id}")
-            found.append(rebuild_run(deps, run_id))
-    conflicts = [conflict for one in found for conflict in one["conflicts"]]
-    show({"runs": found}, as_json=as_json, render=lambda out: _render(out, found, conflicts))
+        found, batches = [], []
+        names = [run] if run is not None else [*_all(settings, "all_run_ids"), *_all(settings, "all_batch_ids")]
+        for number, name in enumerate(names, start=1):
+            say(f"{number} of {len(names)}: {name}")
+            if ids.is_batch_id(name):
+                batches.append(rebuild_batch(deps, name))
+            else:
+                found.append(rebuild_run(deps, runs.run_id_of(settings, name)))
+    conflicts = [conflict for one in [*found, *batches] for conflict in one["conflicts"]]
+    show({"runs": found, "batches": batches}, as_json=as_json, render=lambda out: _render(out, found, batches))
     end(ExitCode.STOPPED if conflicts else ExitCode.DONE)
 
 
-def all_runs(settings: Settings) -> list[str]:
-    """Every run id, the oldest first."""
+def _all(settings: Settings, name: str) -> list[str]:
+    """Every id, the oldest first."""
     with translated(), connect(settings, Role.READ.value) as connection:
-        return [str(row[0]) for row in connection.execute(query("all_run_ids")).fetchall()]
+        return [str(row[0]) for row in connection.execute(query(name)).fetchall()]
 
 
 def rebuild_run(deps: Deps, run_id: str) -> View:
     """Write one run's folder and put its documents; those whose name holds other bytes are listed as conflicts."""
     sidecar = runs.sidecar(deps.settings, run_id)
     project(deps, sidecar)
-    documents, conflicts = 0, []
-    for kb_id, data, recorded in documents_of(deps.settings, sidecar):
-        try:
-            _put(deps, kb_id, data, recorded)
-            documents += 1
-        except Unavailable:
-            raise
-        except CutterError as problem:
-            conflicts.append({"kb_id": kb_id, "code": problem.code, "reason": str(problem)})
+    documents, conflicts = _put_all(deps, documents_of(deps.settings, sidecar))
     folder = deps.settings.runs / run_id
     return {
         "run_id": run_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,
         "missing": _missing(deps, sidecar),
     }  # fmt: skip
+
+
+def rebuild_batch(deps: Deps, batch_id: str) -> View:
+    """Write a batch's folder and put the documents about it; queue.yaml comes from the knowledge base, if at all."""
+    with translated(), connect(deps.settings, Role.READ.value) as connection:
+        rows = connection.execute(query("documents_of_batch"), {"batch_id": ids.batch_id(batch_id)}).fetchall()
+    documents, conflicts = _put_all(
+        deps, ((str(kb_id), str(body).encode(), str(sha256) if sha256 else None) for kb_id, body, sha256 in rows)
+    )
+    folder, has_queue = project_batch(deps, batch_id)
+    return {
+        "batch_id": batch_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,
+        "missing": [] if has_queue else [str(folder / QUEUE)],
+    }  # fmt: skip
+
+
+def _put_all(deps: Deps, documents: Iterable[tuple[str, bytes, str | None]]) -> tuple[int, list[View]]:
+    """(How many stand there now, those whose name holds other bytes)."""
+    put, conflicts = 0, []
+    for kb_id, data, recorded in documents:
+        try:
+            _put(deps, kb_id, data, recorded)
+            put += 1
+        except Unavailable:
+            raise
+        except CutterError as problem:
+            conflicts.append({"kb_id": kb_id, "code": problem.code, "reason": str(problem)})
+    return put, conflicts
 
 
 def _missing(deps: Deps, sidecar: View) -> list[str]:
@@ -116,12 +144,14 @@ def _put(deps: Deps, kb_id: str, data: bytes, recorded: str | None) -> None:
     deps.kb.put(kb_id, data)
 
 
-def _render(out: Any, found: list[View], conflicts: list[View]) -> None:
-    rows = [(one["run_id"], one["documents"], one["folder"]) for one in found]
-    out.print(table(("run", "documents", "folder"), rows) if rows else "no runs yet: type `cutter run DOCUMENT`")
-    missing = [(name,) for one in found for name in one["missing"]]
+def _render(out: Any, found: list[View], batches: list[View]) -> None:
+    every = [*found, *batches]
+    rows = [(one.get("run_id") or one["batch_id"], one["documents"], one["folder"]) for one in every]
+    names = "batch" if batches and not found else "run"
+    out.print(table((names, "documents", "folder"), rows) if rows else "no runs yet: type `cutter run DOCUMENT`")
+    missing = [(name,) for one in every for name in one["missing"]]
     if missing:
-        out.print(table(("only the people who signed can put these back",), missing))
-    if conflicts:
-        lines = [(one["kb_id"], one["reason"]) for one in conflicts]
+        out.print(table(("only the people who made these can put them back",), missing))
+    lines = [(one["kb_id"], one["reason"]) for each in every for one in each["conflicts"]]
+    if lines:
         out.print(table(("document", "other bytes stand there"), lines))

@@ -76,6 +76,26 @@ def _again(number: int) -> str:
     return "" if number == 1 else f"-r{number}"
 
 
+def queue_id(batch_id: str) -> str:
+    """KB id of the batch's queue, word for word."""
+    return ids.kb_id(f"{folder(batch_id)}/queue.md")
+
+
+_QUEUE_BEGINS, _QUEUE_ENDS = b"```yaml\n", b"\n```\n"
+
+
+def queue_document(data: bytes) -> bytes:
+    """queue.yaml as a document: its bytes in a code block."""
+    return _QUEUE_BEGINS + data + _QUEUE_ENDS
+
+
+def queue_in(document: bytes) -> bytes | None:
+    """queue.yaml's bytes from such a document; None when it is another one."""
+    if not (document.startswith(_QUEUE_BEGINS) and document.endswith(_QUEUE_ENDS)):
+        return None
+    return document[len(_QUEUE_BEGINS) : -len(_QUEUE_ENDS)]
+
+
 def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mapping[str, int]) -> str:
     """ONE document that links all requests of a gate, with the totals and what differs from the last version."""
     lines = [

@@ -40,11 +40,11 @@ def write(
     """
     folder = runs / run_id
     files = {STATE: projection.render_state(sidecar), TRANSITIONS: projection.render_transitions(sidecar), **documents}
-    with _writable(folder):
+    with writable(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder / LOCK, run_id, lock_seconds):
+        with locked(folder / LOCK, run_id, lock_seconds):
             for name, data in files.items():
-                _replace(folder / name, data)
+                replace(folder / name, data)
     return folder
 
 
@@ -58,7 +58,8 @@ def read_state(runs: Path, run_id: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _writable(folder: Path) -> Iterator[None]:
+def writable(folder: Path) -> Iterator[None]:
+    """What the disk does not take inside is Unavailable (what="run_folder")."""
     try:
         yield
     except OSError as problem:
@@ -73,8 +74,9 @@ _in_this_process = threading.Lock()
 
 
 @contextmanager
-def _locked(path: Path, run_id: str, seconds: float) -> Iterator[None]:
-    busy = Refused(f"another process writes the folder of {run_id}: try again", code="STOP_RUN_BUSY")
+def locked(path: Path, name: str, seconds: float) -> Iterator[None]:
+    """Hold a POSIX lock; `name` is whose folder it guards. STOP_RUN_BUSY when it is not had in time."""
+    busy = Refused(f"another process writes the folder of {name}: try again", code="STOP_RUN_BUSY")
     deadline = time.monotonic() + seconds
     if not _in_this_process.acquire(timeout=seconds):
         raise busy
@@ -97,7 +99,8 @@ def _taken(file: IO[str]) -> bool:
     return True
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes) -> None:
+    """Write a file whole, or leave the old one."""
     if path.exists() and path.read_bytes() == data:
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}")

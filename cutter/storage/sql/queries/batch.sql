@@ -123,3 +123,9 @@ order by q.entered_at, q.document_id
 
 -- name: queue_document
 select body from cutter_governance.outbox where kb_id = %(kb_id)s
+
+-- name: documents_of_batch
+select kb_id, body, sha256 from cutter_governance.outbox where batch_id = %(batch_id)s order by id
+
+-- name: all_batch_ids
+select batch_id from cutter_governance.batch order by created_at, batch_id

@@ -1,0 +1,149 @@
+"""IO: a batch's folder, `<batches>/<batch_id>` or, once it has failed, `<batches>/archive/<batch_id>`.
+
+A projection that one call writes anew from the database (`cutter.evidence.batch_folder` says what stands in it). Runs
+are relative links to the run folders: a copy of thirty folders would grow old, and a link can be followed by every
+program. What people put beside our files stays, also when the folder moves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from cutter import limits
+from cutter.batch.documents import queue_in
+from cutter.domain.digests import sha256_hex
+from cutter.errors import NotFound
+from cutter.evidence import batch_folder as projection
+from cutter.evidence.batch_folder import Contents, Json
+from cutter.storage.pools import Connection
+from cutter.storage.queries import query
+from cutter.storage.run_folder import locked, replace, writable
+
+ARCHIVE, LOCK, QUEUE = "archive", "state.lock", "queue.yaml"
+
+
+def read_facts(connection: Connection, batch_id: str) -> Json:
+    """All that is shown of a batch, in one answer; STOP_BATCH_NOT_FOUND when the database knows none."""
+    row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
+    facts: Json = row[0] if row else {}  # type: ignore[assignment]
+    if not facts or facts["view"] is None:
+        raise NotFound(f"no batch {batch_id}: see `cutter status`", code="STOP_BATCH_NOT_FOUND")
+    return facts
+
+
+def read_contents(connection: Connection, batch_id: str) -> tuple[Contents, str]:
+    """(What its folder is to hold, the sha256 of its queue)."""
+    facts = read_facts(connection, batch_id)
+    rows = connection.execute(query("batch_texts"), {"batch_id": batch_id}).fetchall()
+    texts = [(str(kind), str(kb_id), str(body)) for kind, kb_id, body in rows]
+    return projection.contents(facts, texts), str(facts["view"]["batch"]["queue_sha256"])
+
+
+def folder_of(batches: Path, batch_id: str, *, archived: bool) -> Path:
+    """Where the folder belongs."""
+    return batches / ARCHIVE / batch_id if archived else batches / batch_id
+
+
+def write(
+    batches: Path,
+    runs: Path,
+    contents: Contents,
+    *,
+    queue: bytes | None = None,
+    lock_seconds: float = limits.STATE_LOCK_SECONDS,
+) -> Path:
+    """Write a batch's folder where it belongs, and return it. `queue` is its queue.yaml where none stands.
+
+    Raises Refused (STOP_RUN_BUSY) when another process writes one, Unavailable when the disk does not take it.
+    """
+    with writable(batches):
+        batches.mkdir(parents=True, exist_ok=True)
+        with locked(batches / LOCK, contents.batch_id, lock_seconds):
+            folder = _moved(batches, contents)
+            for name, data in contents.files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                replace(folder / name, data)
+            for name, run_id in contents.links.items():
+                _link(folder / name, runs / run_id)
+            if queue is not None and not (folder / QUEUE).exists():
+                replace(folder / QUEUE, queue)
+            _prune(folder, {*contents.files, *contents.links})
+    return folder
+
+
+def queue_of(body: bytes | None, sha256: str) -> bytes | None:
+    """The queue.yaml that a knowledge base document holds, when it is the one that was registered."""
+    data = queue_in(body) if body is not None else None
+    return data if data is not None and sha256_hex(data) == sha256 else None
+
+
+def has_queue(folder: Path, sha256: str) -> bool:
+    """True when the registered queue.yaml stands in the folder."""
+    try:
+        return sha256_hex((folder / QUEUE).read_bytes()) == sha256
+    except OSError:
+        return False
+
+
+def _moved(batches: Path, contents: Contents) -> Path:
+    """The folder where it belongs; one that stands at the other place is moved there, or emptied into it."""
+    folder = folder_of(batches, contents.batch_id, archived=contents.archived)
+    other = folder_of(batches, contents.batch_id, archived=not contents.archived)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if other.is_dir() and not folder.exists():
+        other.rename(folder)
+    elif other.is_dir():
+        _prune(other, set())
+        _empty_into(other, folder)
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _empty_into(old: Path, new: Path) -> None:
+    """Move what people put there; what stands in both with other bytes stays where it is, for them to look at."""
+    for child in sorted(old.iterdir()):
+        target = new / child.name
+        if not os.path.lexists(target):
+            child.rename(target)
+        elif child.is_dir() and not child.is_symlink() and target.is_dir():
+            _empty_into(child, target)
+        elif child.is_file() and target.is_file() and child.read_bytes() == target.read_bytes():
+            child.unlink()
+    with suppress(OSError):
+        old.rmdir()
+
+
+def _link(path: Path, target: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = os.path.relpath(target, path.parent)
+    if path.is_symlink():
+        if path.readlink() == Path(text):
+            return
+        path.unlink()
+    path.symlink_to(text)
+
+
+def _prune(folder: Path, wanted: set[str]) -> None:
+    """Take away what we wrote before and would not write now; a folder goes when it is empty."""
+    for path in _ours(folder):
+        if path.relative_to(folder).as_posix() not in wanted:
+            path.unlink()
+    for name in projection.FOLDERS:
+        for path in [*(folder / name).glob("*"), folder / name]:
+            if path.is_dir() and not path.is_symlink():
+                with suppress(OSError):
+                    path.rmdir()
+
+
+def _ours(folder: Path) -> Iterator[Path]:
+    """Files and links that bear names of ours."""
+    yield from (path for name in projection.FILES if (path := folder / name).is_file())
+    yield from (path for path in (folder / projection.RUNS).glob("*") if path.is_symlink())
+    for queue in projection.FOLDERS[1:]:
+        for path in (folder / queue).glob("*/*"):
+            named_after = path.suffix == ".md" and path.name.startswith(path.parent.name)
+            if named_after or (path.name == projection.RUN and path.is_symlink()):
+                yield path

@@ -1,0 +1,169 @@
+"""A batch's folder and report: there when it ends, made again byte for byte, moved when it failed, never in the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from activities.batch_folder import follow_batch, project_batch
+from cutter.batch import documents
+from cutter.batch.registry import Options
+from cutter.errors import Refused
+from cutter.evidence import batch_folder as projection
+from cutter.kb.store import Store
+from cutter.storage import batch_folder
+from starter.rebuild import rebuild_batch
+from starter.reconcile import reading_deps
+from tests.support import batch as support
+from tests.support.batch import Batch
+from tests.support.stack import Stack
+
+NO_HEADING = b"nothing that could be cut\n"
+
+
+def read(folder: Path) -> dict[str, bytes | str]:
+    """Every file's bytes and every link's target, by path."""
+    return {
+        path.relative_to(folder).as_posix(): os.readlink(path) if path.is_symlink() else path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_symlink() or path.is_file()
+    }
+
+
+async def failed(stack: Stack) -> Batch:
+    """A batch of a law that ends well until it waits, and one that cannot be cut, cancelled: it has failed."""
+    items = support.small_laws(stack, 1)
+    stack.register("ICX-BAD", NO_HEADING)
+    batch = await support.start(stack, [*items, {"document_id": "ICX-BAD", "depends_on": []}])
+    await batch.until_state("batch_awaiting_cut_authz_set")
+    await batch.hand_over(await batch.sign(support.CUT))
+    await batch.until_state("batch_awaiting_lifecycle_authz_set")
+    await batch.hand_over(await batch.sign(support.LIFECYCLE))
+    await batch.handle.result()
+    return batch
+
+
+async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, 2)
+        await batch.through()
+    folder = stack.settings.batches / batch.batch_id
+    found = read(folder)
+    runs = [one["run_id"] for one in (await batch.view())["items"]]
+    assert set(found) == {*projection.FILES, *(f"runs/{run_id}" for run_id in runs)}
+    for run_id in runs:
+        assert json.loads((folder / "runs" / run_id / "state.json").read_bytes())["state"] == "closeout_reported"
+    state = json.loads(found["state.json"])
+    assert (state["state"], state["workstream"]) == ("batch_closeout", "completed")
+    assert [one["shown"] for one in state["items"]] == ["enacted", "enacted"]
+    page = bytes(found["report.html"]).decode()
+    assert all(one in page for one in (*runs, "batch_closeout", stack.kit.alice.fingerprint))
+    assert [json.loads(line)["to_state"] for line in bytes(found["transitions.jsonl"]).splitlines()][-1] == (
+        "batch_closeout"
+    )
+
+
+async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for_byte(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await failed(stack)
+    folder = stack.settings.batches / "archive" / batch.batch_id
+    found = read(folder)
+    assert not (stack.settings.batches / batch.batch_id).exists()
+    bad = (await batch.view())["items"][1]
+    entry = f"error_queue/{bad['run_id']}/{bad['run_id']}.md"
+    assert bytes(found[entry]) == support.kb_text(stack, bad["queue_kb_id"]).encode()
+    assert (folder / "error_queue" / bad["run_id"] / "run" / "state.json").is_file()
+    assert json.loads(found["state.json"])["state"] == "batch_failed_partial"
+    report = documents.report_id(batch.batch_id, 1)
+    assert bytes(found["batch_report.md"]) == support.kb_text(stack, report).encode()
+    shutil.rmtree(folder)
+    with reading_deps(stack.settings) as deps:
+        rebuilt = await asyncio.to_thread(rebuild_batch, deps, batch.batch_id)
+        assert read(folder) == found
+        await asyncio.to_thread(rebuild_batch, deps, batch.batch_id)
+    assert read(folder) == found
+    assert (rebuilt["folder"], rebuilt["conflicts"]) == (str(folder), [])
+
+
+async def test_a_queue_comes_back_from_the_knowledge_base_only_when_it_is_the_registered_one(stack: Stack) -> None:
+    items = support.small_laws(stack, 1)
+    batch_id = await asyncio.to_thread(support.register, stack, items)
+    kb, queue_id = Store(stack.settings.kb), documents.queue_id(batch_id)
+    with reading_deps(stack.settings) as deps:
+        folder, has_queue = project_batch(deps, batch_id)
+        assert (has_queue, (folder / "queue.yaml").exists()) == (False, False)
+        kb.put(queue_id, documents.queue_document(b"schema_version: 1\n"))
+        assert project_batch(deps, batch_id) == (folder, False)
+        assert not (folder / "queue.yaml").exists()
+
+
+def test_a_queue_survives_its_document() -> None:
+    data = b"schema_version: 1\nitems:\n- document_id: ICX-1\n"
+    assert documents.queue_in(documents.queue_document(data)) == data
+    assert documents.queue_in(data) is None
+
+
+async def test_what_people_put_there_stays_and_what_is_over_goes(stack: Stack) -> None:
+    batch_id = await asyncio.to_thread(support.register, stack, support.small_laws(stack, 1))
+    here = stack.settings.batches / batch_id
+    with reading_deps(stack.settings) as deps:
+        project_batch(deps, batch_id)
+        (here / "notes.txt").write_text("mine")
+        gone = here / "error_queue" / "ictr-x"
+        gone.mkdir(parents=True)
+        (gone / "ictr-x.md").write_text("over")
+        (gone / "notes.md").write_text("mine too")
+        (here / "runs").mkdir(exist_ok=True)
+        (here / "runs" / "ictr-x").symlink_to("../elsewhere")
+        project_batch(deps, batch_id)
+    assert (here / "notes.txt").read_text() == "mine"
+    assert [path.name for path in gone.iterdir()] == ["notes.md"]
+    assert not os.path.lexists(here / "runs" / "ictr-x")
+
+
+async def test_a_folder_moves_with_what_people_put_into_either_place(stack: Stack) -> None:
+    batch_id = await asyncio.to_thread(support.register, stack, support.small_laws(stack, 1))
+    here, there = stack.settings.batches / batch_id, stack.settings.batches / "archive" / batch_id
+    with reading_deps(stack.settings) as deps:
+        there.mkdir(parents=True)
+        for name in ("state.json", "mine.txt", "both.txt"):
+            (there / name).write_text(f"archived {name}")
+        here.mkdir()
+        (here / "both.txt").write_text("newer")
+        project_batch(deps, batch_id)
+    assert (here / "mine.txt").read_text() == "archived mine.txt"
+    assert json.loads((here / "state.json").read_bytes())["batch_id"] == batch_id
+    assert (here / "both.txt").read_text() == "newer"
+    assert {path.name: path.read_text() for path in there.iterdir()} == {"both.txt": "archived both.txt"}
+
+
+async def test_a_folder_that_cannot_be_written_does_not_fail_the_batch(stack: Stack) -> None:
+    stack.settings.batches.parent.mkdir(parents=True, exist_ok=True)
+    stack.settings.batches.write_text("a file where the folder should be")
+    async with stack.workers():
+        batch = await support.start(stack, support.small_laws(stack, 1), Options(mode="dryrun"))
+        result = await batch.handle.result()
+    assert result.state == "batch_closeout"
+    with reading_deps(stack.settings) as deps, capture_logs() as logs:
+        follow_batch(deps, batch.batch_id)
+    assert [(one["event"], one["log_level"]) for one in logs] == [("batch_folder.behind", "warning")]
+
+
+async def test_a_folder_that_another_process_writes_is_left_alone(stack: Stack) -> None:
+    batch_id = await asyncio.to_thread(support.register, stack, support.small_laws(stack, 1))
+    with reading_deps(stack.settings) as deps, deps.pool(next(iter(deps.pools))).connection() as connection:
+        contents, _ = batch_folder.read_contents(connection, batch_id)
+        batches = stack.settings.batches
+        batches.mkdir(parents=True)
+        with (
+            batch_folder.locked(batches / batch_folder.LOCK, "another", 1),
+            pytest.raises(Refused, match="another process"),
+        ):
+            batch_folder.write(batches, stack.settings.runs, contents, lock_seconds=0.1)
+    assert not (batches / batch_id).exists()
