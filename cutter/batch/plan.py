@@ -81,7 +81,7 @@ def _causes(items: Sequence[Item]) -> dict[str, str]:
         item.document_id: item for item in items if item.stage is Stage.PENDING or item.outcome is Outcome.BLOCKED
     }
     turn = in_turn({name: item.depends_on for name, item in waiting.items()})
-    causes |= {name: name for name in waiting if name not in set(turn)}
+    causes |= {name: name for name in waiting.keys() - set(turn)}
     for name in turn:
         broken = next((need for need in waiting[name].depends_on if need in causes), None)
         if broken is not None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 
 from cutter import limits
 from cutter.batch.item import Item, Outcome, Stage
-from cutter.batch.plan import blocked, next_starts
+from cutter.batch.plan import next_starts
 
 
 class BatchState(StrEnum):
@@ -55,23 +54,17 @@ def batch_state(
     """What the batch does now: the earliest thing that moves, else what people must sign, else how it ended.
 
     `started`: its workflow runs; `halted`: nothing more is begun. A document in human review waits without holding the
-    others: it names the state only when nothing else waits. A pending one that never can begin counts as blocked.
+    others: it names the state only when nothing else waits. A pending one that can never begin holds up nothing.
     """
     if not started or not items:
         return BatchState.PENDING
-    hopeless = blocked(items)
-    items = [_settled_as_blocked(item) if item.document_id in hopeless else item for item in items]
-    if not halted and next_starts(items, lanes=len(items), window=window):
-        return BatchState.PLANNING
     stages = {item.stage for item in items}
+    if Stage.PLANNING not in stages and not halted and next_starts(items, lanes=1, window=window):
+        return BatchState.PLANNING
     for stage, state in _MOVING:
         if stage in stages:
             return state
     return _awaited(items) or _end(items)
-
-
-def _settled_as_blocked(item: Item) -> Item:
-    return replace(item, stage=Stage.SETTLED, outcome=Outcome.BLOCKED)
 
 
 def _awaited(items: Sequence[Item]) -> BatchState | None:
