@@ -20,8 +20,9 @@ from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
 from starter import runs
 from starter.client import connect
-from starter.status import following, lines_of_run, render_run
+from starter.status import lines_of_run, render_run
 from starter.terminal import ExitCode, Json, end, fields, progress, show
+from starter.watching import following
 from workflows.options import document_workflow_id
 
 WAITING_STATES = ("awaiting_cut_authorization", "awaiting_lifecycle_authorization")

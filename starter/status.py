@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
-from rich.live import Live
 from rich.text import Text
 
 from cutter.domain.next_step import next_step
@@ -25,12 +19,10 @@ from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import runs
 from starter.inbox import OPERATOR, utc
-from starter.terminal import Json, Listing, out, show, table
+from starter.terminal import Json, Listing, table
+from starter.watching import follow
 
 RUNS_SHOWN = 200
-WATCH_SECONDS = 0.5
-"""Between two looks of --watch; a look is one small query."""
-
 View = dict[str, Any]
 
 
@@ -50,10 +42,10 @@ def status(
     if as_kind != "run":
         raise InvalidInput(f"--as {as_kind}: only run is known; type `cutter status --as run`")
     if run is None:
-        _follow(lambda: newest(settings), _table_of_runs, _lines_of_runs, watch=watch, as_json=as_json)
+        follow(lambda: newest(settings), _table_of_runs, _lines_of_runs, _over, watch=watch, as_json=as_json)
         return
     run_id = runs.run_id_of(settings, run)
-    _follow(lambda: view_of(settings, run_id), render_run, lines_of_run, watch=watch, as_json=as_json)
+    follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _over, watch=watch, as_json=as_json)
 
 
 def view_of(settings: Settings, run_id: str) -> View:
@@ -95,50 +87,6 @@ def _run_line(row: View) -> View:
         "needs": step.needs.value,
         "next": step.command,
     }
-
-
-def _follow(
-    look: Callable[[], View], render: Callable[[View], RenderableType], lines: Callable[[View], list[str]], *,
-    watch: bool, as_json: bool,
-) -> None:  # fmt: skip
-    """Show once, or until everything has ended: a live table on a terminal, else one line a change."""
-    seen = look()
-    if not watch:
-        show(seen, as_json=as_json, render=lambda console: console.print(render(seen), soft_wrap=True))
-        return
-    with following(render, (lambda view: [_compact(view)]) if as_json else lines, live=not as_json) as tell:
-        tell(seen)
-        while not _over(seen):
-            time.sleep(WATCH_SECONDS)
-            seen = look()
-            tell(seen)
-
-
-@contextmanager
-def following(
-    render: Callable[[View], RenderableType], lines: Callable[[View], list[str]], *, live: bool = True
-) -> Iterator[Callable[[View], None]]:
-    """A function to be told each new view: a live table on a terminal, elsewhere each line that was not there before.
-
-    With `live` false there is no table on a terminal either.
-    """
-    console = out()
-    if live and console.is_terminal:
-        with Live(console=console, auto_refresh=False) as table_:
-            yield lambda view: table_.update(render(view), refresh=True)
-        return
-    told: set[str] = set()
-
-    def tell(view: View) -> None:
-        new = [line for line in lines(view) if line not in told]
-        told.update(new)
-        print(*new, sep="\n", end="\n" if new else "", file=sys.stdout, flush=True)
-
-    yield tell
-
-
-def _compact(view: View) -> str:
-    return json.dumps(view, ensure_ascii=False, sort_keys=True, default=str)
 
 
 def _over(view: View) -> bool:

@@ -1,0 +1,70 @@
+"""IO: what every --watch does: a live table on a terminal, elsewhere one line (or one JSON document) a change."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import RenderableType
+from rich.live import Live
+
+from starter.terminal import out, show
+
+WATCH_SECONDS = 0.5
+"""Between two looks of --watch; a look is one small query."""
+
+View = dict[str, Any]
+Render = Callable[[View], RenderableType]
+Lines = Callable[[View], list[str]]
+"""All lines of a view; those that were told before are not told again."""
+
+
+def follow(
+    look: Callable[[], View], render: Render, lines: Lines, over: Callable[[View], bool], *, watch: bool, as_json: bool
+) -> None:  # fmt: skip
+    """Show once, or until it is `over`: a live table on a terminal, else one line a change."""
+    seen = look()
+    if not watch:
+        show(seen, as_json=as_json, render=lambda console: console.print(render(seen), soft_wrap=True))
+        return
+    with following(render, (lambda view: [_compact(view)]) if as_json else lines, live=not as_json) as tell:
+        tell(seen)
+        while not over(seen):
+            time.sleep(WATCH_SECONDS)
+            seen = look()
+            tell(seen)
+
+
+@contextmanager
+def following(render: Render, lines: Lines, *, live: bool = True) -> Iterator[Callable[[View], None]]:
+    """A function to be told each new view: a live table on a terminal, elsewhere each line that was not there before.
+
+    With `live` false there is no table on a terminal either.
+    """
+    console = out()
+    if live and console.is_terminal:
+        with Live(console=console, auto_refresh=False) as table_:
+            yield lambda view: table_.update(render(view), refresh=True)
+        return
+    told: set[str] = set()
+
+    def tell(view: View) -> None:
+        new = [line for line in lines(view) if line not in told]
+        told.update(new)
+        print(*new, sep="\n", end="\n" if new else "", file=sys.stdout, flush=True)
+
+    yield tell
+
+
+def _compact(view: View) -> str:
+    """A view in one line; when it was looked at is no change."""
+    return json.dumps(
+        {name: value for name, value in view.items() if name != "now_utc"},
+        ensure_ascii=False,
+        sort_keys=True,
+        default=str,
+    )
