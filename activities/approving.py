@@ -23,6 +23,9 @@ from cutter.kb.ids import signature_of
 from cutter.storage.pools import Connection, single
 from cutter.storage.queries import query
 
+PRE_BATCHED_SECONDS = 12 * 3600
+"""Life of an approval that is signed before the night (seed 001 §7)."""
+
 ORDER_TTL_SECONDS = 24 * 3600
 """Life of a signed resume, void, acknowledgement or revocation."""
 
@@ -73,8 +76,14 @@ def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor
     ttl = caps.get("ttl_cut_seconds") if gate == Sovereign.CUT else caps.get("ttl_lifecycle_seconds")
     drift = ((run["last_error"] or {}).get("report") or {}).get("fingerprint")
 
+    rehearsals = facts["rehearsals"] if run["mode"] == "live" else []
+
     def expected(document: ApprovalDocument) -> Expected:
-        target = getattr(statement.parse(document.body), "approval_sha256", None)
+        said = statement.parse(document.body)
+        target = getattr(said, "approval_sha256", None)
+        # A queue may have been rehearsed more than once; which of its requests was read, the statement says.
+        rehearsed = getattr(said, "request_sha256", None)
+        before = getattr(said, "binding", None) == schema.TUPLE
         ours, revoked, foreign = _document_facts(connection, document, run["run_id"], target)
         return Expected(
             deployment_id=str(facts["epoch"]["deployment_id"]),
@@ -90,7 +99,11 @@ def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor
             revoked=revoked,
             written_by_us=ours,
             starter=run["starter"],
-            review_decision=_decision(decision, request, used=facts["decision_used"]) if decision and request else None,
+            review_decision=_decision(facts, before=before) if decision and request else None,
+            bindings=frozenset((schema.RUN, schema.TUPLE) if rehearsals else (schema.RUN,)),
+            ttl_tuple_seconds=PRE_BATCHED_SECONDS,
+            batch_id=run["batch_id"],
+            dryrun_request_sha256=rehearsed if rehearsed in rehearsals else None,
             stopped_state=run["state"],
             drift_fingerprint=drift,
             approval_sha256=None if foreign else target,
@@ -112,12 +125,14 @@ def _document_facts(
     return bool(row[0]), bool(row[1]), bool(row[2])
 
 
-def _decision(row: Json, request: Json, *, used: bool) -> ReviewDecision:
-    created = datetime.fromisoformat(row["created_at"])
+def _decision(facts: Json, *, before: bool) -> ReviewDecision:
+    """The request's own decision; `before`: as it was prepared for the night, where it was."""
+    row, request = facts["decision"], facts["request"]
+    created = datetime.fromisoformat((facts["prepared_at"] if before else None) or row["created_at"])
     return ReviewDecision(
         review_decision_id=row["review_decision_id"],
         decision_type=row["type"],
-        used=used,
+        used=facts["decision_used"],
         actor_group=row["actor"],
         created_at=created,
         created_with_request=row["review_decision_id"] == request["tuple"]["review_decision_id"],

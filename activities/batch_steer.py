@@ -234,7 +234,7 @@ def _uncovered(deps: Deps, connection: Connection, batch_id: str, gate: str, one
     row = connection.execute(
         query("newest_verdict_on"), {"run_id": one["run_id"], "gate": gate, "kb_id": kb_id}
     ).fetchone()
-    return "" if row is None or row[0] else f"{row[1]}: {row[2]}"
+    return "" if row is None or row[0] else str(row[1])
 
 
 def _enter(connection: Connection, view: Json, entry: Entry) -> None:

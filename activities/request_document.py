@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from activities.approving import PRE_BATCHED_SECONDS
 from activities.deps import Deps, day_of, folder_of
 from activities.marked import mark_pinned, pinned_of
 from cutter import limits
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine
+from cutter.batch import documents
 from cutter.errors import NotFound
 from cutter.gates.catalogue import Sovereign
 from cutter.kb import folder as kb_folder
@@ -32,14 +34,18 @@ def request_document(deps: Deps, asked: Asked) -> RequestDocument:
     gate = request["gate"]
     caps = run["caps"]
     kb_id = kb_folder.request(folder, gate, day, number=request["n"])
+    # What is signed after a rehearsal is for the batch itself.
+    batch_id = run["batch_id"].removesuffix("-dryrun") if run["batch_id"] else None
     return RequestDocument(
         request=RequestTuple(**request["tuple"]),
         mode=run["mode"],
         created_utc=_seconds(request["requested_at"]),
         expires_utc=_seconds(request["expires_at"]),
-        ttl_seconds=int(caps["ttl_cut_seconds"] if gate == Sovereign.CUT else caps["ttl_lifecycle_seconds"]),
+        ttl_seconds=_life(run, gate, caps),
         kb_id=kb_id,
-        approval_kb_id=kb_id.replace("-request-", "-approval-"),
+        approval_kb_id=documents.pre_batched(batch_id, gate, run["document_id"])
+        if batch_id and run["mode"] == "dryrun"
+        else kb_id.replace("-request-", "-approval-"),
         snapshot_kb_id=snapshot_id,
         snapshot_sha256=pins["content_sha256"],
         profile_id=pins["profile_id"],
@@ -54,10 +60,14 @@ def request_document(deps: Deps, asked: Asked) -> RequestDocument:
             : limits.FINDINGS_SHOWN_MAX
         ],
         findings_count=len(marking.findings),
-        # What is signed after a rehearsal is for the batch itself.
-        batch_id=run["batch_id"].removesuffix("-dryrun") if run["batch_id"] else None,
+        batch_id=batch_id,
         amends_run_id=run["amends"],
     )
+
+
+def _life(run: Json, gate: str, caps: Json) -> int:
+    seconds = int(caps["ttl_cut_seconds"] if gate == Sovereign.CUT else caps["ttl_lifecycle_seconds"])
+    return min(seconds, PRE_BATCHED_SECONDS) if run["mode"] == "dryrun" and run["batch_id"] else seconds
 
 
 def _tier(deps: Deps, epoch: Json, gate: str) -> str:

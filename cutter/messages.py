@@ -119,6 +119,7 @@ class RequestView:
     """An open request, or why there is none (`status` other than `requested`).
 
     `accepted`: approvals of it that were judged good before, by approver their KB id; they need not be sent again.
+    `offered`: what was signed for it before the night; it is judged like any other document.
     """
 
     status: Literal["requested", "refused", "stopped", "drift"]
@@ -132,6 +133,7 @@ class RequestView:
     approvers_needed: int = 1
     review_decision_id: str = ""
     accepted: dict[str, str] = field(default_factory=dict)
+    offered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

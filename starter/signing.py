@@ -17,6 +17,7 @@ from cutter.approvals.request import RequestDocument, parse_request, request_sha
 from cutter.approvals.statement import Statement, render
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.gates.catalogue import Sovereign
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.settings import Settings
@@ -83,6 +84,21 @@ def answer(document: RequestDocument, data: bytes, signing: Signing, decision: s
         change_set_id=asked.change_set_id, grants_sha256=asked.grants_sha256,
         review_decision_id=asked.review_decision_id, nonce=asked.nonce, challenge=asked.challenge,
         request_sha256=request_sha256(data), text=text,
+    )  # fmt: skip
+
+
+def answer_before(
+    document: RequestDocument, data: bytes, signing: Signing, *, gate: str, batch_id: str, review_decision_id: str
+) -> Statement:
+    """An approval of what was rehearsed, for the live batch to come; it lives as long as the night."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    asked = document.request
+    return Statement(
+        deployment_id=asked.deployment_id, gate=gate, decision=schema.APPROVE, binding=schema.TUPLE, signed_utc=now,
+        not_after=now + timedelta(hours=ORDER_HOURS), approver=signing.approver, batch_id=batch_id,
+        document_id=asked.document_id, source_version_id=asked.source_version_id, writer_digest=asked.writer_digest,
+        candidate_count=asked.candidate_count, request_sha256=request_sha256(data),
+        review_decision_id=review_decision_id if gate == Sovereign.LIFECYCLE else None,
     )  # fmt: skip
 
 

@@ -232,6 +232,8 @@ class Batch:
 
     @workflow.update(name="submit_approval_set", description="A folder of signed approvals in the knowledge base")
     async def submit_approval_set(self, *messages: Any) -> Answer:
+        # Sent together with a start, the update is here before the workflow knows its batch.
+        await workflow.wait_condition(lambda: bool(self.board.batch_id))
         asked = self._set_of(messages[0] if len(messages) == 1 else None)
         if asked is None:
             return _no(

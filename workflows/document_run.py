@@ -174,6 +174,9 @@ class DocumentRun(Passage):
             case "requested":
                 self.board.request, self.board.state, self.board.gate = request, AWAITING[gate.sovereign].value, ""
                 self.board.accepted = {}
+                for kb_id in request.offered:
+                    self.box = mail.forget(self.box, kb_id)
+                    self.receive("submit_approval", (kb_id,))
                 self.show()
                 self.filter_by()
         return request

@@ -18,7 +18,7 @@ from cutter.batch.registry import Options
 from cutter.batch.steering import Summary
 from cutter.kb.store import Store
 from cutter.storage.pools import connect as connect_as
-from starter import batches, signing
+from starter import batches, signing, sitting
 from starter.runs import OPERATOR
 from starter.signing import Signing
 from tests.support.stack import THREE_UNITS, Stack
@@ -107,6 +107,14 @@ class Batch:
             statement = signing.answer(document, data, who, schema.APPROVE)
             signing.sign_and_upload(self.stack.settings, statement, who, f"{folder}/{one['document_id']}.md")
 
+    async def sign_before(self, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> Json:
+        """The sitting after a rehearsal: both gates of its documents, for the live batch."""
+        names = [one["document_id"] for one in (await self.view())["items"] if one["document_id"] not in leave_out]
+        return await asyncio.to_thread(
+            sitting.sit, self.stack.settings, self.batch_id.removesuffix("-dryrun"), who or self.stack.kit.alice,
+            only=names, show=lambda _: None, yes=True,
+        )  # fmt: skip
+
     async def hand_over(self, folder: str, listing: str = "") -> Json:
         return await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)
 
@@ -123,20 +131,22 @@ class Batch:
         return {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(view)}
 
 
-def register(stack: Stack, items: Sequence[Json], options: Options | None = None) -> str:
+def register(stack: Stack, items: Sequence[Json], options: Options | None = None, batch_id: str = "") -> str:
     """Register a queue as the command does; its batch id."""
     options = options or Options()
     with connect_as(stack.settings, OPERATOR) as connection:
-        admission = registry.admit(connection, load_queue(queue_yaml(items), items_max=1000), options)
+        admission = registry.admit(connection, load_queue(queue_yaml(items, batch_id), items_max=1000), options)
         caps = registry.per_document(asdict(caps_of(stack.settings)), options)
         return registry.register(connection, admission, options, run_caps=caps, starter="olga")[0]
 
 
-async def start(stack: Stack, documents_: int | Sequence[Json], options: Options | None = None) -> Batch:
+async def start(
+    stack: Stack, documents_: int | Sequence[Json], options: Options | None = None, batch_id: str = ""
+) -> Batch:
     """Register that many small laws (or these items) and start their batch."""
     items = small_laws(stack, documents_) if isinstance(documents_, int) else documents_
-    batch_id = await asyncio.to_thread(register, stack, items, options)
-    return Batch(stack=stack, batch_id=batch_id, handle=await batches.start(stack.client, batch_id, "olga"))
+    name = await asyncio.to_thread(register, stack, items, options, batch_id)
+    return Batch(stack=stack, batch_id=name, handle=await batches.start(stack.client, name, "olga"))
 
 
 def small_laws(stack: Stack, count: int) -> list[Json]:

@@ -106,7 +106,10 @@ begin
         if verdict.decision <> 'approve' then
             return 'not_an_approval';
         end if;
-        if verdict.challenge is distinct from request.challenge or verdict.challenge is distinct from offered ->> 'challenge'
+        if (case when verdict.statement ->> 'binding' = 'tuple'
+                then not cutter_governance.fn_tuple_covers(verdict.statement, p_run, request)
+                else verdict.challenge is distinct from request.challenge
+                    or verdict.challenge is distinct from offered ->> 'challenge' end)
             or verdict.writer_digest is distinct from request.tuple ->> 'writer_digest'
             or verdict.review_decision_id is distinct from request.review_decision_id
         then
@@ -419,7 +422,11 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                     where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'approve'
                         and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
                         and not exists (select from cutter_governance.approval_revocation
-                                        where approval_sha256 = v.approval_sha256)),
+                                        where approval_sha256 = v.approval_sha256)
+                        and not exists (select from cutter_governance.gate_attempt t
+                                        join cutter_governance.gate_catalogue c on c.gate = t.gate
+                                        where t.run_id = a.run_id and c.sovereign = a.gate
+                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at)),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -565,6 +572,22 @@ begin
     end if;
     return null;
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_decisions_prepare(p_batch_id text, p_document_ids text[]) RETURNS jsonb
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with made as (
+        insert into cutter_governance.prepared_decision (review_decision_id, batch_id, document_id, actor, created_by)
+        select gen_random_uuid(), p_batch_id, asked.document_id, epoch.lifecycle_group, session_user
+        from (select distinct unnest(p_document_ids) as document_id) as asked,
+            (select lifecycle_group from cutter_governance.policy_epoch order by number desc limit 1) as epoch
+        where exists (
+            select from cutter_governance.run r
+            where r.batch_id = p_batch_id || '-dryrun' and r.document_id = asked.document_id and r.outcome = 'rehearsed')
+        returning document_id, review_decision_id)
+    select coalesce(jsonb_object_agg(document_id, review_decision_id), '{}') from made
 $$;
 
 CREATE FUNCTION cutter_governance.fn_definition_pins() RETURNS jsonb
@@ -1386,7 +1409,13 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     if p_gate = 'SG_lifecycle_authz' then
-        v_decision := gen_random_uuid();
+        -- the one that was prepared for this document's night, once; else a new one
+        select coalesce((
+            select p.review_decision_id from cutter_governance.prepared_decision p
+            where p.batch_id = v_run.batch_id and p.document_id = v_run.document_id and v_run.mode = 'live'
+                and p.actor = epoch.lifecycle_group and not exists (
+                    select from cutter_governance.review_decision d where d.review_decision_id = p.review_decision_id)
+            order by p.created_at desc limit 1), gen_random_uuid()) into v_decision;
         insert into cutter_governance.review_decision (
             review_decision_id, run_id, type, manifest_id, actor, cut_change_set_ref, prior_review_decision_id, created_by)
         select v_decision, p_run_id, 'lifecycle_enactment', c.manifest_id, epoch.lifecycle_group, c.change_set_id,
@@ -1867,6 +1896,50 @@ CREATE FUNCTION cutter_governance.fn_trigger_definitions() RETURNS jsonb
         and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
 $$;
 
+CREATE TABLE cutter_governance.approval_request (
+    request_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    n integer NOT NULL,
+    status text DEFAULT 'requested'::text NOT NULL,
+    tuple jsonb NOT NULL,
+    nonce text NOT NULL,
+    challenge text NOT NULL,
+    review_decision_id uuid,
+    requested_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    kb_id text,
+    request_sha256 text,
+    after_pins jsonb NOT NULL,
+    pin_seq bigint NOT NULL,
+    CONSTRAINT approval_request_gate_check CHECK ((gate = ANY (ARRAY['SG_cut_authz'::text, 'SG_lifecycle_authz'::text]))),
+    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text])))
+);
+
+CREATE FUNCTION cutter_governance.fn_tuple_covers(p_statement jsonb, p_run cutter_governance.run, p_request cutter_governance.approval_request) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(p_run.mode = 'live' and p_run.batch_id = p_statement ->> 'batch_id'
+        and p_run.document_id = p_statement ->> 'document_id'
+        and p_run.source_version_id::text = p_statement ->> 'source_version_id'
+        and p_request.tuple ->> 'writer_digest' = p_statement ->> 'writer_digest'
+        and p_request.tuple ->> 'candidate_count' = p_statement ->> 'candidate_count'
+        and p_request.gate = p_statement ->> 'gate'
+        and exists (
+            select from cutter_governance.run r join cutter_governance.approval_request q on q.run_id = r.run_id
+            where r.batch_id = p_run.batch_id || '-dryrun' and r.document_id = p_run.document_id
+                and r.mode = 'dryrun' and q.request_sha256 = p_statement ->> 'request_sha256')
+        and (p_request.gate <> 'SG_lifecycle_authz' or (
+            exists (select from cutter_governance.prepared_decision d
+                    where d.review_decision_id = p_request.review_decision_id and d.batch_id = p_run.batch_id
+                        and d.document_id = p_run.document_id)
+            and cutter_governance.fn_writer_digest(p_run.docprefix) = p_statement ->> 'writer_digest'
+            and exists (select from cutter_governance.cut_change_set c
+                        join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
+                        where c.run_id = p_run.run_id and v.verdict = 'pass'))), false)
+$$;
+
 CREATE FUNCTION cutter_governance.fn_utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2339,26 +2412,6 @@ CREATE TABLE cutter_governance.approval_consumption (
     CONSTRAINT approval_consumption_slot_check CHECK ((slot > 0))
 );
 
-CREATE TABLE cutter_governance.approval_request (
-    request_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    run_id text NOT NULL,
-    gate text NOT NULL,
-    n integer NOT NULL,
-    status text DEFAULT 'requested'::text NOT NULL,
-    tuple jsonb NOT NULL,
-    nonce text NOT NULL,
-    challenge text NOT NULL,
-    review_decision_id uuid,
-    requested_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    kb_id text,
-    request_sha256 text,
-    after_pins jsonb NOT NULL,
-    pin_seq bigint NOT NULL,
-    CONSTRAINT approval_request_gate_check CHECK ((gate = ANY (ARRAY['SG_cut_authz'::text, 'SG_lifecycle_authz'::text]))),
-    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text])))
-);
-
 CREATE TABLE cutter_governance.approval_revocation (
     approval_sha256 text NOT NULL,
     revocation_sha256 text NOT NULL,
@@ -2689,6 +2742,15 @@ CREATE TABLE cutter_governance.policy_epoch (
     installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT policy_epoch_addressed_by_content CHECK ((sha256 = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
     CONSTRAINT policy_epoch_number_check CHECK ((number > 0))
+);
+
+CREATE TABLE cutter_governance.prepared_decision (
+    review_decision_id uuid NOT NULL,
+    batch_id text NOT NULL,
+    document_id text NOT NULL,
+    actor text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE cutter_governance.review_decision (
@@ -3047,6 +3109,9 @@ ALTER TABLE ONLY cutter_governance.policy_epoch
 ALTER TABLE ONLY cutter_governance.policy_epoch
     ADD CONSTRAINT policy_epoch_sha256_key UNIQUE (sha256);
 
+ALTER TABLE ONLY cutter_governance.prepared_decision
+    ADD CONSTRAINT prepared_decision_pkey PRIMARY KEY (review_decision_id);
+
 ALTER TABLE ONLY cutter_governance.review_decision
     ADD CONSTRAINT review_decision_pkey PRIMARY KEY (review_decision_id);
 
@@ -3142,6 +3207,8 @@ CREATE UNIQUE INDEX dot_pair_signature_verifier_once ON cutter_governance.dot_pa
 CREATE INDEX outbox_waiting ON cutter_governance.outbox USING btree (run_id) WHERE (done_at IS NULL);
 
 CREATE INDEX outbox_waiting_of_batch ON cutter_governance.outbox USING btree (batch_id) WHERE ((done_at IS NULL) AND (batch_id IS NOT NULL));
+
+CREATE INDEX prepared_decision_of ON cutter_governance.prepared_decision USING btree (batch_id, document_id, created_at);
 
 CREATE UNIQUE INDEX review_decision_cut_once ON cutter_governance.review_decision USING btree (run_id) WHERE (type = 'cut'::text);
 
@@ -3328,6 +3395,14 @@ ALTER TABLE cutter_governance.policy_epoch ENABLE ALWAYS TRIGGER trg_policy_epoc
 CREATE TRIGGER trg_policy_epoch_no_truncate BEFORE TRUNCATE ON cutter_governance.policy_epoch FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.policy_epoch ENABLE ALWAYS TRIGGER trg_policy_epoch_no_truncate;
+
+CREATE TRIGGER trg_prepared_decision_append_only BEFORE DELETE OR UPDATE ON cutter_governance.prepared_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.prepared_decision ENABLE ALWAYS TRIGGER trg_prepared_decision_append_only;
+
+CREATE TRIGGER trg_prepared_decision_no_truncate BEFORE TRUNCATE ON cutter_governance.prepared_decision FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.prepared_decision ENABLE ALWAYS TRIGGER trg_prepared_decision_no_truncate;
 
 CREATE TRIGGER trg_review_decision_append_only BEFORE DELETE OR UPDATE ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

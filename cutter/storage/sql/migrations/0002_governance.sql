@@ -331,6 +331,17 @@ create table cutter_governance.review_decision (
 create index review_decision_run on cutter_governance.review_decision (run_id);
 create unique index review_decision_cut_once on cutter_governance.review_decision (run_id) where type = 'cut';
 
+-- Ids of decisions that a sovereign's sitting makes before the night: the run's request takes its own from here.
+create table cutter_governance.prepared_decision (
+    review_decision_id uuid primary key,
+    batch_id text not null,
+    document_id text not null,
+    actor text not null,
+    created_by text not null,
+    created_at timestamptz not null default clock_timestamp()
+);
+create index prepared_decision_of on cutter_governance.prepared_decision (batch_id, document_id, created_at);
+
 create table cutter_governance.cut_change_set (
     change_set_id uuid primary key,
     run_id text not null unique references cutter_governance.run,

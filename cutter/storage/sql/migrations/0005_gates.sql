@@ -29,7 +29,7 @@ begin
     foreach name in array array['audit_event', 'approval_consumption', 'approval_verdict', 'approval_revocation',
         'order_consumption', 'drift_acknowledgement', 'message_refusal', 'decision_backlog_history', 'manifest_unit_block',
         'cut_change_set', 'cut_change_set_affected_row', 'dot_pair_signature', 'verify_result', 'action_receipt',
-        'policy_epoch', 'definition_snapshot', 'definition_cache', 'schema_baseline', 'gate_catalogue']
+        'policy_epoch', 'prepared_decision', 'definition_snapshot', 'definition_cache', 'schema_baseline', 'gate_catalogue']
     loop
         execute format('create trigger trg_%1$s_append_only before update or delete on cutter_governance.%1$I
             for each row execute function cutter_governance.fn_append_only()', name);
@@ -365,7 +365,10 @@ begin
         if verdict.decision <> 'approve' then
             return 'not_an_approval';
         end if;
-        if verdict.challenge is distinct from request.challenge or verdict.challenge is distinct from offered ->> 'challenge'
+        if (case when verdict.statement ->> 'binding' = 'tuple'
+                then not cutter_governance.fn_tuple_covers(verdict.statement, p_run, request)
+                else verdict.challenge is distinct from request.challenge
+                    or verdict.challenge is distinct from offered ->> 'challenge' end)
             or verdict.writer_digest is distinct from request.tuple ->> 'writer_digest'
             or verdict.review_decision_id is distinct from request.review_decision_id
         then

@@ -68,7 +68,13 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     if p_gate = 'SG_lifecycle_authz' then
-        v_decision := gen_random_uuid();
+        -- the one that was prepared for this document's night, once; else a new one
+        select coalesce((
+            select p.review_decision_id from cutter_governance.prepared_decision p
+            where p.batch_id = v_run.batch_id and p.document_id = v_run.document_id and v_run.mode = 'live'
+                and p.actor = epoch.lifecycle_group and not exists (
+                    select from cutter_governance.review_decision d where d.review_decision_id = p.review_decision_id)
+            order by p.created_at desc limit 1), gen_random_uuid()) into v_decision;
         insert into cutter_governance.review_decision (
             review_decision_id, run_id, type, manifest_id, actor, cut_change_set_ref, prior_review_decision_id, created_by)
         select v_decision, p_run_id, 'lifecycle_enactment', c.manifest_id, epoch.lifecycle_group, c.change_set_id,

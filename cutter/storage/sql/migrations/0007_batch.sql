@@ -80,7 +80,11 @@ as $$
                     where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'approve'
                         and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
                         and not exists (select from cutter_governance.approval_revocation
-                                        where approval_sha256 = v.approval_sha256)),
+                                        where approval_sha256 = v.approval_sha256)
+                        and not exists (select from cutter_governance.gate_attempt t
+                                        join cutter_governance.gate_catalogue c on c.gate = t.gate
+                                        where t.run_id = a.run_id and c.sovereign = a.gate
+                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at)),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -276,6 +280,50 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
     select * from cutter_governance.outbox where batch_id = p_batch_id and done_at is null order by id
+$$;
+
+-- Decisions for documents that were rehearsed, in one transaction; answers {document: decision}.
+create function cutter_governance.fn_decisions_prepare(p_batch_id text, p_document_ids text[]) returns jsonb
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    with made as (
+        insert into cutter_governance.prepared_decision (review_decision_id, batch_id, document_id, actor, created_by)
+        select gen_random_uuid(), p_batch_id, asked.document_id, epoch.lifecycle_group, session_user
+        from (select distinct unnest(p_document_ids) as document_id) as asked,
+            (select lifecycle_group from cutter_governance.policy_epoch order by number desc limit 1) as epoch
+        where exists (
+            select from cutter_governance.run r
+            where r.batch_id = p_batch_id || '-dryrun' and r.document_id = asked.document_id and r.outcome = 'rehearsed')
+        returning document_id, review_decision_id)
+    select coalesce(jsonb_object_agg(document_id, review_decision_id), '{}') from made
+$$;
+
+-- Whether an approval that was signed before the night is for this very run: batch, document, version, digest, count,
+-- and a rehearsal of the same queue. For enactment what stands must be what was rehearsed, and verified.
+create function cutter_governance.fn_tuple_covers(
+    p_statement jsonb, p_run cutter_governance.run, p_request cutter_governance.approval_request) returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select coalesce(p_run.mode = 'live' and p_run.batch_id = p_statement ->> 'batch_id'
+        and p_run.document_id = p_statement ->> 'document_id'
+        and p_run.source_version_id::text = p_statement ->> 'source_version_id'
+        and p_request.tuple ->> 'writer_digest' = p_statement ->> 'writer_digest'
+        and p_request.tuple ->> 'candidate_count' = p_statement ->> 'candidate_count'
+        and p_request.gate = p_statement ->> 'gate'
+        and exists (
+            select from cutter_governance.run r join cutter_governance.approval_request q on q.run_id = r.run_id
+            where r.batch_id = p_run.batch_id || '-dryrun' and r.document_id = p_run.document_id
+                and r.mode = 'dryrun' and q.request_sha256 = p_statement ->> 'request_sha256')
+        and (p_request.gate <> 'SG_lifecycle_authz' or (
+            exists (select from cutter_governance.prepared_decision d
+                    where d.review_decision_id = p_request.review_decision_id and d.batch_id = p_run.batch_id
+                        and d.document_id = p_run.document_id)
+            and cutter_governance.fn_writer_digest(p_run.docprefix) = p_statement ->> 'writer_digest'
+            and exists (select from cutter_governance.cut_change_set c
+                        join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
+                        where c.run_id = p_run.run_id and v.verdict = 'pass'))), false)
 $$;
 
 -- Wakes whoever waits for a batch's changes, at the COMMIT that makes them.

@@ -9,6 +9,13 @@ select jsonb_build_object(
     'decision', (select to_jsonb(d) from cutter_governance.approval_request q
                  join cutter_governance.review_decision d on d.review_decision_id = q.review_decision_id
                  where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'),
+    'rehearsals', (select coalesce(jsonb_agg(q.request_sha256 order by q.requested_at), '[]')
+                   from cutter_governance.run d join cutter_governance.approval_request q on q.run_id = d.run_id
+                   where d.batch_id = r.batch_id || '-dryrun' and d.document_id = r.document_id and d.mode = 'dryrun'
+                       and q.request_sha256 is not null),
+    'prepared_at', (select p.created_at from cutter_governance.approval_request q
+                    join cutter_governance.prepared_decision p on p.review_decision_id = q.review_decision_id
+                    where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'),
     'decision_used', exists (select from cutter_governance.approval_consumption c
                              join cutter_governance.approval_request q on q.review_decision_id = c.review_decision_id
                              where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'))
