@@ -105,10 +105,11 @@ def helps(group: Any, prefix: str = "") -> list[tuple[str, str]]:
     found = []
     for name in group.list_commands(None):
         command = group.get_command(None, name)
-        if hasattr(command, "list_commands"):
-            found += helps(command, f"{prefix}{name} ")
-        else:
+        is_group = hasattr(command, "list_commands")
+        if not is_group or command.invoke_without_command:
             found.append((prefix + name, (command.help or "").strip()))
+        if is_group:
+            found += helps(command, f"{prefix}{name} ")
     return found
 
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from activities.begin import caps_of
-from cutter.batch import plan, registry, steering
+from cutter.batch import plan, registry
 from cutter.batch.queue import load_queue
 from cutter.batch.registry import Admission, Options
 from cutter.errors import InvalidInput, NotFound, Refused
@@ -21,11 +21,18 @@ from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
-from starter import batches
+from starter import batch_status, batches
+from starter.batch_watch import until_people_or_end
 from starter.client import connect
 from starter.runs import OPERATOR
-from starter.terminal import ExitCode, Json, Listing, end, show, table
+from starter.terminal import ExitCode, Json, Listing, end, fields, show
+from starter.terminal import out as terminal
 
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")]
+Watch = Annotated[
+    bool | None,
+    typer.Option("--watch/--no-watch", help="--wait with a live table, or one line a change; default on a terminal"),
+]
 QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]
 
 
@@ -41,7 +48,8 @@ def batch(
     check: Annotated[
         bool, typer.Option("--check", help="Show what would start, in which order; start nothing")
     ] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")] = False,
+    wait: Wait = False,
+    watch: Watch = None,
     as_json: Json = False,
 ) -> None:
     """Start a batch: plan in parallel lanes, collect the requests, write one document at a time.
@@ -68,13 +76,14 @@ def batch(
     uploaded = batches.upload_pre_batched(settings, batch_id, queue.parent) if options.mode == "live" else {}
     asyncio.run(_go_on(settings, batches.view(settings, batch_id)))
     found: dict[str, Any] = {"batch_id": batch_id, "new": new, "items": len(admission.rows), **uploaded}
-    _outcome(settings, found, wait=wait, as_json=as_json)
+    _outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
 
 
 def resume_batch(
     batch_id: Annotated[str, typer.Option(help="The batch's id")],
     approval_set: Annotated[str | None, typer.Option(help="Folder of signed approvals, here or in the KB")] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")] = False,
+    wait: Wait = False,
+    watch: Watch = None,
     as_json: Json = False,
 ) -> None:
     """Go on with a batch: hand over approvals signed in one sitting, or start its workflow again.
@@ -89,7 +98,7 @@ def resume_batch(
         found |= {"folder": folder, **asyncio.run(_hand_over(settings, batch_id, folder, listing))}
     else:
         asyncio.run(_go_on(settings, seen))
-    _outcome(settings, found, wait=wait, as_json=as_json)
+    _outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
 
 
 def _options(
@@ -119,40 +128,38 @@ def _read(path: Path) -> bytes:
 
 
 async def _go_on(settings: Settings, seen: dict[str, Any]) -> None:
-    client = await connect(settings)
-    handle = await batches.start(client, seen["batch"]["batch_id"], seen["batch"]["starter"])
-    if seen["batch"]["halted"]:
-        await handle.signal("go_on", {"reason": f"resumed by {getpass.getuser()}"})
+    """Whatever had halted it, and whoever was busy or blocked, is asked anew; its workflow is opened if need be."""
+    batch_id = seen["batch"]["batch_id"]
+    await asyncio.to_thread(batches.halt, settings, batch_id, None, f"resumed by {getpass.getuser()}")
+    await batches.start(await connect(settings), batch_id, seen["batch"]["starter"])
 
 
 async def _hand_over(settings: Settings, batch_id: str, folder: str, listing: str) -> dict[str, Any]:
     return await batches.hand_over_set(await connect(settings), batch_id, getpass.getuser(), folder, listing)
 
 
-def _outcome(settings: Settings, found: dict[str, Any], *, wait: bool, as_json: bool) -> None:
-    from starter.batch_watch import until_people_or_end
-
+def _outcome(settings: Settings, found: dict[str, Any], *, wait: bool, watch: bool | None, as_json: bool) -> None:
+    # On a terminal somebody looks on, who asked for no exit code: that a person's turn has come is no news to them.
+    live = not as_json and (terminal().is_terminal if watch is None else watch)
     batch_id = found["batch_id"]
-    seen = until_people_or_end(settings, batch_id) if wait else batches.view(settings, batch_id)
-    summary = steering.summarise(seen, attended=not seen["batch"]["unattended"])
-    found |= {
-        "state": summary.state.value,
-        "totals": summary.totals,
-        "partial": summary.partial,
-        "ui": ui_url(settings),
-    }
-    rows = [(key, _text(value)) for key, value in found.items() if value not in (None, "", {}, [])]
-    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
-    end(exit_code(found, wait=wait))
+    waited = wait or live or bool(watch)
+    seen = until_people_or_end(settings, batch_id, watch=live) if waited else batch_status.look(settings, batch_id)
+    found |= {name: seen[name] for name in ("state", "totals", "partial", "next")} | {"ui": ui_url(settings)}
+    shown = {name: _text(value) for name, value in found.items() if value not in (False, None, "", {}, [])}
+    show(found, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
+    end(exit_code(found, waited=waited, asked=wait or bool(watch)))
 
 
-def exit_code(found: dict[str, Any], *, wait: bool) -> ExitCode:
-    """0 started or done, 1 ended with failures, 3 waiting for people (with --wait), 4 the set was refused."""
+def exit_code(found: dict[str, Any], *, waited: bool, asked: bool) -> ExitCode:
+    """0 started or done, 1 ended with failures, 3 waiting for people (with --wait or --watch), 4 the set was refused.
+
+    `asked`: by --wait or --watch; `waited`: also because somebody looks on.
+    """
     if found.get("status") == "refused":
         return ExitCode.STOPPED
     if found["state"] in ("batch_failed_partial", "batch_voided"):
-        return ExitCode.FAILED if wait else ExitCode.DONE
-    return ExitCode.WAITING if wait and found["state"].startswith("batch_awaiting_") else ExitCode.DONE
+        return ExitCode.FAILED if waited else ExitCode.DONE
+    return ExitCode.WAITING if asked and found["state"].startswith("batch_awaiting_") else ExitCode.DONE
 
 
 def _text(value: Any) -> str:

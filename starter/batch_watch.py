@@ -1,39 +1,51 @@
-"""IO: looking at a batch while it runs: until it ends or waits for people; `--watch`, one line per change on a pipe."""
+"""IO: waiting for a batch that was started: until it ends or waits for people, said line by line or shown live."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import sleep
-from typing import Any
 
-from cutter.batch import steering
 from cutter.settings import Settings
-from starter import batches
+from starter import batch_status
+from starter.batch_status import View
 from starter.terminal import progress
-
-POLL_SECONDS = 0.5
-
-Json = dict[str, Any]
+from starter.watching import WATCH_SECONDS, following
 
 
-def until_people_or_end(settings: Settings, batch_id: str) -> Json:
-    """The batch's view when its workflow has nothing to do, or waits for signatures."""
+def until_people_or_end(settings: Settings, batch_id: str, *, watch: bool = False) -> View:
+    """The batch at a glance when its workflow has nothing to do, or waits for signatures."""
+    with _watched() if watch else _said(batch_id) as tell:
+        while True:
+            seen = batch_status.look(settings, batch_id)
+            tell(seen)
+            if seen["over"] or seen["awaits"]:
+                return seen
+            sleep(WATCH_SECONDS)
+
+
+@contextmanager
+def _watched() -> Iterator[Callable[[View], None]]:
+    with following(batch_status.live, batch_status.lines) as tell:
+        yield tell
+
+
+@contextmanager
+def _said(batch_id: str) -> Iterator[Callable[[View], None]]:
     shown = ""
     with progress(f"{batch_id}: looking") as say:
-        while True:
-            seen = batches.view(settings, batch_id)
-            summary = steering.summarise(seen, attended=not seen["batch"]["unattended"])
-            text = line_of(batch_id, summary)
+
+        def tell(seen: View) -> None:
+            nonlocal shown
+            text = line_of(seen)
             if text != shown:
                 shown = text
                 say(text)
-            # What is over is over for people when its report says so, which the recorded state does.
-            settled = seen["batch"]["state"] == summary.state.value
-            if settled and (summary.over or summary.gate):
-                return seen
-            sleep(POLL_SECONDS)
+
+        yield tell
 
 
-def line_of(batch_id: str, summary: steering.Summary) -> str:
+def line_of(seen: View) -> str:
     """The batch in one line."""
-    counts = " · ".join(f"{name} {count}" for name, count in summary.totals.items())
-    return f"{batch_id[:8]} {summary.state.value}: {counts}"
+    counts = " · ".join(f"{name} {count}" for name, count in seen["totals"].items())
+    return f"{seen['batch_id'][:8]} {seen['state']}: {counts}"

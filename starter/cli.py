@@ -71,6 +71,7 @@ COMMANDS = tuple(
         ("acknowledge-drift", "messages", "acknowledge_drift"),
         ("approvers", "approvers", "app"),
         ("status", "status", "status"),
+        ("queues", "queues", "app"),
         ("report", "report", "report"),
         ("reconcile", "reconcile", "reconcile"),
         ("rebuild", "rebuild", "rebuild"),

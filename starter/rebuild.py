@@ -44,7 +44,7 @@ def rebuild(
     every: Annotated[bool, typer.Option("--all", help="Every run and batch of the database.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make folders and knowledge base documents of runs or a batch again from the database; exit 4 when others stand.
+    """Make folders and documents of runs or a batch again from the database; exit 4 where other bytes stand.
 
     Example: cutter rebuild ICX-LAW-2026-001
     """

@@ -9,6 +9,7 @@ from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from cutter.domain import ids
 from cutter.domain.next_step import next_step
 from cutter.errors import InvalidInput
 from cutter.evidence.run_view import run_view, short_time
@@ -18,6 +19,7 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import runs
+from starter.batch_status import open_batches, status_of_batch, table_of_batches
 from starter.inbox import OPERATOR, utc
 from starter.terminal import Json, Listing, table
 from starter.watching import follow
@@ -28,13 +30,13 @@ View = dict[str, Any]
 
 def status(
     run: Annotated[
-        str | None, typer.Argument(help="Run id, or document id (its open run, else its newest); none: all")
+        str | None, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest); none: all")
     ] = None,
     as_kind: Annotated[str, typer.Option("--as", help="run: the only view there is so far")] = "run",
     watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the open or newest run of every document, or one run with its gates, approvals, documents and next command.
+    """Show the open batches and the newest run of every document; or one run with all that moves it; or one batch.
 
     Example: cutter status ICX-LAW-2026-001
     """
@@ -43,6 +45,9 @@ def status(
         raise InvalidInput(f"--as {as_kind}: only run is known; type `cutter status --as run`")
     if run is None:
         follow(lambda: newest(settings), _table_of_runs, _lines_of_runs, _over, watch=watch, as_json=as_json)
+        return
+    if ids.is_batch_id(run):
+        status_of_batch(settings, run, watch=watch, as_json=as_json)
         return
     run_id = runs.run_id_of(settings, run)
     follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _over, watch=watch, as_json=as_json)
@@ -61,10 +66,10 @@ def view_of(settings: Settings, run_id: str) -> View:
 
 
 def newest(settings: Settings) -> View:
-    """Of each document the open run, else the newest; the newest first."""
+    """The open batches, and of each document the open run, else the newest; the newest first."""
     with translated(), connect(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("newest_runs"), {"limit": RUNS_SHOWN}).fetchall()
-    return {"runs": [_run_line(row) for row in rows]}
+    return {"runs": [_run_line(row) for row in rows], "batches": open_batches(settings)}
 
 
 def _run_line(row: View) -> View:
@@ -128,6 +133,12 @@ def _ended_as(one: View) -> str:
 
 
 def _table_of_runs(view: View) -> RenderableType:
+    if not view["batches"]:
+        return _runs(view)
+    return Group(table_of_batches(view["batches"]), "", _runs(view))
+
+
+def _runs(view: View) -> RenderableType:
     if not view["runs"]:
         return "no runs yet: type `cutter run DOCUMENT`"
     return Listing(

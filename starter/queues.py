@@ -1,0 +1,117 @@
+"""IO: `cutter queues`: what waits in the batches' three queues (seed 001 §10, §11), from PostgreSQL alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from psycopg.rows import dict_row
+from rich.console import Console, RenderableType
+
+from cutter.batch.documents import command_of
+from cutter.batch.steering import QUEUES
+from cutter.domain import ids
+from cutter.domain.next_step import next_step
+from cutter.errors import NotFound
+from cutter.settings import Settings, load
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter import runs
+from starter.batch_status import age_text
+from starter.inbox import utc
+from starter.terminal import Json, Listing, show
+
+View = dict[str, Any]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.callback(invoke_without_command=True)
+def queues(
+    context: typer.Context,
+    batch: Annotated[str | None, typer.Option(help="Only this batch's")] = None,
+    as_json: Json = False,
+) -> None:
+    """List what waits in the error, quarantine and human review queues, the longest waiting first, with its command.
+
+    Example: cutter queues
+    """
+    if context.invoked_subcommand is not None:
+        return
+    found = waiting(load(), batch_id=ids.batch_id(batch) if batch else None)
+    show({"waiting": found}, as_json=as_json, render=lambda out: out.print(_listing(found), soft_wrap=True))
+
+
+@app.command("show")
+def show_entry(
+    run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
+    as_json: Json = False,
+) -> None:
+    """Print the document about one run in a queue, and the one command that moves it on.
+
+    Example: cutter queues show ICX-LAW-2026-001
+    """
+    settings = load()
+    run_id = runs.run_id_of(settings, run)
+    entries = waiting(settings, run_id=run_id)
+    if not entries:
+        raise NotFound(f"{run_id} is in no queue: see `cutter queues`, or `cutter status {run_id}`", code="NOT_QUEUED")
+    entry = entries[-1]
+    entry["document"] = _document(settings, entry["kb_id"])
+    show(entry, as_json=as_json, render=lambda out: _print(out, entry))
+
+
+def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
+    """Open entries, the longest waiting first. Times are UTC texts; `command` moves the entry on."""
+    with translated(), connect(settings, runs.OPERATOR) as connection:
+        asked = {"batch_id": batch_id, "run_id": run_id}
+        rows = connection.cursor(row_factory=dict_row).execute(query("queues"), asked).fetchall()
+    return [_entry(row) for row in rows]
+
+
+def _entry(row: View) -> View:
+    return {
+        "queue": row["queue"],
+        "document_id": row["document_id"],
+        "run_id": row["run_id"],
+        "batch_id": row["batch_id"],
+        "state": row["state"],
+        "code": row["code"],
+        "reason": row["reason"],
+        "since_utc": utc(row["entered_at"]),
+        "age": age_text(row["entered_at"].isoformat(), row["now"].isoformat()),
+        "kb_id": row["kb_id"],
+        "command": _command(row),
+    }
+
+
+def _command(row: View) -> str:
+    if row["run_id"] is None:
+        return command_of({**row, "decided": None})
+    return next_step(
+        run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
+        latched=bool(row["latched"]), wrote=row["wrote"],
+    ).command  # fmt: skip
+
+
+def _listing(found: list[View]) -> RenderableType:
+    if not found:
+        return "nothing waits in the queues"
+    ordered = sorted(found, key=lambda one: QUEUES.index(one["queue"]))
+    return Listing(
+        columns=("document", "queue", "age", "why"),
+        rows=[(one["document_id"], one["queue"].removesuffix("_queue"), one["age"], one["code"]) for one in ordered],
+        commands=[one["command"] for one in ordered],
+    )
+
+
+def _document(settings: Settings, kb_id: str) -> str:
+    with translated(), connect(settings, runs.OPERATOR) as connection:
+        row = connection.execute(query("queue_document"), {"kb_id": kb_id}).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _print(out: Console, entry: View) -> None:
+    out.print(entry["document"], markup=False, soft_wrap=True)
+    out.print(f"next: {entry['command']}", markup=False, soft_wrap=True)

@@ -1,0 +1,72 @@
+"""A batch at a glance: where each document is, how far all are, what comes first on a small screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cutter.evidence.batch_glance import by_need, glance
+from tests.unit.evidence import batches as made
+
+NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
+
+
+def seen(facts: made.Facts | None = None) -> dict[str, Any]:
+    whole = (facts or made.night(NAMES)).whole()
+    sealed = {run_id: len(receipts) for run_id, receipts in whole["receipts"].items()}
+    return glance(whole["view"], sealed, made.at(3600))
+
+
+def test_each_document_is_at_the_gate_it_passes_next_waits_at_or_was_stopped_before() -> None:
+    assert [(one["shown"], one["gate"]) for one in seen()["documents"]] == [
+        ("enacted", ""), ("at_sg1", "SG_cut_authz"), ("at_sg2", "SG_lifecycle_authz"), ("failed", "mark"),
+        ("stopped", "structural_verify"), ("blocked", ""), ("skipped", ""), ("pending", ""), ("at_sg1", "SG_cut_authz"),
+        ("planning", "backup"),
+    ]  # fmt: skip
+
+
+def test_progress_counts_gates_and_what_is_settled_as_done() -> None:
+    view = seen()
+    # enacted, failed, blocked and skipped have nothing before them; 5 + 9 + 6 + 0 + 5 + 3 gates are sealed.
+    assert (view["gates_done"], view["gates"]) == (4 * 11 + 28, 10 * 11)
+
+
+def test_a_rehearsal_is_done_after_its_five_gates() -> None:
+    facts = made.Facts(mode="dryrun", batch_id=f"{made.BATCH_ID}-dryrun")
+    facts.add("ICX-1", gates=5, outcome="rehearsed")
+    facts.add("ICX-2", gates=2)
+    view = seen(facts)
+    assert (view["gates_done"], view["gates"]) == (7, 10)
+
+
+def test_a_batch_is_over_for_people_when_the_recorded_state_says_so() -> None:
+    facts = made.Facts(state="batch_enacting")
+    facts.add("ICX-1", gates=11)
+    assert seen(facts)["over"] is False
+    facts.batch["state"] = "batch_closeout"
+    assert seen(facts)["over"] is True
+
+
+def test_it_awaits_people_when_the_recorded_state_says_so() -> None:
+    facts = made.Facts(state="batch_planning")
+    facts.add("ICX-1", gates=5)
+    assert seen(facts)["awaits"] == ""
+    facts.batch["state"] = "batch_awaiting_cut_authz_set"
+    view = seen(facts)
+    assert (view["awaits"], view["next"]) == ("SG_cut_authz", f"cutter approve --batch {made.BATCH_ID}")
+
+
+@pytest.mark.parametrize(("gates", "command"), [(1, "cutter run ICX-1 --amends"), (7, "cutter void")])
+def test_a_failure_after_the_write_is_voided_first(gates: int, command: str) -> None:
+    facts = made.Facts()
+    facts.add("ICX-1", gates=gates, state="failed_mark")
+    (one,) = seen(facts)["documents"]
+    assert one["next"].startswith(command)
+
+
+def test_what_moves_or_needs_somebody_comes_first() -> None:
+    shown = [one["shown"] for one in by_need(seen()["documents"])]
+    assert shown == [
+        "planning", "failed", "stopped", "at_sg2", "at_sg1", "at_sg1", "pending", "blocked", "skipped", "enacted",
+    ]  # fmt: skip

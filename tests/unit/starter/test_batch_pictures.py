@@ -1,0 +1,135 @@
+"""A batch on the terminal: eighty columns, small screens, a thousand documents, and lines for a pipe."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from cutter.evidence.batch_glance import glance
+from starter import batch_status, batch_watch, terminal
+from starter.batch import exit_code
+from starter.terminal import ExitCode
+from starter.watching import _compact
+from tests.unit.evidence import batches as made
+
+NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
+
+
+def view(facts: made.Facts | None = None) -> dict[str, Any]:
+    whole = (facts or made.night(NAMES)).whole()
+    sealed = {run_id: len(receipts) for run_id, receipts in whole["receipts"].items()}
+    return glance(whole["view"], sealed, made.at(3600))
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Console:
+    """A terminal of 80 columns and 24 lines."""
+    console = Console(file=io.StringIO(), width=80, height=24, force_terminal=True, color_system=None)
+    monkeypatch.setattr(batch_status, "out", lambda: console)
+    return console
+
+
+def printed(console: Console, renderable: Any) -> list[str]:
+    console.print(renderable, soft_wrap=True)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_the_table_fits_eighty_columns_one_row_a_document(screen: Console) -> None:
+    lines = printed(screen, batch_status.whole(view()))
+    rows = lines[lines.index("") + 2 :][:10]
+    assert [line.split()[:2] for line in rows] == [[one["document_id"], one["shown"]] for one in view()["documents"]]
+    assert max(len(line) for line in rows) <= 80
+    assert rows[2].split()[2:] == ["SG_2", "9", "49", "min"]
+
+
+def test_only_documents_that_need_somebody_have_a_command_below_the_table(screen: Console) -> None:
+    lines = printed(screen, batch_status.whole(view()))
+    below = lines[lines.index("") + 13 :]
+    assert [line.split()[0] for line in below[0:10:2]] == [NAMES[1], NAMES[2], NAMES[3], NAMES[4], NAMES[8]]
+    assert below[4:6] == [
+        f"{NAMES[3]} failed_mark: region_sha_rebuilt: two differ",
+        f"  cutter run {NAMES[3]} --amends {made.run_id(4)}",
+    ]
+    assert below[-1] == f"next: cutter queues --batch {made.BATCH_ID}"
+
+
+def test_without_a_terminal_each_row_carries_its_command() -> None:
+    console = terminal._console(io.StringIO())
+    console.print(batch_status.whole(view()), soft_wrap=True)
+    assert isinstance(console.file, io.StringIO)
+    rows = [line for line in console.file.getvalue().splitlines() if line.startswith(NAMES[1])]
+    assert len(rows) == 1
+    assert rows[0].rstrip().endswith(f"cutter approve {made.run_id(2)}")
+
+
+def test_the_live_picture_fits_the_screen_and_counts_the_rest(screen: Console) -> None:
+    lines = printed(screen, batch_status.live(view(made.thousand())))
+    assert len(lines) <= 24
+    assert lines[3].split("%")[0].split()[-1] == "100"
+    documents = [line for line in lines if line.startswith("ICX")]
+    assert all("failed" in line for line in documents[:11])
+    assert f"… and {1000 - len(documents)} more: {1000 - len(documents)} enacted" in lines
+
+
+def test_ages_are_those_of_what_goes_on() -> None:
+    cells = {one["document_id"]: batch_status._cells(view(), one) for one in view()["documents"]}
+    assert cells[NAMES[0]][4] == ""
+    assert cells[NAMES[1]][4] == "59 min"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(-2, "0 s"), (7, "7 s"), (119, "1 min"), (7_500, "2 h 5 min"), (273_600, "3 d 4 h")]
+)
+def test_ages_are_short(seconds: float, text: str) -> None:
+    assert batch_status.age_text(made.at(0), made.at(seconds)) == text
+
+
+def test_a_row_of_the_live_picture_is_one_line_at_any_width(screen: Console) -> None:
+    facts = made.Facts()
+    facts.add("ICX-" + "X" * 60, gates=4, state="stopped_unavailable_worker_exec")
+    lines = printed(screen, batch_status.live(view(facts)))
+    assert sum("ICX-" in line for line in lines) == 1
+    assert max(len(line) for line in lines if not line.startswith("next")) <= 80
+
+
+def test_lines_name_document_state_and_queue_and_change_only_with_them() -> None:
+    before = batch_status.lines(view())
+    assert f"2026-11-21 09:00:08Z {NAMES[3]} failed_mark (quarantine_queue)" in before
+    assert not any(NAMES[7] in line for line in before)
+    assert before[-1] == f"2026-11-21 09:00:00Z batch {made.BATCH_ID} batch_planning (partial)"
+    assert batch_status.lines({**view(), "now_utc": made.at(9999)}) == before
+
+
+def test_when_it_was_looked_at_is_no_change_for_machines() -> None:
+    assert _compact(view()) == _compact({**view(), "now_utc": made.at(9999)})
+
+
+def test_the_waiting_line_names_state_and_totals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert batch_watch.line_of(view()).startswith("0199f1de batch_planning: at_sg1 2 · at_sg2 1 · ")
+
+
+@pytest.mark.parametrize(
+    ("state", "waited", "asked", "code"),
+    [
+        ("batch_closeout", True, True, ExitCode.DONE),
+        ("batch_failed_partial", True, False, ExitCode.FAILED),
+        ("batch_failed_partial", False, False, ExitCode.DONE),
+        ("batch_awaiting_cut_authz_set", True, True, ExitCode.WAITING),
+        ("batch_awaiting_cut_authz_set", True, False, ExitCode.DONE),
+        ("batch_planning", False, False, ExitCode.DONE),
+    ],
+)
+def test_the_pause_is_an_exit_code_only_for_those_who_asked(
+    state: str, waited: bool, asked: bool, code: ExitCode
+) -> None:
+    assert exit_code({"state": state}, waited=waited, asked=asked) is code
+
+
+def test_a_refused_set_is_its_own_exit_code() -> None:
+    assert exit_code({"state": "batch_closeout", "status": "refused"}, waited=True, asked=True) is ExitCode.STOPPED
