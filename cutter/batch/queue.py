@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from cutter import limits, plain_yaml
 from cutter.batch.dependencies import circles
 from cutter.batch.queue_file import DOCUMENT, ENACTED_ONLY, Closed, ItemFile, QueueFile
-from cutter.batch.sensitive import TOO_LONG, sensitive_lines, sensitive_values
+from cutter.batch.sensitive import sensitive_lines, sensitive_values
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.plain_yaml import Fields, Items, Node, Nothing, Scalar
@@ -128,10 +128,7 @@ class _Reading:
 def _read(data: bytes, items_max: int, reading: _Reading) -> Node | None:
     bytes_max = _bytes_max(items_max)
     if len(data) <= bytes_max:
-        found = sensitive_lines(data.decode("utf-8", "replace"))
-        reading.note_flaws(found)
-        if any(flaw.rule == TOO_LONG for flaw in found):
-            return None
+        reading.note_flaws(sensitive_lines(data.decode("utf-8", "replace")))
     node, flaws = plain_yaml.read(data, bytes_max=bytes_max, nulls=True)
     reading.note_flaws(list(flaws))
     if node is not None:

@@ -25,8 +25,6 @@ _DATABASES = (
     "clickhouse|cassandra|db2|ldap|ldaps|smtp|smtps"
 )
 
-TOO_LONG = f"longer than {limits.QUEUE_LINE_CHARACTERS_MAX} characters: break the line"
-
 _SECRET_KEY = re.compile(_SECRET_WORD)
 
 # No pattern tries more than a few thousand characters from one place, and none goes back over what it has taken.
@@ -79,7 +77,7 @@ def _rule(line: str) -> str:
         return ""
     plain = _plain(line[: limits.QUEUE_LINE_CHARACTERS_MAX + 1])
     if len(plain) > limits.QUEUE_LINE_CHARACTERS_MAX:
-        return TOO_LONG
+        return f"longer than {limits.QUEUE_LINE_CHARACTERS_MAX} characters: break the line"
     if _BASE64.fullmatch(plain.strip(" \t\"'>#-")):
         return _forbidden("key or signature material")
     return next((_forbidden(kind) for kind, pattern in _KINDS if pattern.search(plain)), "")
