@@ -63,6 +63,8 @@ def decisions_of(run: Json, gate: str, request: Json | None) -> frozenset[str]:
     """What may be said to this run here and now."""
     stopped = str(run["state"]).startswith("stopped_")
     allowed = {schema.REVOKE, schema.VOID}
+    if run["batch_id"] and str(run["state"]).startswith("failed_"):
+        allowed |= {schema.INCLUDE_FAILED}
     if stopped:
         allowed |= {schema.ACKNOWLEDGE_DRIFT if "stopped_drift_" in run["state"] else schema.RESUME}
     elif request is not None and gate in tuple(Sovereign):

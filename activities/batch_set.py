@@ -31,12 +31,17 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
         for gate in steering.SOVEREIGN_STAGES.values()
         for one in steering.waiting_at(view, gate)
     }
+    failed = {
+        one["run_id"]: {**one, "gate": "SG_cut_authz"}
+        for one in view["items"]
+        if str(one["state"]).startswith("failed_")
+    }
     names = set_names(deps.kb, input.folder)
     if not names:
         return SetAnswer(status="refused", code="set_empty", reason=f"no signed statements in {input.folder}")
     if input.listing_sha256 and input.listing_sha256 != listing_sha256(deps.kb, names):
         return SetAnswer(status="refused", code="set_changed", reason="the folder is not what was handed over")
-    entries = [_judged(deps, name, waiting) for name in names]
+    entries = [_judged(deps, name, {**failed, **waiting}) for name in names]
     covered = {one.document_id for one in entries if one.accepted}
     missing = [one["document_id"] for one in waiting.values() if one["document_id"] not in covered]
     return SetAnswer(status="read", entries=tuple(entries), missing=tuple(sorted(missing)))

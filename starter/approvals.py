@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs, next_step
 from cutter.errors import InvalidInput, Refused
 from cutter.settings import Settings, load
-from starter import orders, runs, signing
+from starter import orders, runs, signing, sitting
 from starter.terminal import ExitCode, Json, end, err, fields, show, table
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
@@ -24,17 +25,28 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 def approve(
-    run: Run,
+    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its open run, else its newest)")] = None,
+    batch: Annotated[str | None, typer.Option(help="A whole batch instead: a sitting over all its requests")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Of a batch, this document only; may be repeated")] = None,
     decision: Annotated[str, typer.Option(help="approve the open request, or resume a stopped run")] = schema.APPROVE,
     reason: Annotated[str | None, typer.Option(help="Why a stopped run may go on; for --decision resume")] = None,
     approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Show the request and its differences, recompute its digest here, sign, upload, and hand it over.
 
-    With --decision resume --reason TEXT the same for a run that was stopped and needs a signature to go on.
+    With --decision resume --reason TEXT the same for a run that was stopped and needs a signature to go on. With
+    --batch each request of a batch is shown in turn; those you confirm are signed and handed over as one set.
 
     Example: cutter approve ICX-LAW-2026-001
+
+    Example: cutter approve --batch 0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b
     """
+    if (run is None) == (batch is None):
+        raise InvalidInput("name a run, or a batch by --batch ID")
+    if batch is not None:
+        _sit(batch, only or (), orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
+        return
+    assert run is not None
     if decision == schema.RESUME:
         _resume(run, reason or "", orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
         return
@@ -51,6 +63,19 @@ _ELSEWHERE = {
     schema.REVOKE: "type `cutter revoke RUN --approval SHA256 --reason TEXT`",
     schema.ACKNOWLEDGE_DRIFT: "type `cutter acknowledge-drift RUN --reason TEXT`",
 }
+
+
+def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
+    settings = load()
+    signer = signing.who(settings, *keys)
+
+    def shown(document: RequestDocument) -> None:
+        err().print(summary(document, document.request.writer_digest))
+
+    found = sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes)
+    rows = [(name, sitting.text_of(value)) for name, value in found.items() if value not in ("", [], None)]
+    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
+    end(ExitCode.DONE if found.get("status") == "accepted" else ExitCode.STOPPED)
 
 
 def reject(

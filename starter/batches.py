@@ -40,6 +40,12 @@ def view(settings: Settings, batch_id: str) -> Json:
     return found
 
 
+def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> None:
+    """Start nothing more and stop what runs (`stop`, `cancel`), or go on (None). Works while Temporal is down."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
+
+
 def queued(settings: Settings, batch_id: str) -> list[Json]:
     """What waits in the batch's three queues."""
     names = ("document_id", "run_id", "queue", "state", "code", "reason", "kb_id", "entered_at")

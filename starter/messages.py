@@ -16,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
 from cutter.approvals import schema
+from cutter.domain import ids
 from cutter.domain.next_step import next_step
 from cutter.errors import InvalidInput, NotFound, Refused, Unavailable
 from cutter.gates.catalogue import GATES
@@ -23,7 +24,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect as connect_database
-from starter import orders, runs
+from starter import batches, orders, runs
 from starter.approvals import Approver, Home, Key, Run, Yes
 from starter.client import connect
 from starter.executions import open_execution_of
@@ -123,6 +124,11 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     text = " ".join(reason.split())[: limits.REASON_CHARACTERS_MAX]
     if not text:
         raise InvalidInput("--reason: say why, in one line")
+    if ids.is_batch_id(run):
+        batches.view(settings, run)
+        batches.halt(settings, run, kind, text)
+        _show({"batch_id": run, "status": "accepted", "halted": kind, "reason": text, "next": f"cutter status {run}"},
+              as_json=as_json)  # fmt: skip
     run_id = runs.run_id_of(settings, run)
     seen = runs.sidecar(settings, run_id)["run"]
     if seen["ended_at"] is not None:

@@ -53,6 +53,9 @@ def sit(
     if not wanted:
         raise NotFound(f"batch {batch_id} waits for no approval: see `cutter status {batch_id}`", code="nothing_waits")
     err().print(_listing(wanted))
+    for gate in documents.GATE_STEMS if before else sorted({one.gate for one in wanted}):
+        run = {"run_id": wanted[0].item["run_id"], "starter": wanted[0].document.starter}
+        signing.require_fit(settings, signer, run, gate, schema.APPROVE)
     chosen, skipped = [], [one.item["document_id"] for one in asked if one not in wanted]
     for one in wanted:
         reason = _unfit(settings, one)
@@ -70,6 +73,15 @@ def sit(
         _sign_before(settings, batch_id, chosen, signer) if before else _sign_set(settings, batch_id, chosen, signer)
     )
     return {"batch_id": batch_id, "signed": len(chosen), "left_out": skipped, **answer}
+
+
+def text_of(value: Any) -> str:
+    """A field of the answer as people read it: a list one a line."""
+    if isinstance(value, list):
+        return "\n".join(
+            ": ".join(str(part) for part in one.values()) if isinstance(one, dict) else one for one in value
+        )
+    return str(value)
 
 
 def _waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:

@@ -100,12 +100,13 @@ def decide(
     kind = halt.kind if halt else batch["halted"]
     reason = (halt.reason if halt else batch["halted_reason"]) or ""
     decided: list[tuple[str, str, str]] = []
-    starts: Sequence[str] = ()
+    starts: list[str] = []
     if kind in ("failure", "critical", "cancel"):
         decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
     elif kind is None:
         decided = [(name, "blocked", _why(one)) for name, one in plan.blocked(items).items()]
-        starts = plan.next_starts(items, lanes=batch["lanes"], window=window, tenant_shares=shares)
+        again = [one["document_id"] for one in view["items"] if one["included"]]
+        starts = again + plan.next_starts(items, lanes=batch["lanes"], window=window, tenant_shares=shares)
     return Orders(
         halt=halt,
         starts=tuple(starts),

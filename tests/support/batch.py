@@ -93,10 +93,12 @@ class Batch:
         await until(shown, what="the workflow shows the batch's state")
         return answer
 
-    async def sign(self, gate: str, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> str:
+    async def sign(
+        self, gate: str, *, leave_out: Sequence[str] = (), who: Signing | None = None, into: str = ""
+    ) -> str:
         """Sign what waits at a gate in one sitting; the set's folder in the knowledge base."""
         seen = await self.view()
-        folder = f"{documents.folder(self.batch_id)}/{documents.GATE_STEMS[gate]}-sitting-{uuid_utils.uuid7()}"
+        folder = into or f"{documents.folder(self.batch_id)}/{documents.GATE_STEMS[gate]}-sitting-{uuid_utils.uuid7()}"
         waiting = [one for one in steering.waiting_at(seen, gate) if one["document_id"] not in leave_out]
         await asyncio.to_thread(self._sign, waiting, folder, who or self.stack.kit.alice)
         return folder
@@ -118,6 +120,32 @@ class Batch:
     async def hand_over(self, folder: str, listing: str = "") -> Json:
         return await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)
 
+    async def until_stage(self, document_id: str, stage: str, *, seconds: float = 90) -> Json:
+        """Wait until an item is at that stage; its row of the view then."""
+        seen: Json = {}
+
+        async def there() -> bool:
+            nonlocal seen
+            view = await self.view()
+            seen = next(one for one in view["items"] if one["document_id"] == document_id)
+            return self.outcomes(view)[document_id] == stage and (not stage.startswith("at_") or seen["request_kb_id"])
+
+        try:
+            await until(there, seconds=seconds)
+        except AssertionError:
+            raise AssertionError(f"{document_id} is not {stage} within {seconds} s, but {seen}") from None
+        return seen
+
+    async def through_lifecycle(self) -> Any:
+        """Sign what waits at SG_2 until nothing waits there; the result."""
+        while True:
+            seen = await self.view()
+            if seen["batch"]["ended_at"] is not None:
+                return await self.handle.result()
+            if any(one["request_kb_id"] for one in steering.waiting_at(seen, LIFECYCLE)):
+                await self.hand_over(await self.sign(LIFECYCLE))
+            await asyncio.sleep(0.5)
+
     async def through(self, *, seconds: float = 90) -> Any:
         """Both sets, then the result."""
         await self.until_state("batch_awaiting_cut_authz_set", seconds=seconds)
@@ -125,6 +153,16 @@ class Batch:
         await self.until_state("batch_awaiting_lifecycle_authz_set", seconds=seconds)
         await self.hand_over(await self.sign(LIFECYCLE))
         return await self.handle.result()
+
+    async def order(self, decision: str, run_id: str, document_id: str, who: Signing | None = None) -> str:
+        """Sign an order about one run in a folder of its own; the folder."""
+        folder = f"{documents.folder(self.batch_id)}/orders-{uuid_utils.uuid7()}"
+        settings, signer = self.stack.settings, who or self.stack.kit.alice
+        deployment = signing.policy_in_force(settings).deployment_id
+        run = {"run_id": run_id, "document_id": document_id}
+        statement = signing.order(run, deployment, CUT, signer, decision, "a test says so")
+        await asyncio.to_thread(signing.sign_and_upload, settings, statement, signer, f"{folder}/{document_id}.md")
+        return folder
 
     def outcomes(self, view: Json) -> dict[str, str]:
         """Outcome (or stage) of each document."""

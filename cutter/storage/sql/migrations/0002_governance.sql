@@ -225,7 +225,7 @@ create table cutter_governance.approval_revocation (
 create table cutter_governance.order_consumption (
     statement_sha256 text primary key,
     run_id text not null references cutter_governance.run,
-    decision text not null check (decision in ('resume', 'void', 'acknowledge_drift', 'reject')),
+    decision text not null check (decision in ('resume', 'void', 'acknowledge_drift', 'reject', 'include_failed')),
     approver text not null,
     fingerprint text not null,
     consumed_at timestamptz not null default clock_timestamp()

@@ -74,6 +74,12 @@ as $$
                 'reason', coalesce(i.reason, r.last_error ->> 'reason'), 'run_id', r.run_id, 'state', r.state,
                 'outcome', r.outcome, 'ended', r.ended_at is not null, 'state_at', r.state_at, 'created_at', r.created_at,
                 'ended_at', r.ended_at,
+                'included', exists (
+                    select from cutter_governance.approval_verdict v
+                    where v.run_id = r.run_id and v.accepted and v.decision = 'include_failed'
+                        and r.state like 'failed\_%' and v.not_after > clock_timestamp()
+                        and not exists (select from cutter_governance.order_consumption
+                                        where statement_sha256 = v.approval_sha256)),
                 'latched', coalesce(l.stopped, false), 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 'approved', a.run_id is not null and exists (
                     select from cutter_governance.approval_verdict v
@@ -137,7 +143,7 @@ $$;
 
 -- Registers the run of an item that has none of its own that could still end well.
 create function cutter_governance.fn_batch_item_start(
-    p_batch_id text, p_document_id text, p_run_id text, p_starter text, p_amends text default null) returns jsonb
+    p_batch_id text, p_document_id text, p_run_id text, p_starter text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -145,6 +151,7 @@ declare
     v_batch cutter_governance.batch;
     item cutter_governance.batch_item;
     newest cutter_governance.run;
+    verdict cutter_governance.approval_verdict;
 begin
     select * into v_batch from cutter_governance.batch where batch_id = p_batch_id for share;
     select * into item from cutter_governance.batch_item
@@ -158,10 +165,23 @@ begin
     if newest.run_id is not null and newest.ended_at is null then
         return jsonb_build_object('status', 'found', 'run_id', newest.run_id, 'state', newest.state);
     end if;
+    if newest.run_id is not null then
+        -- a failed one is taken in again by a signed authorisation of its own, once
+        select * into verdict from cutter_governance.approval_verdict v
+        where v.run_id = newest.run_id and v.accepted and v.decision = 'include_failed' and v.not_after > clock_timestamp()
+            and not exists (select from cutter_governance.order_consumption where statement_sha256 = v.approval_sha256)
+            and not exists (select from cutter_governance.approval_revocation where approval_sha256 = v.approval_sha256)
+        order by v.id desc limit 1;
+        if not found or newest.state not like 'failed\_%' then
+            return jsonb_build_object('status', 'refused', 'code', 'run_of_this_batch_ended', 'run_id', newest.run_id);
+        end if;
+        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
+        values (verdict.approval_sha256, newest.run_id, verdict.decision, verdict.approver, verdict.fingerprint);
+    end if;
     update cutter_governance.batch_item set decided = null, reason = null
     where batch_id = p_batch_id and document_id = p_document_id and decided is not null;
     return cutter_governance.fn_run_register(
-        p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, p_amends);
+        p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, newest.run_id);
 end
 $$;
 
@@ -200,7 +220,8 @@ begin
 end
 $$;
 
--- Nothing more is started; null goes on. Who halted first stays on record, but a cancel outweighs all.
+-- Nothing more is started; null goes on, also with what could not be started before. Who halted first stays on record,
+-- but a cancel outweighs all.
 create function cutter_governance.fn_batch_halt(p_batch_id text, p_halted text, p_reason text) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -212,8 +233,12 @@ begin
     if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel') then
         return v_before;
     end if;
+    if p_halted is null then
+        update cutter_governance.batch_item set decided = null, reason = null
+        where batch_id = p_batch_id and decided in ('busy', 'blocked', 'voided');
+    end if;
     update cutter_governance.batch
-    set halted = p_halted, halted_reason = left(p_reason, 500),
+    set halted = p_halted, halted_reason = case when p_halted is not null then left(p_reason, 500) end,
         began_at = case when p_halted is null and v_before is not null then clock_timestamp() else began_at end
     where batch_id = p_batch_id;
     perform cutter_governance.fn_audit_append(p_batch_id, null, 'halt', jsonb_build_object(

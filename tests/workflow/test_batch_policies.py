@@ -1,0 +1,178 @@
+"""What becomes of a batch when a document fails, when people stop it, when it runs too long, and how it goes on."""
+
+from __future__ import annotations
+
+from cutter.approvals import schema
+from cutter.batch.registry import Options
+from starter import batches, signing
+from tests.support import batch as support
+from tests.support.batch import CUT, LIFECYCLE, Batch
+from tests.support.stack import Stack
+
+POISON = b"A text that has no heading at all.\n"
+ENACTED = "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
+
+
+def three(stack: Stack, **fields: object) -> list[support.Json]:
+    """A poisoned document, one that depends on it, and a good one."""
+    stack.register("ICX-P-1", POISON)
+    stack.register("ICX-P-2", support.law(2))
+    stack.register("ICX-P-3", support.law(3))
+    return [
+        {"document_id": "ICX-P-1", **fields},
+        {"document_id": "ICX-P-2", "depends_on": ["ICX-P-1"]},
+        {"document_id": "ICX-P-3"},
+    ]
+
+
+async def outcomes(batch: Batch) -> dict[str, str]:
+    return batch.outcomes(await batch.view())
+
+
+async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_held_back(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, three(stack), Options(policy="quarantine"))
+        result = await batch.through()
+        assert result.state == "batch_failed_partial"
+        assert await outcomes(batch) == {"ICX-P-1": "failed", "ICX-P-2": "blocked", "ICX-P-3": "enacted"}
+        seen = {one["document_id"]: one for one in (await batch.view())["items"]}
+        assert seen["ICX-P-1"]["queue"] == "quarantine_queue"
+        assert seen["ICX-P-2"]["reason"] == "it depends on ICX-P-1, which is no law"
+        entry = support.kb_text(stack, seen["ICX-P-1"]["queue_kb_id"])
+        for field in (
+            "run_id: ictr-", "document_id: ICX-P-1", "state_at_failure: failed_mark", "failed_gate: IG_mark",
+            "## invariant_diff", "## drift_evidence", "## sidecar_snapshot_truncated", "## reproduction_command",
+            "recommended_disposition: amend",
+        ):  # fmt: skip
+            assert field in entry, field
+        rows = stack.database.value("select count(*) from cutter_governance.outbox where kind = 'queue_entry'")
+        assert rows == 1, "each quarantined document costs the knowledge base one document"
+
+
+async def test_strict_stops_all_others_and_starts_nothing_more(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, three(stack), Options(policy="strict", lanes=1))
+        result = await batch.handle.result()
+        assert result.state == "batch_failed_partial"
+        assert await outcomes(batch) == {"ICX-P-1": "failed", "ICX-P-2": "voided", "ICX-P-3": "voided"}
+        assert "--stop-on-first-failure: ICX-P-1 failed" in result.reason
+        assert (await batch.view())["items"][0]["queue"] == "error_queue"
+
+
+async def test_a_critical_document_stops_the_rest_under_every_policy(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, three(stack, critical="true"), Options(policy="quarantine", lanes=1))
+        assert (await batch.handle.result()).reason == "ICX-P-1 is critical and failed"
+        assert (await outcomes(batch))["ICX-P-3"] == "voided"
+
+
+async def test_a_document_of_another_open_batch_is_refused_alone(stack: Stack) -> None:
+    async with stack.workers():
+        first = await support.start(stack, support.small_laws(stack, 2))
+        await first.until_state("batch_awaiting_cut_authz_set")
+        stack.register("ICX-B-9", support.law(9))
+        second = await support.start(stack, [{"document_id": "ICX-B-1"}, {"document_id": "ICX-B-9"}])
+        seen = await second.until_state("batch_awaiting_cut_authz_set")
+        assert second.outcomes(seen) == {"ICX-B-1": "busy", "ICX-B-9": "at_sg1"}
+        assert seen["items"][0]["reason"].startswith("STOP_RUN_BUSY: run ictr-")
+        assert (await first.through()).totals == {"enacted": 2, "settled": 2}
+        assert (await second.through()).state == "batch_failed_partial"
+        batches.halt(stack.settings, second.batch_id, None, "free now")
+        again = await batches.start(stack.client, second.batch_id, "olga")
+        assert (await again.result()).totals == {"enacted": 1, "settled": 2, "skipped": 1}
+
+
+async def test_a_stopped_batch_stops_its_documents_and_says_how_to_go_on(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, 2)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        await batch.handle.signal("stop", {"reason": "let me look"})
+        result = await batch.handle.result()
+        assert (result.state, result.reason) == ("batch_failed_partial", "let me look")
+        assert set((await outcomes(batch)).values()) == {"stopped"}
+        assert f"cutter orchestrate resume-batch --batch-id {batch.batch_id}" in (await batch.status())["next_command"]
+
+
+async def test_a_cancelled_batch_that_has_written_nothing_is_voided(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, support.small_laws(stack, 3), Options(lanes=1))
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        await batch.handle.cancel()
+        result = await batch.handle.result()
+        assert result.state == "batch_voided"
+        assert set((await outcomes(batch)).values()) == {"voided"}
+        assert stack.database.value("select count(*) from public.information_unit") == 0
+
+
+async def test_over_the_hard_cap_what_runs_is_stopped_and_what_waits_for_people_waits_on(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, support.small_laws(stack, 2), Options(hard_cap_minutes=0.1))
+        result = await batch.handle.result()
+        assert result.reason.startswith("STOP_OVER_BATCH_HARDCAP")
+        assert result.state == "batch_failed_partial"
+        assert support.kb_text(stack, result.report).count("STOP_OVER_BATCH_HARDCAP") == 1
+
+
+async def test_unsigned_documents_stay_paused_and_the_batch_is_partial_until_they_are_signed(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, 3)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        answer = await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-B-2"]))
+        assert answer["missing"] == ["ICX-B-2"]
+        seen = await batch.until_state("batch_awaiting_lifecycle_authz_set")
+        assert (await batch.summary()).partial
+        assert batch.outcomes(seen)["ICX-B-2"] == "at_sg1"
+        await batch.hand_over(await batch.sign(CUT))
+        await batch.hand_over(await batch.sign(LIFECYCLE))
+        assert (await batch.through_lifecycle()).state == "batch_closeout"
+
+
+async def test_a_set_with_wrong_documents_names_each_and_takes_the_right_ones(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, 2)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        folder = await batch.sign(CUT, leave_out=["ICX-B-2"])
+        await batch.sign(CUT, leave_out=["ICX-B-1"], who=stack.kit.mallory, into=folder)
+        answer = await batch.hand_over(folder)
+        assert answer["accepted"] == ["ICX-B-1"]
+        (refused,) = answer["refused"]
+        assert (refused["document_id"], refused["code"]) == ("ICX-B-2", "signer_not_allowed")
+        assert (await batch.hand_over(folder, listing="0" * 64))["code"] == "set_changed"
+        assert (await batch.hand_over("knowledge/dev/nothing"))["code"] == "set_empty"
+        assert (await batch.hand_over("../secrets"))["code"] == "malformed"
+
+
+async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, 2)
+        seen = await batch.until_state("batch_awaiting_cut_authz_set")
+        document, data = signing.read_request(stack.settings, seen["items"][0]["request_kb_id"])
+        reject = signing.answer(document, data, stack.kit.alice, schema.REJECT, text="not yet")
+        name = signing.sign_and_upload(stack.settings, reject, stack.kit.alice, document.approval_kb_id)
+        await stack.run_of(seen["items"][0]["run_id"], "ICX-B-1").handle.signal("submit_approval", name)
+        await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-B-1"]))
+        await batch.until_state("batch_awaiting_lifecycle_authz_set")
+        assert (await outcomes(batch))["ICX-B-1"] == "failed"
+        order = await batch.order(schema.INCLUDE_FAILED, seen["items"][0]["run_id"], "ICX-B-1")
+        assert (await batch.hand_over(order))["accepted"] == ["ICX-B-1"]
+        again = await batch.until_stage("ICX-B-1", "at_sg1")
+        assert again["run_id"] != seen["items"][0]["run_id"]
+        assert again["queue"] is None
+        await batch.hand_over(await batch.sign(CUT))
+        await batch.until_stage("ICX-B-1", "at_sg2")
+        await batch.hand_over(await batch.sign(LIFECYCLE))
+        assert (await batch.handle.result()).totals == {"enacted": 2, "settled": 2}
+
+
+async def test_a_batch_whose_workflow_was_terminated_adopts_its_documents_when_it_is_started_again(
+    stack: Stack,
+) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, 2)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        await batch.handle.terminate("by a test")
+        before = [one["run_id"] for one in (await batch.view())["items"]]
+        batch.handle = await batches.start(stack.client, batch.batch_id, "olga")
+        assert (await batch.through()).totals == {"enacted": 2, "settled": 2}
+        assert [one["run_id"] for one in (await batch.view())["items"]] == before
+        assert stack.database.value(ENACTED) == 6
