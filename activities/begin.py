@@ -13,7 +13,7 @@ from activities.deps import Deps
 from activities.escalate import command_of
 from activities.gate import facts_of
 from cutter.domain import ids
-from cutter.errors import Conflict
+from cutter.errors import Conflict, Refused
 from cutter.gates.catalogue import GATES, Role
 from cutter.messages import BeginInput, Caps, RunView
 from cutter.settings import Settings
@@ -55,10 +55,23 @@ def begin_run(deps: Deps, input: BeginInput) -> RunView:
                 input.first_execution_id if run.run_id is None else None, run.batch_id, run.amends,
             ),
         )  # fmt: skip
-        if answer["status"] == "conflict":
-            raise Conflict(f"run {answer['run_id']} is of {answer['document_id']} in mode {answer['mode']}")
-        sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (answer["run_id"],))
+        sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (registered(answer),))
     return view_of(sidecar)
+
+
+def registered(answer: dict[str, Any]) -> str:
+    """Run id from what fn_run_register answered; Refused (STOP_RUN_BUSY) names the run that is open instead."""
+    run_id, document_id = str(answer["run_id"]), answer["document_id"]
+    if answer["status"] == "busy":
+        raise Refused(
+            f"{document_id} has the open run {run_id} ({answer['state']}): see `cutter status {run_id}`; "
+            f"`cutter orchestrate resume --run-id {run_id}` goes on with it, "
+            f"`cutter void {run_id} --reason TEXT` ends it",
+            code="STOP_RUN_BUSY",
+        )
+    if answer["status"] == "conflict":
+        raise Conflict(f"run {run_id} is of {document_id} in mode {answer['mode']}")
+    return run_id
 
 
 def view_of(sidecar: dict[str, Any]) -> RunView:

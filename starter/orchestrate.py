@@ -82,7 +82,7 @@ async def _start(
     settings: Settings, document_id: str, mode: Mode, amends: str | None, source_uri: str | None, shown: Shown | None
 ) -> dict[str, Any]:
     client = await connect(settings)
-    await runs.require_no_open_run(client, document_id)
+    await runs.require_no_open_run(client, settings, document_id)
     run_id = runs.register_run(settings, document_id, mode, amends=amends)
     handle = await runs.start(client, RunInput(
         document_id=document_id, run_id=run_id, mode=mode, starter=getpass.getuser(), source_uri=source_uri,

@@ -12,7 +12,7 @@ from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReus
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.begin import caps_of, mint_run_id
+from activities.begin import caps_of, mint_run_id, registered
 from cutter.domain import ids
 from cutter.errors import Conflict, NotFound, Refused, Unavailable
 from cutter.messages import Mode, RunInput, RunResult
@@ -29,7 +29,7 @@ INTERACTIVE = Priority(priority_key=1)
 
 
 def register_run(settings: Settings, document_id: str, mode: Mode, *, amends: str | None = None) -> str:
-    """Mint a run id and make the run's row, before any workflow knows of it."""
+    """Mint a run id and make the run's row, before any workflow knows of it; a live run that is open refuses."""
     run_id = mint_run_id()
     with translated(), connect(settings, OPERATOR) as connection:
         known = connection.execute(query("document_known"), {"document_id": ids.document_id(document_id)}).fetchone()
@@ -43,7 +43,7 @@ def register_run(settings: Settings, document_id: str, mode: Mode, *, amends: st
             "select cutter_governance.fn_run_register(%s, %s, %s, %s, %s, null, null, %s)",
             (run_id, document_id, mode, getpass.getuser(), Jsonb(asdict(caps_of(settings))), amends),
         )
-    return str(answer["run_id"])
+    return registered(answer)
 
 
 def sidecar(settings: Settings, run_id: str) -> Json:
@@ -100,7 +100,7 @@ async def start(client: Client, run: RunInput) -> WorkflowHandle[Any, Any]:
         raise unanswered(problem) from None
 
 
-async def require_no_open_run(client: Client, document_id: str) -> None:
+async def require_no_open_run(client: Client, settings: Settings, document_id: str) -> None:
     """Refuse before a run is registered: a row without a workflow would stand before the run that is really open."""
     handle = client.get_workflow_handle(options.document_workflow_id(document_id))
     try:
@@ -110,7 +110,15 @@ async def require_no_open_run(client: Client, document_id: str) -> None:
             return
         raise unanswered(problem) from None
     if seen.status is not None and seen.status.name == "RUNNING":
-        raise Refused(f"{document_id} has an open run: see `cutter status {document_id}`", code="STOP_RUN_BUSY")
+        run_id = _open_run(settings, document_id)
+        named = f"the open run {run_id}" if run_id else "an open run"
+        raise Refused(f"{document_id} has {named}: see `cutter status {run_id or document_id}`", code="STOP_RUN_BUSY")
+
+
+def _open_run(settings: Settings, document_id: str) -> str | None:
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("open_run_of_document"), {"document_id": document_id}).fetchone()
+    return str(row[0]) if row else None
 
 
 async def is_open(client: Client, document_id: str, run_id: str) -> bool:

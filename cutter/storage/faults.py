@@ -41,6 +41,7 @@ CHECK_CODES = {
 
 CONSTRAINT_CODES = {
     "run_active_docprefix": "docprefix_busy",
+    "run_active_document": "document_busy",
     "run_success_once": "already_enacted",
     "cut_change_set_idempotency_key_key": "leg_b_recorded_before",
     "cut_change_set_run_id_key": "leg_b_recorded_before",

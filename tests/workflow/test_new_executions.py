@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
-from temporalio.client import WorkflowExecutionStatus
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 
 from cutter.approvals import schema
 from cutter.gates.catalogue import GATES
 from tests.support import temporal
-from tests.support.stack import Stack, workflow_id
+from tests.support.stack import DOCUMENT, Stack, workflow_id
+from workflows import options
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
@@ -26,6 +30,23 @@ async def test_after_a_terminate_a_new_execution_skips_the_sealed_gates(stack: S
         seen = await again.sidecar()
         assert len(seen["consumptions"]) == 2
         assert [one["gate"] for one in seen["attempts"][len(before) :]] == [GATES[9].name, GATES[10].name]
+
+
+async def test_a_foreign_start_beside_an_open_run_fails_at_once_and_names_it(stack: Stack) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        await run.handle.terminate("from outside")
+        foreign: WorkflowHandle[Any, Any] = await stack.client.start_workflow(
+            options.DOCUMENT_RUN, {"document_id": DOCUMENT}, id=workflow_id(), task_queue=options.WORKFLOW_QUEUE
+        )
+        with pytest.raises(WorkflowFailureError) as caught:
+            await foreign.result()
+        said = str(caught.value.cause)
+        assert f"{DOCUMENT} has the open run {run.run_id} (awaiting_cut_authorization)" in said
+        assert f"cutter orchestrate resume --run-id {run.run_id}" in said
+        assert stack.database.value("select count(*) from cutter_governance.run") == 1
+        assert (await (await stack.start(run_id=run.run_id)).through()).state == "closeout_reported"
 
 
 async def test_after_temporals_data_is_gone_the_run_goes_on(stack: Stack) -> None:

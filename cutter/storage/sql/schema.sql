@@ -1602,10 +1602,12 @@ CREATE FUNCTION cutter_governance.fn_run_register(p_run_id text, p_document_id t
     AS $$
 declare
     existing cutter_governance.run;
+    active cutter_governance.run;
 begin
-    select * into existing from cutter_governance.run
-    where run_id = p_run_id or (p_first_execution_id is not null and first_execution_id = p_first_execution_id);
-    if not found then
+    for v_try in 1 .. 8 loop
+        select * into existing from cutter_governance.run
+        where run_id = p_run_id or (p_first_execution_id is not null and first_execution_id = p_first_execution_id);
+        exit when found;
         insert into cutter_governance.run (
             run_id, document_id, mode, starter, caps, first_execution_id, batch_id, amends, tenant)
         values (p_run_id, p_document_id, p_mode, p_starter, p_caps, p_first_execution_id, p_batch_id, p_amends,
@@ -1616,9 +1618,19 @@ begin
             perform cutter_governance.fn_audit(p_run_id, 'registered', jsonb_build_object(
                 'document_id', p_document_id, 'mode', p_mode, 'starter', p_starter, 'by', session_user));
             perform cutter_governance.fn_audit_anchor(p_run_id, 'run_registered');
+        else
+            -- gone again when it has just ended: then there is room
+            select * into active from cutter_governance.run
+            where document_id = p_document_id and mode = 'live' and ended_at is null
+                and run_id <> p_run_id and coalesce(first_execution_id <> p_first_execution_id, true);
+            if found and p_mode = 'live' then
+                return jsonb_build_object('status', 'busy', 'run_id', active.run_id,
+                    'document_id', active.document_id, 'mode', active.mode, 'state', active.state);
+            end if;
         end if;
-        select * into existing from cutter_governance.run
-        where run_id = p_run_id or (p_first_execution_id is not null and first_execution_id = p_first_execution_id);
+    end loop;
+    if existing.run_id is null then
+        raise exception 'run %: others registered and ended all the while', p_run_id using errcode = '40001';
     end if;
     if existing.document_id <> p_document_id or existing.mode <> p_mode then
         return jsonb_build_object('status', 'conflict', 'run_id', existing.run_id,
@@ -3239,6 +3251,8 @@ CREATE UNIQUE INDEX review_decision_cut_once ON cutter_governance.review_decisio
 CREATE INDEX review_decision_run ON cutter_governance.review_decision USING btree (run_id);
 
 CREATE UNIQUE INDEX run_active_docprefix ON cutter_governance.run USING btree (docprefix) WHERE ((mode = 'live'::text) AND (ended_at IS NULL) AND (docprefix IS NOT NULL));
+
+CREATE UNIQUE INDEX run_active_document ON cutter_governance.run USING btree (document_id) WHERE ((mode = 'live'::text) AND (ended_at IS NULL));
 
 CREATE INDEX run_document ON cutter_governance.run USING btree (document_id, created_at);
 

@@ -38,6 +38,23 @@ async def test_without_temporal_the_latch_alone_is_set_and_reconcile_delivers_it
         await run.until_state("stopped_stop")
 
 
+async def test_a_second_run_is_refused_with_the_name_of_the_open_one_also_when_its_workflow_is_gone(
+    stack: Stack, cutter: Cutter
+) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        told = await cutter("run", DOCUMENT)
+        assert (told.code, f"has the open run {run.run_id}: see `cutter status {run.run_id}`" in told.err) == (4, True)
+        await run.handle.terminate()
+        told = await cutter("run", DOCUMENT)
+        assert told.code == 4
+        assert f"has the open run {run.run_id} (awaiting_cut_authorization)" in told.err
+        assert f"`cutter orchestrate resume --run-id {run.run_id}` goes on with it" in told.err
+        again = await cutter("orchestrate", "resume", "--run-id", run.run_id, "--json")
+        assert (again.code, again.json["answer"]["code"]) == (0, "started_again")
+
+
 async def test_a_cancel_ends_a_run_that_has_written_nothing(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers():
         run = await stack.start()

@@ -374,13 +374,6 @@ def test_a_result_without_pins_is_not_sealed(at_cut: At) -> None:
     assert answer["code"] == "result_without_pins"
 
 
-def test_a_second_live_run_of_a_document_does_not_get_past_its_first_gate(deployment: Deployment) -> None:
-    first = drive(deployment, law(2), until="IG_source_pin")
-    second = deployment.begin(first.document_id)
-    outcome = deployment.gate("IG_source_pin", second)
-    assert (outcome.status, outcome.code) == ("failed", "docprefix_busy")
-
-
 # --- refusing -------------------------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,8 @@ create table cutter_governance.run (
 );
 create unique index run_active_docprefix on cutter_governance.run (docprefix)
     where mode = 'live' and ended_at is null and docprefix is not null;
+create unique index run_active_document on cutter_governance.run (document_id)
+    where mode = 'live' and ended_at is null;
 create unique index run_success_once on cutter_governance.run (document_id, source_version_id)
     where mode = 'live' and state = 'closeout_reported';
 create index run_document on cutter_governance.run (document_id, created_at);

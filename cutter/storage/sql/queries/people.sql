@@ -16,6 +16,10 @@ select address_docprefix from public.source_document where doc_code = %(document
 select run_id from cutter_governance.run where document_id = %(document_id)s
 order by ended_at is null desc, created_at desc limit 1
 
+-- name: open_run_of_document
+select run_id from cutter_governance.run where document_id = %(document_id)s and ended_at is null
+order by created_at desc limit 1
+
 -- name: enacting_run
 select r.run_id from cutter_governance.run r
 join cutter_governance.gate_receipt g on g.run_id = r.run_id

@@ -1,0 +1,88 @@
+"""fn_run_register and who calls it: one open live run a document, named to whoever asks for a second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from activities.begin import mint_run_id
+from cutter.errors import Refused
+from starter import runs
+from tests.support.gate_calls import meanwhile, one
+from tests.support.runs import Deployment, drive, law
+
+Json = dict[str, Any]
+
+REGISTER = "select cutter_governance.fn_run_register(%s, %s, %s, 'olga', '{}', %s)"
+
+
+def register(deployment: Deployment, document_id: str, *, mode: str = "live", execution: str | None = None) -> Json:
+    answer: Json = deployment.database.value(
+        REGISTER, (mint_run_id(), document_id, mode, execution), role="cutter_operator"
+    )
+    return answer
+
+
+def test_a_second_live_run_of_a_document_is_not_registered_and_the_open_one_is_named(deployment: Deployment) -> None:
+    first = drive(deployment, law(2), until="IG_source_pin")
+    answer = register(deployment, first.document_id)
+    assert (answer["status"], answer["run_id"], answer["state"]) == ("busy", first.run_id, "source_pinned")
+    assert register(deployment, first.document_id, execution="foreign")["status"] == "busy"
+    said = f"{first.document_id} has the open run {first.run_id} .source_pinned.: see `cutter status {first.run_id}`"
+    with pytest.raises(Refused, match=said) as caught:
+        deployment.begin(first.document_id)
+    assert caught.value.code == "STOP_RUN_BUSY"
+    with pytest.raises(Refused, match=said):
+        runs.register_run(deployment.settings, first.document_id, "live")
+    made = "select count(*) from cutter_governance.run where document_id = %s"
+    assert deployment.database.value(made, (first.document_id,)) == 1
+
+
+def test_a_stopped_run_is_open_and_an_ended_one_makes_room(deployment: Deployment) -> None:
+    run_id = deployment.begin(deployment.register(law(2)))
+    document_id = deployment.run_row(run_id)["document_id"]
+    move = "select cutter_governance.fn_run_move(%s, %s, 'a test')"
+    deployment.database.value(move, (run_id, "stopped_terminated"))
+    assert register(deployment, document_id)["state"] == "stopped_terminated"
+    deployment.database.value(move, (run_id, "failed_mark"))
+    assert register(deployment, document_id)["status"] == "registered"
+
+
+def test_the_same_run_and_the_same_execution_are_found_again(deployment: Deployment) -> None:
+    document_id = deployment.register(law(2))
+    first = register(deployment, document_id, execution="e1")
+    assert register(deployment, document_id, execution="e1") == first
+    again = deployment.database.value(REGISTER, (first["run_id"], document_id, "live", None), role="cutter_operator")
+    assert again == first
+
+
+def test_a_rehearsal_is_no_second_live_run(deployment: Deployment) -> None:
+    live = drive(deployment, law(2), until="IG_source_pin")
+    assert register(deployment, live.document_id, mode="dryrun")["status"] == "registered"
+    assert register(deployment, live.document_id, mode="dryrun")["status"] == "registered"
+
+
+def test_of_two_registrations_at_once_one_is_told_of_the_other(deployment: Deployment) -> None:
+    document_id = deployment.register(law(2))
+    first, second = (deployment.database.connect("cutter_operator") for _ in range(2))
+    made = one(first, REGISTER, (mint_run_id(), document_id, "live", None))
+    ask = (mint_run_id(), document_id, "live", None)
+    with meanwhile(second, lambda: one(second, REGISTER, ask)) as said:
+        first.commit()
+    assert (said.result()["status"], said.result()["run_id"]) == ("busy", made["run_id"])
+
+
+@pytest.mark.parametrize(
+    ("column", "index"), [("docprefix", "run_active_docprefix"), ("document_id", "run_active_document")]
+)
+def test_the_tables_own_indexes_hold_one_live_run(deployment: Deployment, column: str, index: str) -> None:
+    first = drive(deployment, law(2), until="IG_source_pin")
+    values = {"document_id": "ICX-ANOTHER", "docprefix": "ICX-ANOTHER", column: first.document_id}
+    insert = """
+        insert into cutter_governance.run (run_id, document_id, docprefix, mode, starter)
+        values (%s, %s, %s, 'live', 'x')
+    """
+    with pytest.raises(psycopg.errors.UniqueViolation, match=index):
+        deployment.database.run(insert, (mint_run_id(), values["document_id"], values["docprefix"]))
