@@ -27,6 +27,7 @@ from workflows.options import document_workflow_id
 
 WAITING_STATES = ("awaiting_cut_authorization", "awaiting_lifecycle_authorization")
 POLL_SECONDS = 0.3
+LEG_A = "IG_cut_leg_a_execute"
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")]
 Tell = Callable[[dict[str, Any]], None]
@@ -172,7 +173,7 @@ async def wait_for_people(
 
 def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: bool) -> None:
     state = found["state"]
-    found["next"] = next_step(found)
+    found["next"] = next_step(settings, found)
     found["ui"] = ui_url(settings)
     show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
     end(exit_code(found, state, wait=wait))
@@ -193,10 +194,12 @@ def exit_code(found: dict[str, Any], state: str, *, wait: bool) -> ExitCode:
     return ExitCode.DONE
 
 
-def next_step(found: dict[str, Any]) -> str:
-    """The one command that moves the run on."""
+def next_step(settings: Settings, found: dict[str, Any]) -> str:
+    """What moves the run on, by what the database says of it."""
+    seen = runs.sidecar(settings, found["run_id"])
     step = steps.next_step(
         run_id=found["run_id"], document_id=found["document_id"], state=found["state"], outcome=found.get("outcome"),
-        wrote=True, law_by=found.get("law_by"),
+        latched=seen["latch"]["stopped"], wrote=any(one["gate"] == LEG_A for one in seen["receipts"]),
+        law_by=found.get("law_by"),
     )  # fmt: skip
     return step.command

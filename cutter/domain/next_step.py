@@ -28,12 +28,26 @@ class Needs(StrEnum):
     DELIVERY = "delivery of the stop"
 
 
+OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan", "failed_rejected")
+"""Failures that a corrected text, or another profile or option for it, mends."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What is needed and the command to type; an ended run's command shows or repeats it."""
+    """What is needed and the commands to type, in order; an ended run's command shows or repeats it.
+
+    `first` is what a person does before the first command, where that is no command. Words in capitals are for the
+    person to replace.
+    """
 
     needs: Needs
-    command: str
+    commands: tuple[str, ...]
+    first: str = ""
+
+    @property
+    def command(self) -> str:
+        """The commands on one line, of which a shell runs the first."""
+        return "    # then: ".join(self.commands)
 
 
 def next_step(
@@ -45,33 +59,49 @@ def next_step(
     `law_by` is the run that enacted the law, for a run that was skipped because of it.
     """
     if outcome == "rehearsed":
-        return Step(needs=Needs.NOTHING, command=f"cutter run {document_id}")
+        return _nobody(f"cutter run {document_id}")
     if outcome == "skipped":
-        return Step(
-            needs=Needs.NOTHING, command=f"cutter report {law_by}" if law_by else f"cutter status {document_id}"
-        )
+        return _nobody(f"cutter report {law_by}" if law_by else f"cutter status {document_id}")
     if state == State.CLOSEOUT_REPORTED:
-        return Step(needs=Needs.NOTHING, command=f"cutter report {run_id}")
+        return _nobody(f"cutter report {run_id}")
     if state.startswith("voided_"):
-        return Step(needs=Needs.NOTHING, command=f"cutter run {document_id}")
+        return _nobody(f"cutter run {document_id}")
     if state.startswith("failed_"):
-        again = f"cutter run {document_id} --amends {run_id}"
-        return Step(
-            needs=Needs.CORRECTION, command=f"cutter void {run_id} --reason TEXT    # then: {again}" if wrote else again
-        )
+        return _failed(run_id, document_id, state, wrote=wrote)
     if state.startswith("stopped_"):
         return _stopped(run_id, state, latched=latched)
     if latched:
         # The latch is in PostgreSQL, but the workflow has not heard of it, or has not reached a boundary yet.
-        return Step(needs=Needs.DELIVERY, command="cutter reconcile")
+        return Step(needs=Needs.DELIVERY, commands=("cutter reconcile",))
     if state in AWAITING:
-        return Step(needs=Needs.APPROVAL, command=f"cutter approve {run_id}")
-    return Step(needs=Needs.NOTHING, command=f"cutter status {run_id} --watch")
+        return Step(needs=Needs.APPROVAL, commands=(f"cutter approve {run_id}",))
+    return _nobody(f"cutter status {run_id} --watch")
+
+
+def _nobody(command: str) -> Step:
+    return Step(needs=Needs.NOTHING, commands=(command,))
+
+
+def _failed(run_id: str, document_id: str, state: str, *, wrote: bool) -> Step:
+    """A failed run is over: what was wrong is corrected, and a new run says which one it corrects.
+
+    Enacted law is never voided, so the one failure behind it has nothing to correct: people read what there is.
+    """
+    if state == "failed_closeout":
+        read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")
+        return Step(needs=Needs.CORRECTION, commands=read, first="the law is enacted and stands: see what is missing")
+    void, again = f"cutter void {run_id} --reason TEXT", f"cutter run {document_id} --amends {run_id}"
+    if state in OF_THE_TEXT:
+        add = f"cutter source add FILE --document-id {document_id} --profile PROFILE"
+        first = "correct the text, or choose another profile or options for it"
+        return Step(needs=Needs.CORRECTION, commands=(void, add, again), first=first)
+    first = "put right what the reason names; `cutter doctor` shows the rest"
+    return Step(needs=Needs.CORRECTION, commands=(void, again) if wrote else (again,), first=first)
 
 
 def _stopped(run_id: str, state: str, *, latched: bool) -> Step:
     if state.startswith("stopped_drift_"):
-        return Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, command=f"cutter acknowledge-drift {run_id} --reason TEXT")
+        return Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {run_id} --reason TEXT",))
     if not latched and (state.startswith(UNSIGNED_PREFIXES) or state in UNSIGNED_STATES):
-        return Step(needs=Needs.RESUME, command=f"cutter orchestrate resume --run-id {run_id}")
-    return Step(needs=Needs.SIGNED_RESUME, command=f"cutter approve {run_id} --decision resume --reason TEXT")
+        return Step(needs=Needs.RESUME, commands=(f"cutter orchestrate resume --run-id {run_id}",))
+    return Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {run_id} --decision resume --reason TEXT",))

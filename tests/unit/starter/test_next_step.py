@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.core import TyperGroup
 
 from cutter.domain.next_step import Needs, Step, next_step
-from cutter.gates.catalogue import State
+from cutter.gates.catalogue import GATES, State
+from starter import cli
 
 RUN, DOCUMENT = "ictr-1", "ICX-LAW-1"
 
@@ -18,7 +23,7 @@ def step(state: str, *, latched: bool = False, wrote: bool = False, outcome: str
 
 @pytest.mark.parametrize("state", ["awaiting_cut_authorization", "awaiting_lifecycle_authorization"])
 def test_a_run_at_a_sovereign_gate_waits_for_a_signature(state: str) -> None:
-    assert step(state) == Step(needs=Needs.APPROVAL, command=f"cutter approve {RUN}")
+    assert step(state) == Step(needs=Needs.APPROVAL, commands=(f"cutter approve {RUN}",))
 
 
 @pytest.mark.parametrize(
@@ -32,31 +37,49 @@ def test_a_run_at_a_sovereign_gate_waits_for_a_signature(state: str) -> None:
     ],
 )
 def test_an_outage_is_resumed_by_the_operator_unless_the_stop_latch_is_set(state: str) -> None:
-    assert step(state) == Step(needs=Needs.RESUME, command=f"cutter orchestrate resume --run-id {RUN}")
+    assert step(state) == Step(needs=Needs.RESUME, commands=(f"cutter orchestrate resume --run-id {RUN}",))
     assert step(state, latched=True).needs is Needs.SIGNED_RESUME
 
 
 @pytest.mark.parametrize("state", ["stopped_stop", "stopped_cancel", "stopped_hard_cap", "stopped_never_seen_before"])
 def test_every_other_stop_needs_a_signed_resume(state: str) -> None:
-    signed = Step(needs=Needs.SIGNED_RESUME, command=f"cutter approve {RUN} --decision resume --reason TEXT")
+    signed = Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {RUN} --decision resume --reason TEXT",))
     assert step(state) == signed
 
 
 @pytest.mark.parametrize("latched", [False, True])
 def test_drift_needs_a_signed_acknowledgement(latched: bool) -> None:
     found = step("stopped_drift_row_content", latched=latched)
-    assert found == Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, command=f"cutter acknowledge-drift {RUN} --reason TEXT")
+    assert found == Step(
+        needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {RUN} --reason TEXT",)
+    )
 
 
-def test_a_failed_run_that_wrote_is_voided_before_it_is_amended() -> None:
-    amend = f"cutter run {DOCUMENT} --amends {RUN}"
-    assert step("failed_mark").command == amend
-    assert step("failed_write_verify", wrote=True).command == f"cutter void {RUN} --reason TEXT    # then: {amend}"
+VOID, AMEND = f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT} --amends {RUN}"
+
+
+@pytest.mark.parametrize("wrote", [False, True])
+@pytest.mark.parametrize("state", ["failed_source_pin", "failed_mark", "failed_cutplan", "failed_rejected"])
+def test_a_failure_of_the_text_says_correct_it_void_add_and_run(state: str, wrote: bool) -> None:
+    found = step(state, wrote=wrote)
+    add = f"cutter source add FILE --document-id {DOCUMENT} --profile PROFILE"
+    assert found.first.startswith("correct the text")
+    assert found.commands == (VOID, add, AMEND)
+    assert found.command == f"{VOID}    # then: {add}    # then: {AMEND}"
+
+
+def test_another_failure_is_voided_only_when_drafts_stand() -> None:
+    assert step("failed_backup").commands == (AMEND,)
+    assert step("failed_write_verify", wrote=True).commands == (VOID, AMEND)
+
+
+def test_law_that_is_enacted_is_never_told_to_be_voided_or_cut_again() -> None:
+    assert not {VOID, AMEND} & set(step("failed_closeout", wrote=True).commands)
 
 
 @pytest.mark.parametrize("state", ["marked", "awaiting_cut_authorization", "pending"])
 def test_a_latched_stop_that_the_workflow_has_not_heard_of_is_delivered(state: str) -> None:
-    assert step(state, latched=True) == Step(needs=Needs.DELIVERY, command="cutter reconcile")
+    assert step(state, latched=True) == Step(needs=Needs.DELIVERY, commands=("cutter reconcile",))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +92,49 @@ def test_a_latched_stop_that_the_workflow_has_not_heard_of_is_delivered(state: s
     ],
 )
 def test_an_ended_run_needs_nobody(state: str, outcome: str | None, command: str) -> None:
-    assert step(state, outcome=outcome) == Step(needs=Needs.NOTHING, command=command)
+    assert step(state, outcome=outcome) == Step(needs=Needs.NOTHING, commands=(command,))
+
+
+EVERY = [
+    *(state.value for state in State),
+    *(f"failed_{gate.phase}" for gate in GATES),
+    "failed_rejected",
+    "failed_policy",
+    *(f"stopped_soft_cap_{gate.phase}" for gate in GATES),
+    *(f"stopped_error_{gate.phase}" for gate in GATES),
+    *(f"stopped_drift_{dimension}" for dimension in ("row_count", "row_content", "functions", "receipts")),
+    *(f"stopped_unavailable_{what}" for what in ("kb", "database", "backup", "gpg", "worker_exec", "policy")),
+    "stopped_stop", "stopped_cancel", "stopped_hard_cap", "stopped_expired", "stopped_signal_flood",
+    "stopped_terminated", "stopped_never_seen_before", "voided_cancelled", "voided_wrong_source",
+]  # fmt: skip
+RUNNING = {state.value for state in State} - {State.CLOSEOUT_REPORTED.value}
+REAL_RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
+
+
+def typed(line: str) -> None:
+    """Parse a command as `cutter` does, with a real file for FILE; an unknown command, option or form raises."""
+    words = [{"FILE": __file__}.get(word, word) for word in shlex.split(line)]
+    assert words[0] == "cutter"
+    command = cli.app()
+    words = words[1:]
+    while isinstance(command, TyperGroup):
+        found = command.get_command(typer.Context(command), words[0])
+        assert found is not None, f"{line}: there is no command {words[0]}"
+        command, words = found, words[1:]
+    command.make_context(command.name, words)
+
+
+@pytest.mark.parametrize("latched", [False, True])
+@pytest.mark.parametrize("wrote", [False, True])
+@pytest.mark.parametrize("state", EVERY)
+def test_every_state_has_a_way_forward_that_the_command_line_takes(state: str, wrote: bool, latched: bool) -> None:
+    found = next_step(run_id=REAL_RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote)
+    assert found.commands
+    for command in found.commands:
+        typed(command)
+    looks_only = {command.split()[1] for command in found.commands} <= {"status", "report", "audit"}
+    if state not in RUNNING | {State.CLOSEOUT_REPORTED.value, "failed_closeout"}:
+        assert not looks_only, "a command that only shows moves nothing"
 
 
 FAMILIES = st.builds(
