@@ -8,13 +8,15 @@ from typing import Any
 
 from activities.deps import Deps, day_of, folder_of
 from activities.publish import publish
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import Step, next_step
 from cutter.domain.sidecar import state_json
+from cutter.evidence.stop_route import StopRoute, render
 from cutter.gates.catalogue import Role
 from cutter.kb import folder as kb_folder
 from cutter.messages import EscalateInput, StateView
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
+from cutter.storage.queries import query
 
 Json = dict[str, Any]
 
@@ -42,9 +44,13 @@ def escalate(deps: Deps, input: EscalateInput) -> StateView:
         run = sidecar["run"]
         pins = state_json(sidecar)["context_pins"]
         kb_id = kb_folder.stop_report(folder_of(run, pins.get("content_sha256")), day_of(run).date(), number=number)
+        epoch = connection.execute(query("policy_in_force")).fetchone()
+        route = StopRoute(
+            sidecar=sidecar, step=step_of(sidecar), wrote=wrote(sidecar), gate=input.gate, reason=input.reason,
+            kb_id=kb_id, number=number, deployment_id=str(epoch[3]) if epoch else None,
+        )  # fmt: skip
         connection.execute(
-            "select cutter_governance.fn_stop_route_record(%s, %s, %s)",
-            (input.run_id, kb_id, render(sidecar, input, state)),
+            "select cutter_governance.fn_stop_route_record(%s, %s, %s)", (input.run_id, kb_id, render(route))
         )
     publish(deps, Role.READ, input.run_id)
     return _view(sidecar, kb_doc_id=kb_id)
@@ -75,47 +81,14 @@ def wrote(sidecar: Json) -> bool:
 
 
 def command_of(sidecar: Json) -> str:
-    """The one command that moves this run on."""
+    """What is typed to move this run on."""
+    return step_of(sidecar).command
+
+
+def step_of(sidecar: Json) -> Step:
+    """What moves this run on, by everything that the database says of it."""
     run, latch = sidecar["run"], sidecar["latch"] or {}
     return next_step(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
         latched=bool(latch.get("stopped")), wrote=wrote(sidecar),
-    ).command  # fmt: skip
-
-
-def render(sidecar: Json, input: EscalateInput, state: str) -> str:
-    """The stop-route report: why, at which gate, the whole sidecar, and the command that goes on."""
-    run = sidecar["run"]
-    dump = json.dumps(state_json(sidecar), indent=2, sort_keys=True, ensure_ascii=False)
-    lines = [
-        f"# {run['document_id']} · stop route",
-        "",
-        f"run_id: {run['run_id']}  ",
-        f"state: {state}  ",
-        f"gate: {input.gate or 'none'}  ",
-        f"reason: {_line(input.reason)}",
-        "",
-        "## What to do next",
-        "",
-        "```",
-        command_of(sidecar),
-        "```",
-        "",
-        "## Evidence",
-        "",
-        "```json",
-        json.dumps(run["last_error"], indent=2, sort_keys=True, ensure_ascii=False),
-        "```",
-        "",
-        "## Sidecar",
-        "",
-        "```json",
-        dump,
-        "```",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def _line(text: str) -> str:
-    return text.replace("\n", " ").replace("<", "&lt;")
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutter import limits
-from cutter.approvals import schema
+from cutter.approvals import by_hand, schema
 from cutter.approvals.instants import render_instant
 from cutter.gates.catalogue import Sovereign
 
@@ -28,10 +28,6 @@ _ASKS = {
     Sovereign.LIFECYCLE: "Your signature makes the units below effective, once. They cannot be changed afterwards.",
 }
 LIVE = "live"
-FILL_REQUEST = "FILL_IN_SHA256_OF_THE_REQUEST"
-FILL_SIGNED = "FILL_IN_TIME_NOW"
-FILL_UNTIL = "FILL_IN_TIME_UNTIL"
-FILL_APPROVER = "FILL_IN_YOUR_NAME"
 _MARKUP = frozenset("\\`*_[]()!|~:@")
 _LEADING = frozenset("#+-.=")
 _HIDDEN_CATEGORIES = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
@@ -203,27 +199,9 @@ def _by_hand(document: RequestDocument) -> Iterator[str]:
     yield ""
     yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it first:"
     yield ""
-    yield "```sh"
-    yield "APPROVER=your-name"
-    # One look at the clock for both times: else a second may pass between them, and the life is a second too long.
-    yield "NOW=$(date +%s)"
-    yield f'sed -i -e "s/{FILL_REQUEST}/$(sha256sum request.md | cut -c1-64)/" \\'
-    yield f'  -e "s/{FILL_SIGNED}/$(date -u -d @$NOW +%Y-%m-%dT%H:%M:%SZ)/" \\'
-    yield f'  -e "s/{FILL_UNTIL}/$(date -u -d @$((NOW + {document.ttl_seconds})) +%Y-%m-%dT%H:%M:%SZ)/" \\'
-    yield f'  -e "s/{FILL_APPROVER}/$APPROVER/" {name}'
-    yield "```"
-    yield ""
-    yield f"3. Sign it with your key; this makes `{name}.asc`:"
-    yield ""
-    yield "```sh"
-    yield f"gpg --detach-sign --armor {name}"
-    yield "```"
-    yield ""
-    yield "4. Put both files into the knowledge base, beside this request (locally the state folder's `kb`):"
-    yield ""
-    yield f"   - `{document.approval_kb_id}`"
-    yield f"   - `{document.approval_kb_id}.asc`"
-    yield ""
+    hashed = (by_hand.FILL_REQUEST, "$(sha256sum request.md | cut -c1-64)")
+    yield from by_hand.fill_in(name, document.ttl_seconds, hashed)
+    yield from by_hand.sign_and_put(document.approval_kb_id, beside="this request")
     yield from _hand_over(document)
     if document.approvers_needed > 1:
         yield "Each further approver does the same under a file name of their own, and names that in step 5."
@@ -235,15 +213,9 @@ def _hand_over(document: RequestDocument) -> Iterator[str]:
         yield "The batch finds it there when it starts; nothing else needs to be sent."
         yield ""
         return
-    yield "5. Tell the run, with either command (`temporal` finds its server by `TEMPORAL_ADDRESS`, see `cutter up`):"
-    yield ""
-    yield "```sh"
-    yield f"temporal workflow signal --workflow-id {document.workflow_id} --name submit_approval \\"
-    yield f"  --input '\"{document.approval_kb_id}\"'"
-    resume = f"cutter orchestrate resume --run-id {document.request.run_id}"
-    yield f"{resume} --approval-kb-id {document.approval_kb_id}"
-    yield "```"
-    yield ""
+    yield from by_hand.tell(
+        document.request.document_id, document.request.run_id, "submit_approval", document.approval_kb_id
+    )
 
 
 def _to_refuse(document: RequestDocument) -> Iterator[str]:
@@ -268,18 +240,8 @@ def template(document: RequestDocument, decision: str) -> Iterator[str]:
     request = document.request
     known: dict[str, object] = {name: getattr(request, name) for name in type(request).__slots__}
     known |= {
-        "schema": schema.SCHEMA,
-        "decision": decision,
-        "allowance": "explicit",
-        "binding": document.binding,
         "batch_id": document.batch_id,
         "challenge": request.challenge,
-        "request_sha256": FILL_REQUEST,
-        "signed_utc": FILL_SIGNED,
-        "not_after": FILL_UNTIL,
-        "approver": FILL_APPROVER,
+        "request_sha256": by_hand.FILL_REQUEST,
     }
-    yield "---"
-    for name in schema.fields_of(decision, document.binding, request.gate) or ():
-        yield f"{name}: {known[name]}"
-    yield "---"
+    yield from by_hand.front_matter(decision, document.binding, request.gate, known)

@@ -1,4 +1,4 @@
-"""The journey of the seeds: one law, both approvals made by following the request document's own words."""
+"""The journey of the seeds: one law, its approvals and orders made by following the documents' own words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import LiteralString
+
+import psycopg
 
 from starter.demo import APPROVER
 from tests.support.laws import law
@@ -16,10 +20,10 @@ DOCUMENT = "BY-HAND-1"
 
 
 class Instructions:
-    """The section "To approve by hand" of a request document, taken at its word."""
+    """The section of a document that says what to do by hand, taken at its word."""
 
-    def __init__(self, text: str) -> None:
-        section = text.split("## To approve by hand\n", 1)[1].split("\n## ", 1)[0]
+    def __init__(self, text: str, heading: str = "To approve by hand") -> None:
+        section = text.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
         self.text = text
         self.name = re.search(r"the text below as `([^`]+)`", section).group(1)  # type: ignore[union-attr]
         self.template = re.search(r"```yaml\n(.*?)```", section, re.S).group(1)  # type: ignore[union-attr]
@@ -31,6 +35,7 @@ class Instructions:
         (folder / "request.md").write_text(self.text, encoding="utf-8")
         (folder / self.name).write_text(self.template, encoding="utf-8")
         self.shell(stack, folder, self.fill.replace("your-name", APPROVER))
+        assert "FILL_IN" not in (folder / self.name).read_text(encoding="utf-8")
         self.shell(stack, folder, self.sign)
         for place in self.places:
             shutil.copy(folder / place.rpartition("/")[2], stack.state / "kb" / place)
@@ -40,8 +45,13 @@ class Instructions:
 
     def shell(self, stack: Stack, folder: Path, script: str) -> str:
         address = (stack.state / "temporal.address").read_text(encoding="ascii").strip()
-        programs = os.pathsep.join(("/usr/bin", "/bin", str(Path(shutil.which("gpg") or "gpg").parent),
-                                    str(Path(shutil.which("temporal") or temporal_program()).parent)))  # fmt: skip
+        # The server's own program is the command too, under a name of its own.
+        (folder / "bin").mkdir(exist_ok=True)
+        if not (folder / "bin" / "temporal").exists():
+            (folder / "bin" / "temporal").symlink_to(temporal_program())
+        programs = os.pathsep.join(
+            ("/usr/bin", "/bin", str(Path(shutil.which("gpg") or "gpg").parent), str(folder / "bin"))
+        )
         done = subprocess.run(
             ["sh", "-eu", "-c", script], cwd=folder, check=False, capture_output=True, text=True, timeout=60,
             env={"PATH": programs, "HOME": str(folder), "GNUPGHOME": str(stack.state / "demo" / "gpg"),
@@ -72,3 +82,49 @@ def test_the_request_documents_own_words_lead_to_closeout(standing: Stack, tmp_p
         (f"{DOCUMENT}/%",),
     ) == 12  # fmt: skip
     assert standing.cutter("orchestrate", "resume", "--run-id", run_id).returncode == 0, "again is fine"
+
+
+def stop_report(stack: Stack, run_id: str, state: str) -> str:
+    """The newest stop-route report of a run that stands in that state."""
+    wait(lambda: stack.waits_in(run_id) == state, seconds=60, what=state)
+    newest = "select kb_id from cutter_governance.outbox where run_id = %s and kind = 'stop_route' order by id desc"
+    file = wait_for_file(stack, lambda: stack.value(newest, (run_id,)))
+    text = file.read_text(encoding="utf-8")
+    assert f"state: {state}  " in text
+    return text
+
+
+def wait_for_file(stack: Stack, named: Callable[[], str | None]) -> Path:
+    wait(lambda: (kb_id := named()) is not None and (stack.state / "kb" / kb_id).is_file(), seconds=60, what="report")
+    return stack.state / "kb" / str(named())
+
+
+def alter(stack: Stack, statement: LiteralString) -> None:
+    with psycopg.connect(stack.superuser(), autocommit=True) as connection:
+        connection.execute(statement)
+
+
+def follow(stack: Stack, report: str, folder: Path) -> None:
+    folder.mkdir()
+    Instructions(report, "To go on by hand").follow(stack, folder)
+
+
+def test_a_stop_reports_own_words_resume_a_stopped_run_and_acknowledge_a_drift(standing: Stack, tmp_path: Path) -> None:
+    document = "BY-HAND-2"
+    standing.add(document, law(5))
+    run_id = standing.json("run", document, "--wait", code=3)["run_id"]
+    standing.temporal("workflow", "signal", "--workflow-id", f"document/{document}", "--name", "stop")
+    report = stop_report(standing, run_id, "stopped_stop")
+    assert f"cutter approve {run_id} --decision resume --reason TEXT" in report
+    follow(standing, report, tmp_path / "resume")
+    wait(lambda: standing.waits_in(run_id) == "awaiting_cut_authorization", seconds=60, what="it goes on")
+    alter(standing, "alter function public.fn_content_hash(text) set work_mem = '8MB'")
+    try:
+        standing.signal(document, standing.approve(run_id))
+        report = stop_report(standing, run_id, "stopped_drift_functions")
+        assert f"cutter acknowledge-drift {run_id} --reason TEXT" in report
+        assert "work_mem=8MB" in report
+        follow(standing, report, tmp_path / "drift")
+        wait(lambda: standing.waits_in(run_id) == "awaiting_lifecycle_authorization", seconds=60, what="it goes on")
+    finally:
+        alter(standing, "alter function public.fn_content_hash(text) reset work_mem")
