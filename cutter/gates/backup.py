@@ -75,6 +75,7 @@ def evaluate(evidence: Evidence) -> GateReport:
             "backup_sha256": evidence.backup_sha256,
             "backup_size_bytes": evidence.size_bytes,
             "backup_taken_utc": evidence.taken_utc,
+            "backup_fingerprint": evidence.restored_fingerprint,
         },
     )
 

@@ -26,3 +26,17 @@ async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
         assert (
             stack.database.value("select count(*) from public.information_unit where lifecycle_status = 'enacted'") == 9
         )
+
+
+async def test_the_documents_of_a_wave_share_one_backup(stack: Stack) -> None:
+    async with stack.workers():
+        batch = await support.start(stack, 4)
+        await batch.through()
+        taken = "select count(*) from cutter_governance.action_receipt where connector = 'backup'"
+        assert stack.database.value(taken) == 1
+        pinned = (
+            "select count(*), count(distinct result -> 'pins' ->> 'backup_sha256')"
+            " from cutter_governance.gate_receipt where gate = 'IG_backup'"
+        )
+        with stack.database.connect("postgres") as connection:
+            assert connection.execute(pinned).fetchone() == (4, 1)

@@ -2086,6 +2086,21 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_wave_backup(p_run_id text, p_batch_id text, p_seconds double precision) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select g.result -> 'pins' from cutter_governance.action_receipt a
+    join cutter_governance.gate_receipt g on g.run_id = a.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
+        and g.result -> 'pins' ->> 'backup_artifact' = a.target
+        and g.result -> 'pins' ->> 'backup_sha256' = a.payload_sha256
+    join cutter_governance.run r on r.run_id = a.run_id
+    where r.batch_id = p_batch_id and a.connector = 'backup' and a.operation = 'take'
+        and a.at > clock_timestamp() - make_interval(secs => p_seconds)
+        and exists (select from cutter_governance.run mine where mine.run_id = p_run_id and mine.batch_id = p_batch_id)
+    order by a.id desc limit 1
+$$;
+
 CREATE FUNCTION cutter_governance.fn_worker_beat(p_worker_id text, p_role text, p_build_id text, p_state text, p_slots integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'

@@ -41,8 +41,17 @@ select r.ended_at is not null, r.caps ->> 'backup_max_age_seconds' from cutter_g
 select a.target, a.payload_sha256, a.response_metadata ->> 'taken_utc',
     extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
 from cutter_governance.action_receipt a
-where a.run_id = %(run_id)s and a.connector = 'backup' and a.operation = 'take'
+where a.connector = 'backup' and a.operation = 'take' and (a.run_id = %(run_id)s or a.target = (
+    select g.result -> 'pins' ->> 'backup_artifact' from cutter_governance.gate_receipt g
+    where g.run_id = %(run_id)s and g.gate = 'IG_backup' and g.sealed_at is not null))
 order by a.id desc limit 1
+
+-- name: wave_lock
+select pg_try_advisory_lock(hashtextextended('cutter backup ' || %(batch_id)s, 0))
+
+-- name: wave_backup
+select pins from cutter_governance.fn_wave_backup(%(run_id)s, %(batch_id)s, %(seconds)s) as pins
+where pins is not null
 
 -- name: rows_under_prefix
 select count(*) from public.information_unit u
