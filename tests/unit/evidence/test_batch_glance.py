@@ -60,7 +60,7 @@ def test_it_awaits_people_when_the_recorded_state_says_so() -> None:
 @pytest.mark.parametrize(("gates", "command"), [(1, "cutter run ICX-1 --amends"), (7, "cutter void")])
 def test_a_failure_after_the_write_is_voided_first(gates: int, command: str) -> None:
     facts = made.Facts()
-    facts.add("ICX-1", gates=gates, state="failed_mark")
+    facts.add("ICX-1", gates=gates, state="failed_backup")
     (one,) = seen(facts)["documents"]
     assert one["next"].startswith(command)
 

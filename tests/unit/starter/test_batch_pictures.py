@@ -53,7 +53,8 @@ def test_only_documents_that_need_somebody_have_a_command_below_the_table(screen
     assert [line.split()[0] for line in below[0:10:2]] == [NAMES[1], NAMES[2], NAMES[3], NAMES[4], NAMES[8]]
     assert below[4:6] == [
         f"{NAMES[3]} failed_mark: region_sha_rebuilt: two differ",
-        f"  cutter run {NAMES[3]} --amends {made.run_id(4)}",
+        f"  cutter void {made.run_id(4)} --reason TEXT    # then: cutter source add FILE --document-id {NAMES[3]} "
+        f"--profile PROFILE    # then: cutter run {NAMES[3]} --amends {made.run_id(4)}",
     ]
     assert below[-1] == f"next: cutter queues --batch {made.BATCH_ID}"
 
