@@ -140,7 +140,7 @@ class _Reader:
         if depth > DEPTH_MAX:
             self._flaw(line, f"nested deeper than {DEPTH_MAX}")
             raise _Enough
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+        if getattr(event, "anchor", None):  # an alias event has one too
             self._flaw(line, "anchors and aliases are not allowed")
         if getattr(event, "tag", None):
             self._flaw(line, "tags are not allowed")
