@@ -68,9 +68,9 @@ def whole(view: View) -> RenderableType:
     """Every document, then the totals and the next commands."""
     terminal = out().is_terminal
     rows = view["documents"]
-    commands = [one["next"] for one in rows]
+    commands = [next(iter(one["commands"]), "") for one in rows]
     listing = Listing(columns=COLUMNS, rows=[_cells(view, one) for one in rows], commands=() if terminal else commands)
-    wanted = _wanted(rows) if terminal else []
+    wanted = _wanted(view) if terminal else []
     return Group(_head(view), Text(), listing, *([Text(), *wanted] if wanted else []), Text(), _next(view))
 
 
@@ -121,13 +121,19 @@ def _next(view: View) -> Text:
     return Text(f"next: {view['next']}")
 
 
-def _wanted(rows: Sequence[View]) -> list[Text]:
-    """The commands of documents that need somebody, so that each can be copied whole; below what went wrong."""
-    return [
-        Text(f"{one['document_id']} {one['state']}{': ' + one['reason'] if one['reason'] else ''}\n  {one['next']}")
-        for one in rows
-        if one["needs"] != Needs.NOTHING.value
-    ]
+def _wanted(view: View) -> list[Text]:
+    """What went wrong with documents, and the commands of those that need somebody, each to be copied whole.
+
+    Where the batch waits for signatures they are given in one sitting, by its own command.
+    """
+    by_sitting = (Needs.NOTHING.value, *([Needs.APPROVAL.value] if view["awaits"] else []))
+    found = []
+    for one in view["documents"]:
+        commands = one["commands"] if one["needs"] not in by_sitting else []
+        if commands or one["reason"]:
+            reason = f": {one['reason']}" if one["reason"] else ""
+            found += [Text(f"{one['document_id']} {one['state']}{reason}"), *(Text(f"  {each}") for each in commands)]
+    return found
 
 
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:

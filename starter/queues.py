@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Annotated, Any
 
 import typer
 from psycopg.rows import dict_row
 from rich.console import Console, RenderableType
 
-from cutter.batch.documents import command_of
 from cutter.batch.steering import QUEUES
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
@@ -63,7 +63,7 @@ def show_entry(
 
 
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
-    """Open entries, the longest waiting first. Times are UTC texts; `command` moves the entry on."""
+    """Open entries, the longest waiting first. Times are UTC texts; `commands` move the entry on."""
     with translated(), connect(settings, runs.OPERATOR) as connection:
         asked = {"batch_id": batch_id, "run_id": run_id}
         rows = connection.cursor(row_factory=dict_row).execute(query("queues"), asked).fetchall()
@@ -82,17 +82,19 @@ def _entry(row: View) -> View:
         "since_utc": utc(row["entered_at"]),
         "age": age_text(row["entered_at"].isoformat(), row["now"].isoformat()),
         "kb_id": row["kb_id"],
-        "command": _command(row),
+        "commands": _commands(row),
     }
 
 
-def _command(row: View) -> str:
+def _commands(row: View) -> list[str]:
+    """What is typed, in order."""
     if row["run_id"] is None:
-        return command_of({**row, "decided": None})
-    return next_step(
+        return [f"cutter status {row['document_id']}"]
+    step = next_step(
         run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
         latched=bool(row["latched"]), wrote=row["wrote"],
-    ).command  # fmt: skip
+    )  # fmt: skip
+    return list(step.commands)
 
 
 def _listing(found: list[View]) -> RenderableType:
@@ -102,7 +104,7 @@ def _listing(found: list[View]) -> RenderableType:
     return Listing(
         columns=("document", "queue", "age", "why"),
         rows=[(one["document_id"], one["queue"].removesuffix("_queue"), one["age"], one["code"]) for one in ordered],
-        commands=[one["command"] for one in ordered],
+        commands=[one["commands"][0] for one in ordered],
     )
 
 
@@ -114,4 +116,5 @@ def _document(settings: Settings, kb_id: str) -> str:
 
 def _print(out: Console, entry: View) -> None:
     out.print(entry["document"], markup=False, soft_wrap=True)
-    out.print(f"next: {entry['command']}", markup=False, soft_wrap=True)
+    for word, command in zip_longest(("next",), entry["commands"], fillvalue="then"):
+        out.print(f"{word}: {command}", markup=False, soft_wrap=True)

@@ -33,7 +33,7 @@ _STATE_FIELDS = (
 )  # fmt: skip
 _ITEM_FIELDS = (
     "position", "document_id", "run_id", "shown", "state", "gates_passed", "queue", "reason", "depends_on", "critical",
-    "needs", "next",
+    "needs", "commands",
 )  # fmt: skip
 
 

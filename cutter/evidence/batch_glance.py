@@ -83,7 +83,7 @@ def _row(one: Json, item: Item, sealed: int) -> Json:
         "queue": one["queue"],
         "reason": one["reason"] if item.outcome is not None and not item.good else None,
         "needs": step.needs.value if step else Needs.NOTHING.value,
-        "next": step.command if step else documents.command_of(one),
+        "commands": list(step.commands) if step else [command] if (command := documents.command_of(one)) else [],
     }
 
 

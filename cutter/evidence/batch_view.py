@@ -21,8 +21,8 @@ from cutter.gates.catalogue import GATES, State
 
 Json = dict[str, Any]
 
-RUNNING, PEOPLE, STOPPED, RETRY = "running", "people", "stopped", "retry"
-"""What a document's time went into; `retry` is the wait between two attempts of a gate."""
+RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"
+"""What a document's time went into; `turn` waits while another one is written, `retry` after a fault."""
 
 PLANNED_GATES = 5
 """Gates that a rehearsal seals; the rehearsed write leaves no receipt."""
@@ -115,7 +115,7 @@ def _last(facts: Json) -> str:
 def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
     receipts = facts["receipts"].get(item["run_id"], {})
     spans = [span for run in runs for span in _spans(run, facts, until)]
-    needs, command = _step(item, wrote="IG_cut_leg_a_execute" in receipts)
+    needs, commands = _step(item, wrote="IG_cut_leg_a_execute" in receipts)
     names = ("position", "document_id", "tenant", "priority", "critical", "depends_on", "run_id", "state", "queue")
     return {
         **{name: item[name] for name in names},
@@ -125,20 +125,22 @@ def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: 
         "gates_passed": len(receipts),
         "since_utc": item["ended_at"] or item["state_at"],
         "needs": needs,
-        "next": command,
+        "commands": commands,
         "spans": spans,
         "seconds": _sums(spans),
     }
 
 
-def _step(item: Json, *, wrote: bool) -> tuple[str, str]:
+def _step(item: Json, *, wrote: bool) -> tuple[str, list[str]]:
+    """Who must act, and what is typed, in order."""
     if not item["run_id"]:
-        return Needs.NOTHING.value, documents.command_of(item)
+        command = documents.command_of(item)
+        return Needs.NOTHING.value, [command] if command else []
     step = next_step(
         run_id=item["run_id"], document_id=item["document_id"], state=item["state"], outcome=item["outcome"],
         latched=bool(item["latched"]), wrote=wrote,
     )  # fmt: skip
-    return step.needs.value, step.command
+    return step.needs.value, list(step.commands)
 
 
 def _spans(run: Json, facts: Json, until: str) -> list[Json]:
@@ -193,7 +195,7 @@ def _pauses(tries: Sequence[Json]) -> Iterator[Json]:
     for one in tries:
         last = before.get(one["gate"])
         if last and last["finished_at"] and last["outcome"] != "approval_refused":
-            yield _span(RETRY, last["finished_at"], one["started_at"])
+            yield _span(TURN if last["outcome"] == "lane_busy" else RETRY, last["finished_at"], one["started_at"])
         before[one["gate"]] = one
 
 
@@ -226,7 +228,7 @@ def _queues(facts: Json, seen: Json) -> dict[str, list[Json]]:
             names = ("document_id", "run_id", "state", "code", "reason", "kb_id")
             queues[row["queue"]].append(
                 {**{name: row[name] for name in names}, "entered_utc": row["entered_at"],
-                 "next": _step(item, wrote=wrote)[1]}
+                 "commands": _step(item, wrote=wrote)[1]}
             )  # fmt: skip
     return queues
 

@@ -39,8 +39,7 @@ async def test_a_batch_is_started_watched_looked_at_and_reported(stack: Stack, c
     ]  # fmt: skip
     assert (seen["state"], seen["gates_done"], seen["gates"]) == ("batch_awaiting_cut_authz_set", 21, 33)
     told = await cutter("status", batch_id)
-    assert re.search(rf"ICX-BAD +failed +mark .*error +cutter run ICX-BAD --amends {seen['documents'][2]['run_id']}",
-                     told.out)  # fmt: skip
+    assert re.search(rf"ICX-BAD +failed +mark .*error +{seen['documents'][2]['commands'][0]}", told.out)
 
     listed = (await cutter("status", "--json")).json
     assert [(one["batch_id"], one["documents"], one["queued"]) for one in listed["batches"]] == [(batch_id, 3, 1)]
@@ -59,17 +58,19 @@ async def test_queues_list_what_waits_and_show_its_document_with_the_command(sta
         result = await batch.handle.result()
     assert result.state == "batch_failed_partial"
     (entry,) = (await cutter("queues", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["waiting"]
-    command = f"cutter run ICX-BAD --amends {entry['run_id']}"
+    again = f"cutter run ICX-BAD --amends {entry['run_id']}"
     assert (entry["document_id"], entry["queue"], entry["batch_id"]) == ("ICX-BAD", "error_queue", batch.batch_id)
-    assert (entry["state"], entry["command"]) == ("failed_mark", command)
-    assert re.search(rf"ICX-BAD +error +\d+ s +failed_mark +{command}", (await cutter("queues")).out)
+    assert (entry["state"], entry["commands"][-1]) == ("failed_mark", again)
+    assert re.search(rf"ICX-BAD +error +\d+ s +failed_mark +{entry['commands'][0]}", (await cutter("queues")).out)
     assert len((await cutter("queues", "--batch", batch.batch_id, "--json")).json["waiting"]) == 1
     other = f"{batch.batch_id[:-1]}{(int(batch.batch_id[-1], 16) + 1) % 16:x}"
     assert (await cutter("queues", "--batch", other, "--json")).json["waiting"] == []
     for name in ("ICX-BAD", entry["run_id"]):
         shown = await cutter("queues", "show", name)
         assert "recommended_disposition: amend" in shown.out
-        assert shown.out.splitlines()[-1] == f"next: {command}"
+        words = ["next", *["then"] * (len(entry["commands"]) - 1)]
+        wanted = [f"{word}: {command}" for word, command in zip(words, entry["commands"], strict=True)]
+        assert shown.out.splitlines()[-len(wanted) :] == wanted
     assert (await cutter("queues", "show", "ICX-BAD", "--json")).json["document"].startswith("# ICX-BAD · failed_mark")
 
 

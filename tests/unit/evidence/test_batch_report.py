@@ -64,6 +64,19 @@ def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better
     assert retries == [(made.at(4), made.at(9))]
 
 
+def test_the_wait_for_the_write_lane_is_no_retry() -> None:
+    facts = made.Facts(state_at=made.at(60))
+    run = facts.add("ICX-1", gates=5)["run_id"]
+    facts.made["attempts"][run] += [
+        made.Facts.attempt(6, 10, 11, outcome="lane_busy"), made.Facts.attempt(6, 21, 22, n=2, outcome="failed"),
+    ]  # fmt: skip
+    seen = document("ICX-1", facts)
+    assert [(one["start"], one["end"]) for one in seen["spans"] if one["kind"] == "turn"] == [
+        (made.at(11), made.at(21))
+    ]
+    assert seen["seconds"] == {"running": 7.0, "people": 43.0, "turn": 10.0}
+
+
 def test_what_goes_on_ends_with_the_newest_event_so_the_same_rows_give_the_same_page() -> None:
     assert view()["until_utc"] == made.at(1211)
     older = made.night(NAMES).whole()
@@ -78,7 +91,7 @@ def test_queues_hold_what_waits_each_with_its_command() -> None:
     assert [(name, [one["document_id"] for one in rows]) for name, rows in queues.items()] == [
         ("error_queue", []), ("quarantine_queue", [NAMES[3]]), ("human_review_queue", [NAMES[8]]),
     ]  # fmt: skip
-    assert queues["human_review_queue"][0]["next"] == f"cutter approve {made.run_id(9)}"
+    assert queues["human_review_queue"][0]["commands"] == [f"cutter approve {made.run_id(9)}"]
 
 
 def test_what_left_its_queue_is_in_none() -> None:

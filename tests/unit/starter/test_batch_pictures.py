@@ -11,7 +11,7 @@ from rich.console import Console
 
 from cutter.evidence.batch_glance import glance
 from starter import batch_status, batch_watch, terminal
-from starter.batch import exit_code
+from starter.batch_outcome import exit_code
 from starter.terminal import ExitCode
 from starter.watching import _compact
 from tests.unit.evidence import batches as made
@@ -47,16 +47,25 @@ def test_the_table_fits_eighty_columns_one_row_a_document(screen: Console) -> No
     assert rows[2].split()[2:] == ["SG_2", "9", "49", "min"]
 
 
-def test_only_documents_that_need_somebody_have_a_command_below_the_table(screen: Console) -> None:
+def test_below_the_table_stands_what_went_wrong_and_what_is_typed(screen: Console) -> None:
     lines = printed(screen, batch_status.whole(view()))
     below = lines[lines.index("") + 13 :]
-    assert [line.split()[0] for line in below[0:10:2]] == [NAMES[1], NAMES[2], NAMES[3], NAMES[4], NAMES[8]]
-    assert below[4:6] == [
-        f"{NAMES[3]} failed_mark: region_sha_rebuilt: two differ",
-        f"  cutter void {made.run_id(4)} --reason TEXT    # then: cutter source add FILE --document-id {NAMES[3]} "
-        f"--profile PROFILE    # then: cutter run {NAMES[3]} --amends {made.run_id(4)}",
+    heads = [line.split()[0] for line in below if line.startswith("ICX")]
+    assert heads == [NAMES[1], NAMES[2], NAMES[3], NAMES[4], NAMES[5], NAMES[8]]
+    failed = below.index(f"{NAMES[3]} failed_mark: region_sha_rebuilt: two differ")
+    commands = [
+        line.strip() for line in below[failed + 1 : below.index(f"{NAMES[4]} stopped_drift_units: rows were changed")]
     ]
+    assert commands[-1] == f"cutter run {NAMES[3]} --amends {made.run_id(4)}"
+    assert f"{NAMES[5]} blocked: it depends on another" in below
     assert below[-1] == f"next: cutter queues --batch {made.BATCH_ID}"
+
+
+def test_signatures_of_a_batch_that_awaits_them_are_given_by_its_own_command(screen: Console) -> None:
+    facts = made.Facts(state="batch_awaiting_cut_authz_set")
+    facts.add("ICX-1", gates=5)
+    lines = printed(screen, batch_status.whole(view(facts)))
+    assert [line for line in lines if "cutter" in line] == [f"next: cutter approve --batch {made.BATCH_ID}"]
 
 
 def test_without_a_terminal_each_row_carries_its_command() -> None:
