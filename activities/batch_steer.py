@@ -44,8 +44,8 @@ def steer_batch(deps: Deps, input: SteerInput) -> Steering:
     began = monotonic()
     with _changes(deps, input.batch_id) as changed:
         while True:
-            step = _step(deps, input)
             waited = monotonic() - began
+            step = _step(deps, input, again=waited > limits.STEER_UNHEARD_SECONDS)
             to_do = bool(step.starts or step.stops or step.over)
             news = step.seen != input.seen and (_big(step, input) or waited > limits.STEER_SHOW_SECONDS)
             if to_do or news or waited > limits.STEER_SECONDS or _leaving():
@@ -99,8 +99,11 @@ def _changes(deps: Deps, batch_id: str) -> Iterator[Any]:
         yield wait
 
 
-def _step(deps: Deps, input: SteerInput) -> Steering:
+def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
+    """One look and what follows from it. `again`: name what was named before and has not come about."""
     with translated(), deps.pool(Role.READ).connection() as connection:
+        # One at a time: an attempt whose worker was given up, or a stranger's, may still be looking at the same items.
+        connection.execute("select pg_advisory_xact_lock(hashtext('cutter.batch'), hashtext(%s))", (input.batch_id,))
         view = read_view(connection, input.batch_id)
         attended = not view["batch"]["unattended"]
         reviews = _reviews(deps, connection, view)
@@ -114,9 +117,12 @@ def _step(deps: Deps, input: SteerInput) -> Steering:
     publish_batch(deps, input.batch_id)
     if summary.over:
         follow_batch(deps, input.batch_id)
-    stops = _stops(view, orders, adopt=input.adopt)
-    starts = [*started, *(_adopted(view, started) if input.adopt else [])]
-    return _steering(view, summary, starts, stops, overview, report)
+    stops = _stops(view, orders, again=again or input.adopt)
+    if input.adopt:
+        started += _opened(view, [one for one in view["items"] if one["run_id"] and not one["ended"]], started)
+    elif again:
+        started += _opened(view, steering.unheard(view, limits.STEER_UNHEARD_SECONDS), started)
+    return _steering(view, summary, started, stops, overview, report)
 
 
 def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[BatchStart]:
@@ -154,8 +160,10 @@ def _register(connection: Connection, batch: Json, item: Json) -> BatchStart | N
     )
     if answer["status"] in ("registered", "found"):
         return _start(batch, item, answer["run_id"])
-    reason = f"STOP_RUN_BUSY: {answer.get('code', answer['status'])}"
-    reason = f"{reason} {answer.get('open_run_id') or ''}".strip()
+    if answer["status"] == "busy":
+        reason = f"STOP_RUN_BUSY: run {answer['run_id']} of it is open"
+    else:
+        reason = f"not started: {answer.get('code', answer['status'])}"
     connection.execute(_DECIDE, (batch["batch_id"], item["document_id"], "busy", reason))
     return None
 
@@ -167,22 +175,18 @@ def _start(batch: Json, item: Json, run_id: str) -> BatchStart:
     )  # fmt: skip
 
 
-def _adopted(view: Json, started: Sequence[BatchStart]) -> list[BatchStart]:
-    """Every open run: one whose workflow was lost is started again, one that is open refuses and goes on."""
+def _opened(view: Json, items: Sequence[Json], started: Sequence[BatchStart]) -> list[BatchStart]:
+    """Items that have a run: one whose workflow was lost is started again, one that is open refuses and goes on."""
     new = {one.document_id for one in started}
-    return [
-        _start(view["batch"], one, one["run_id"])
-        for one in view["items"]
-        if one["run_id"] and not one["ended"] and one["document_id"] not in new
-    ]
+    return [_start(view["batch"], one, one["run_id"]) for one in items if one["document_id"] not in new]
 
 
-def _stops(view: Json, orders: Orders, *, adopt: bool) -> list[BatchStop]:
+def _stops(view: Json, orders: Orders, *, again: bool) -> list[BatchStop]:
     told = dict(orders.stops)
     batch = view["batch"]
     found = []
     for one in view["items"]:
-        lost = adopt and one["latched"] and not one["ended"] and not str(one["state"]).startswith("stopped_")
+        lost = again and one["latched"] and not one["ended"] and not str(one["state"]).startswith("stopped_")
         if one["document_id"] in told or lost:
             kind = told.get(one["document_id"], "stop")
             found.append(

@@ -1,0 +1,208 @@
+"""IO: what a document of a batch costs: documents a minute, CPU by process, history bytes, memory; beside the serial
+hand-written loop (the same functions one document after the other, a JSON sidecar under a file lock, no engine).
+
+    python -m benchmarks.batch --documents 10,100 --units 3,60
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fcntl
+import json
+import os
+import platform
+import sys
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+import structlog
+import uuid_utils
+
+from activities.begin import caps_of
+from benchmarks.document import RESULTS, Bench
+from benchmarks.wire import Counted
+from cutter.approvals import schema
+from cutter.batch import documents, registry, steering
+from cutter.batch.item import Stage
+from cutter.batch.queue import load_queue
+from cutter.batch.registry import Options
+from cutter.storage.pools import connect as connect_database
+from starter import batches, signing
+from starter.client import connect
+from starter.runs import OPERATOR
+from tests.support.batch import queue_yaml
+from tests.support.processes import Stack, stack
+from workflows import options
+
+LANES = 4
+GATES = ("SG_cut_authz", "SG_lifecycle_authz")
+PROCESSES = ("worker-cutter", "worker-exec", "worker-verify", "temporal")
+
+Json = dict[str, Any]
+
+
+class BatchBench:
+    """A running stack, driven as a sovereign and an operator would, with the time of people taken out."""
+
+    def __init__(self, made: Stack) -> None:
+        self.stack, self.settings = made, made.settings
+        port = int(made.settings.state.joinpath("postgres.url").read_text().rsplit(":", 1)[1].split("/")[0])
+        self.bench = Bench(made, port, Counted())
+        self.postgres = _postmaster(made)
+
+    def batch(self, count: int, units: int) -> Json:
+        """One batch of that many documents; all approvals are given at once, as soon as all are asked for."""
+        names = [self.bench.register(units) for _ in range(count)]
+        data = queue_yaml([{"document_id": name} for name in names])
+        with connect_database(self.settings, OPERATOR) as connection:
+            choice = Options(lanes=LANES, items_max=1000)
+            admission = registry.admit(connection, load_queue(data, items_max=1000), choice)
+            caps = registry.per_document(asdict(caps_of(self.settings)), choice)
+            batch_id, _ = registry.register(connection, admission, choice, run_caps=caps, starter="bench")
+        return asyncio.run(self._drive(batch_id, count, units))
+
+    async def _drive(self, batch_id: str, count: int, units: int) -> Json:
+        client = await connect(self.settings)
+        before, began = self._cpu(), time.perf_counter()
+        handle = await batches.start(client, batch_id, "bench")
+        people = 0.0
+        for gate in GATES:
+            await self._until_all_ask(batch_id, gate, count)
+            asked = time.perf_counter()
+            folder = await asyncio.to_thread(self._sign, batch_id, gate)
+            people += time.perf_counter() - asked
+            answer = await batches.hand_over_set(client, batch_id, "bench", folder, "")
+            assert len(answer["accepted"]) == count, answer
+        result = await handle.result()
+        total = time.perf_counter() - began - people
+        assert result.totals == {"enacted": count, "settled": count}, result
+        after = self._cpu()
+        sizes = await self._histories(client, batch_id)
+        return {
+            "kind": "batch", "documents": count, "units": units, "seconds": round(total, 2),
+            "people_seconds": round(people, 2), "per_minute": round(count / total * 60, 1),
+            "cpu_ms": {name: round((after[name] - before[name]) * 1000 / count, 1) for name in after},
+            "rss_mib": {name: round(self._process(name).memory_info().rss / 2**20, 1) for name in PROCESSES}, **sizes,
+        }  # fmt: skip
+
+    async def _until_all_ask(self, batch_id: str, gate: str, count: int) -> None:
+        stage = next(one for one, name in steering.SOVEREIGN_STAGES.items() if name == gate)
+        while True:
+            seen = await asyncio.to_thread(batches.view, self.settings, batch_id)
+            items = steering.items_of(seen)
+            ready = [one for one in seen["items"] if one["gate"] == gate and one["request_kb_id"]]
+            if sum(item.stage is stage for item in items) == count == len(ready):
+                return
+            assert not any(item.stage is Stage.SETTLED for item in items), steering.totals_of(items, seen)
+            await asyncio.sleep(0.2)
+
+    def _sign(self, batch_id: str, gate: str) -> str:
+        folder = f"{documents.folder(batch_id)}/bench-{uuid_utils.uuid7()}"
+        for one in steering.waiting_at(batches.view(self.settings, batch_id), gate):
+            document, data = signing.read_request(self.settings, one["request_kb_id"])
+            statement = signing.answer(document, data, self.bench.signer, schema.APPROVE)
+            signing.sign_and_upload(self.settings, statement, self.bench.signer, f"{folder}/{one['document_id']}.md")
+        return folder
+
+    async def _histories(self, client: Any, batch_id: str) -> Json:
+        items = (await asyncio.to_thread(batches.view, self.settings, batch_id))["items"]
+        last = client.get_workflow_handle(options.document_workflow_id(items[-1]["document_id"]))
+        parent = client.get_workflow_handle(options.batch_workflow_id(batch_id))
+        child, own = [(await one.describe()).raw_description.workflow_execution_info for one in (last, parent)]
+        return {
+            "history_events": child.history_length, "history_bytes": child.history_size_bytes,
+            "parent_events": own.history_length, "parent_bytes": own.history_size_bytes,
+        }  # fmt: skip
+
+    def serial(self, count: int, units: int) -> Json:
+        """The hand-written loop: one document after the other, each with its own backup, under one file lock."""
+        before, began = time.process_time(), time.perf_counter()
+        people = 0.0
+        for _ in range(count):
+            with (self.settings.state / "serial.lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                people += self.bench.floor(units).people / 1000
+        total = time.perf_counter() - began - people
+        return {
+            "kind": "serial", "documents": count, "units": units, "seconds": round(total, 2),
+            "per_minute": round(count / total * 60, 1),
+            "cpu_ms": {"loop": round((time.process_time() - before) * 1000 / count, 1)},
+        }  # fmt: skip
+
+    def _process(self, name: str) -> psutil.Process:
+        return psutil.Process(self.stack.process(name).pid)
+
+    def _cpu(self) -> dict[str, float]:
+        """CPU seconds so far of each process, children that have ended included."""
+        return {name: _seconds(self._process(name)) for name in PROCESSES} | {
+            "postgres": sum(_seconds(one) for one in (self.postgres, *self.postgres.children()))
+        }
+
+
+def _seconds(process: psutil.Process) -> float:
+    spent = process.cpu_times()
+    return float(spent.user + spent.system + spent.children_user + spent.children_system)
+
+
+def _postmaster(made: Stack) -> psutil.Process:
+    pid = int((made.settings.state / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
+    return psutil.Process(pid)
+
+
+def measure(counts: list[int], sizes: list[int], serial: int) -> list[Json]:
+    """Each size beside the serial loop, in one run on one stack."""
+    records = []
+    with stack("bb") as made:
+        made.up()
+        bench = BatchBench(made)
+        bench.batch(2, 3)
+        for units in sizes:
+            records.append(bench.serial(serial, units))
+            for count in counts:
+                records.append(bench.batch(count, units))
+                print(line(records[-1]), flush=True)
+            records.append(bench.serial(serial, units))
+    return records
+
+
+def line(record: Json) -> str:
+    """One record in a line."""
+    cpu = " + ".join(f"{name} {value:.0f}" for name, value in record["cpu_ms"].items())
+    text = f"{record['kind']:6} {record['documents']:5} × {record['units']:5} units: {record['per_minute']:7.1f}/min"
+    more = ""
+    if record["kind"] == "batch":
+        more = (
+            f"; {record['history_events']} events, {record['history_bytes']:,} B; parent {record['parent_events']}, "
+            f"{record['parent_bytes']:,} B; RSS {', '.join(f'{n} {v:.0f}' for n, v in record['rss_mib'].items())}"
+        )
+    return f"{text}; CPU ms a document: {cpu}{more}"
+
+
+def main() -> None:
+    """Measure, print, write JSON lines."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", 1)[0])
+    parser.add_argument("--documents", default="10,100", help="batch sizes, such as 10,100,1000")
+    parser.add_argument("--units", default="3,60", help="units of a document, such as 3,60")
+    parser.add_argument("--serial", type=int, default=20, help="documents of the serial loop, before and after")
+    parser.add_argument("--output", type=Path, default=RESULTS / "batch.jsonl")
+    chosen = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    counts, sizes = ([int(one) for one in text.split(",")] for text in (chosen.documents, chosen.units))
+    records = measure(counts, sizes, chosen.serial)
+    head = {
+        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
+    }  # fmt: skip
+    print(json.dumps(head))
+    print("\n".join(line(record) for record in records))
+    chosen.output.parent.mkdir(parents=True, exist_ok=True)
+    chosen.output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
