@@ -31,7 +31,11 @@ def details(board: BatchBoard) -> str:
     """Current details: headings, lists and code fences only, since the UI does not sanitise HTML."""
     step = board.steering
     flag = " · partial" if step.partial else ""
-    lines = [f"### {plain(board.batch_id)} · {plain(step.state)}{flag}", ""]
+    mode = f" · {step.mode}" if step.mode not in ("", "live") else ""
+    lines = [f"### {plain(board.batch_id)} · {plain(step.state)}{flag}{mode}", ""]
+    documents = sum(step.totals.get(name, 0) for name in STAGES)
+    if documents:
+        lines.append(f"- documents: {documents}, one row each: `cutter status {plain(board.batch_id)}`")
     for title, names in (("stage", STAGES), ("outcome", OUTCOMES), ("queue", QUEUES)):
         counts = [f"{name} {step.totals[name]}" for name in names if step.totals.get(name)]
         if counts:
