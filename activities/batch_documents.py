@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from cutter.approvals.refusal import Refusal
@@ -24,11 +26,9 @@ def overview_of(connection: Connection, view: Json, gate: str) -> str:
     ).fetchall()
     bodies = {str(run_id): str(body) for run_id, body in rows}
     waiting = [shown for one in items if (shown := _waiting(one, bodies.get(one["run_id"], ""))) is not None]
-    number = _count(connection, batch_id, "batch_overview", gate) + 1
-    kb_id = documents.overview_id(batch_id, gate, number)
     others = steering.totals_of(steering.items_of(view), view)
-    _put(connection, batch_id, "batch_overview", gate, kb_id, documents.overview(batch_id, gate, waiting, others))
-    return kb_id
+    body = documents.overview(batch_id, gate, waiting, others)
+    return _put(connection, batch_id, "batch_overview", gate, body, partial(documents.overview_id, batch_id, gate))
 
 
 def report_of(connection: Connection, view: Json, summary: Summary) -> str:
@@ -46,13 +46,10 @@ def report_of(connection: Connection, view: Json, summary: Summary) -> str:
             if row[2] == queue
         ]
         if entries:
-            number = _count(connection, batch_id, "queue_summary", queue) + 1
             body = documents.queue_summary(batch_id, queue, entries)
-            _put(connection, batch_id, "queue_summary", queue, documents.summary_id(batch_id, queue, number), body)
-    kb_id = documents.report_id(batch_id, _count(connection, batch_id, "batch_report", "report") + 1)
+            _put(connection, batch_id, "queue_summary", queue, body, partial(documents.summary_id, batch_id, queue))
     body = documents.batch_report(batch, items, summary.totals, batch["halted_reason"] or "")
-    _put(connection, batch_id, "batch_report", "report", kb_id, body)
-    return kb_id
+    return _put(connection, batch_id, "batch_report", "report", body, partial(documents.report_id, batch_id))
 
 
 def _waiting(item: Json, body: str) -> Waiting | None:
@@ -68,13 +65,15 @@ def _waiting(item: Json, body: str) -> Waiting | None:
     )  # fmt: skip
 
 
-def _count(connection: Connection, batch_id: str, kind: str, subject: str) -> int:
+def _put(connection: Connection, batch_id: str, kind: str, subject: str, body: str, named: Callable[[int], str]) -> str:
+    """The document's KB id; what says the same as the newest one of its kind is that one, so that whoever looks at a
+    batch again and again adds nothing."""
     asked = {"batch_id": batch_id, "kind": kind, "subject": subject}
-    row = connection.execute(query("batch_documents_before"), asked).fetchone()
-    return int(row[0]) if row else 0  # type: ignore[call-overload]
-
-
-def _put(connection: Connection, batch_id: str, kind: str, subject: str, kb_id: str, body: str) -> None:
+    number, newest, said = connection.execute(query("batch_documents_before"), asked).fetchone() or (0, None, None)
+    if said == body:
+        return str(newest)
+    kb_id = named(int(str(number)) + 1)
     connection.execute(
         "select cutter_governance.fn_batch_document(%s, %s, %s, %s, %s)", (batch_id, kind, subject, kb_id, body)
     )
+    return kb_id

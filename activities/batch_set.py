@@ -79,7 +79,11 @@ def _judged(deps: Deps, kb_id: str, waiting: dict[str, Json]) -> SetEntry:
     except CutterError as problem:
         return _refused(one["document_id"], kb_id, problem.code, str(problem))
     return SetEntry(
-        document_id=one["document_id"], kb_id=kb_id, accepted=verdict.accepted, code=verdict.code, reason=verdict.reason
+        document_id=one["document_id"],
+        kb_id=kb_id,
+        accepted=verdict.accepted,
+        code=verdict.code,
+        reason=verdict.reason[:300],
     )
 
 

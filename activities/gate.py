@@ -160,7 +160,7 @@ def _not_opened(answer: tx.NotOpened) -> Refusal:
         case "stopped":
             return Refusal(status="stopped", code=detail["kind"], reason=detail["reason"] or "")
         case "lane_busy":
-            return Refusal(status="lane_busy", code="lane_busy", reason="another leg A holds the write lane")
+            return Refusal(status="lane_busy", code="lane_busy", reason="another run holds the gate's lane")
         case "approval_refused":
             return Refusal(status="approval_refused", code=detail["code"], reason=f"the database: {detail['code']}")
         case "refused" if detail["code"] in ("stale_attempt", "run_ended"):

@@ -251,11 +251,18 @@ PRIORITY_DEFAULT = 100
 SOURCE_URI_CHARACTERS_MAX = 2_048
 """What browsers and servers take for the length of an address."""
 
+ANSWER_CHARACTERS_MAX = 4_000
+"""A text in an activity's answer to a batch's workflow; the longest of ours is a source's address."""
+
 BATCH_WINDOW = 500
 """Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""
 
 STEER_POLL_SECONDS = 10
 """Without a notification a batch's state is read anew so often."""
+
+STEER_UNHEARD_SECONDS = 30
+"""A run that a batch registered and nothing has begun is named to the batch's workflow again after so long: the answer
+that named it first may have been lost with its worker. So is a stop that has not come about."""
 
 STEER_SHOW_SECONDS = 5
 """A batch's totals are shown at most this much after they changed; what people wait for is shown at once."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cutter import limits
+from cutter.domain import ids
 
 Mode = Literal["dryrun", "live"]
 
@@ -20,7 +21,7 @@ GateStatus = Literal[
     "drift",  # the database is not what the last receipt left
     "stopped",  # the stop latch is set
     "approval_refused",  # the approval did not open the gate; the run waits on
-    "lane_busy",  # another leg A holds the write lane
+    "lane_busy",  # another run holds the lane of leg A, or of the enactment
     "backup_stale",  # the backup is too old for a write
     "ended",  # the run is over
     "out_of_order",  # the gate before it has no sealed receipt: go back to the first one that lacks it
@@ -275,6 +276,12 @@ class BatchStart:
     source_uri: str | None = None
     amends: str | None = None
 
+    def __post_init__(self) -> None:
+        _named(self.document_id)
+        if not ids.is_run_id(self.run_id):
+            raise ValueError("no run id")
+        _short(self.starter, self.source_uri or "", self.amends or "")
+
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStop:
@@ -284,6 +291,10 @@ class BatchStop:
     run_id: str
     kind: Literal["stop", "cancel"]
     reason: str
+
+    def __post_init__(self) -> None:
+        _named(self.document_id)
+        _short(self.run_id, self.reason)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,7 +308,10 @@ class SteerInput:
 
 @dataclass(frozen=True, kw_only=True)
 class Steering:
-    """What a batch's workflow does next, and what it shows. `totals`: items by stage, queue and outcome."""
+    """What a batch's workflow does next, and what it shows. `totals`: items by stage, queue and outcome.
+
+    Bounded: an answer that someone else gave to the activity must not make commands that the server refuses for ever.
+    """
 
     state: str
     seen: str
@@ -312,6 +326,13 @@ class Steering:
     report: str = ""
     note: str = ""
     next_command: str = ""
+
+    def __post_init__(self) -> None:
+        _short(self.state, self.mode, self.gate, *self.totals, most=100)
+        _short(self.seen, self.overview, self.report, self.note, self.next_command)
+        few = max(len(self.starts), len(self.stops)) <= limits.QUEUE_ITEMS_MAX and len(self.totals) <= 50
+        if not few or any(not 0 <= count <= limits.QUEUE_ITEMS_MAX for count in self.totals.values()):
+            raise ValueError("more than a batch holds")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,6 +363,11 @@ class SetEntry:
     code: str
     reason: str
 
+    def __post_init__(self) -> None:
+        if self.accepted:
+            _named(self.document_id)
+        _short(self.document_id, self.kb_id, self.code, self.reason)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SetAnswer:
@@ -353,6 +379,11 @@ class SetAnswer:
     entries: tuple[SetEntry, ...] = ()
     missing: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        _short(self.code, self.reason, *self.missing)
+        if max(len(self.entries), len(self.missing)) > limits.SET_DOCUMENTS_MAX:
+            raise ValueError("more than a set holds")
+
 
 @dataclass(frozen=True, kw_only=True)
 class BatchResult:
@@ -363,3 +394,15 @@ class BatchResult:
     totals: dict[str, int] = field(default_factory=dict)
     report: str = ""
     reason: str = ""
+
+
+def _short(*texts: str, most: int = limits.ANSWER_CHARACTERS_MAX) -> None:
+    if any(len(text) > most for text in texts):
+        raise ValueError(f"a text of more than {most} characters")
+
+
+def _named(document_id: str) -> None:
+    try:
+        ids.document_id(document_id)
+    except ids.InvalidId as problem:
+        raise ValueError(str(problem)) from None

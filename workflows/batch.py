@@ -207,11 +207,14 @@ class Batch:
             order = replace(self.orders[0], batch_id=self.board.batch_id)
             try:
                 done: StateView = await self._ask("halt_batch", order, StateView, order.kind or "resume")
-            except (Away, Broken) as problem:
+            except Away as problem:
                 await self._outage(str(problem))
                 continue
+            except Broken as problem:
+                # Asking again would not help, and a batch with an order that waits never ends.
+                done = StateView(state="", code=f"refused: {problem}")
             self.orders = self.orders[1:]
-            self.board.say(f"{order.kind or 'resume'}: {done.code} ({order.reason})")
+            self.board.say(f"{order.kind or 'resume'}: {done.code[:300]} ({order.reason})")
             workflow.set_current_details(view.details(self.board))
 
     @workflow.signal(name="stop", description='Stop every document at its next boundary: {"reason": "…"}')
@@ -248,7 +251,9 @@ class Batch:
         if answer.status == "refused":
             return _no(answer.code, answer.reason)
         accepted = [one for one in answer.entries if one.accepted]
-        await asyncio.gather(*(self._hand_over(one.document_id, one.kb_id) for one in accepted))
+        for first in range(0, len(accepted), limits.BATCH_WINDOW):
+            some = accepted[first : first + limits.BATCH_WINDOW]
+            await asyncio.gather(*(self._hand_over(one.document_id, one.kb_id) for one in some))
         self.board.say(f"a set: {len(accepted)} accepted, {len(answer.entries) - len(accepted)} refused")
         workflow.set_current_details(view.details(self.board))
         return {

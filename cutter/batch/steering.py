@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from cutter.batch import plan
@@ -140,6 +141,17 @@ def summarise(view: Json, *, attended: bool) -> Summary:
         state=state, totals=totals_of(items, view), partial=is_partial(items), over=over,
         gate=awaited if awaited in gates else "",
     )  # fmt: skip
+
+
+def unheard(view: Json, seconds: float) -> list[Json]:
+    """The items whose run was registered longer ago than that and has begun nothing."""
+    now = datetime.fromisoformat(view["batch"]["began_at"]) + timedelta(seconds=view["age_seconds"])
+    latest = now - timedelta(seconds=seconds)
+    return [
+        one
+        for one in view["items"]
+        if one["state"] == "pending" and not one["ended"] and datetime.fromisoformat(one["created_at"]) < latest
+    ]
 
 
 def totals_of(items: Sequence[Item], view: Json) -> dict[str, int]:

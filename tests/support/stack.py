@@ -147,6 +147,10 @@ class Stack:
         """Be another leg A that is writing."""
         self.take("select pg_advisory_xact_lock(hashtext('cutter.write_lane'))")
 
+    def take_enact_lane(self) -> None:
+        """Be another enactment."""
+        self.take("select pg_advisory_xact_lock(hashtext('cutter.enact_lane'))")
+
     def let_go(self) -> None:
         while self.held:
             self.held.pop().rollback()

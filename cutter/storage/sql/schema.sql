@@ -265,6 +265,9 @@ declare
     v_before text;
 begin
     select halted into v_before from cutter_governance.batch where batch_id = p_batch_id for update;
+    if not found then
+        return 'unknown_batch';
+    end if;
     if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel') then
         return v_before;
     end if;
@@ -903,7 +906,10 @@ begin
         -- an older snapshot would not see a revocation, a newer attempt or a stop
         return jsonb_build_object('status', 'refused', 'code', 'isolation');
     end if;
-    if step.ordinal = 6 and not pg_try_advisory_xact_lock(hashtext('cutter.write_lane')) then
+    -- one leg A and one enactment at a time, across all runs and workers
+    if step.ordinal in (6, 10)
+        and not pg_try_advisory_xact_lock(hashtext(case step.ordinal when 6 then 'cutter.write_lane' else 'cutter.enact_lane' end))
+    then
         return jsonb_build_object('status', 'lane_busy');
     end if;
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for share;

@@ -230,6 +230,9 @@ declare
     v_before text;
 begin
     select halted into v_before from cutter_governance.batch where batch_id = p_batch_id for update;
+    if not found then
+        return 'unknown_batch';
+    end if;
     if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel') then
         return v_before;
     end if;

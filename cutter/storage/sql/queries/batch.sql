@@ -21,7 +21,8 @@ order by requested_at desc limit 1
 select kb_id from cutter_governance.outbox where batch_id = %(batch_id)s and kind = %(kind)s order by id desc limit 1
 
 -- name: batch_documents_before
-select count(*) from cutter_governance.outbox
+select count(*), (array_agg(kb_id order by id desc))[1], (array_agg(body order by id desc))[1]
+from cutter_governance.outbox
 where batch_id = %(batch_id)s and kind = %(kind)s and subject = %(subject)s
 
 -- name: request_documents
