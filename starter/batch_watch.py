@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import sleep
 
 from cutter.settings import Settings
 from starter import batch_status
 from starter.batch_status import View
 from starter.terminal import progress
-from starter.watching import WATCH_SECONDS, following
+from starter.watching import following, until
 
 
 def until_people_or_end(settings: Settings, batch_id: str, *, watch: bool = False) -> View:
     """The batch at a glance when its workflow has nothing to do, or waits for signatures."""
     with _watched() if watch else _said(batch_id) as tell:
-        while True:
-            seen = batch_status.look(settings, batch_id)
-            tell(seen)
-            if seen["over"] or seen["awaits"]:
-                return seen
-            sleep(WATCH_SECONDS)
+        return until(lambda: batch_status.look(settings, batch_id), tell, lambda seen: seen["over"] or seen["awaits"])
 
 
 @contextmanager

@@ -17,6 +17,9 @@ from starter.terminal import out, show
 WATCH_SECONDS = 0.5
 """Between two looks of --watch; a look is one small query."""
 
+WATCH_SHARE = 4
+"""A look that took long is followed by a pause so many times as long: who watches is no load."""
+
 View = dict[str, Any]
 Render = Callable[[View], RenderableType]
 Lines = Callable[[View], list[str]]
@@ -27,16 +30,23 @@ def follow(
     look: Callable[[], View], render: Render, lines: Lines, over: Callable[[View], bool], *, watch: bool, as_json: bool
 ) -> None:  # fmt: skip
     """Show once, or until it is `over`: a live table on a terminal, else one line a change."""
-    seen = look()
     if not watch:
+        seen = look()
         show(seen, as_json=as_json, render=lambda console: console.print(render(seen), soft_wrap=True))
         return
     with following(render, (lambda view: [_compact(view)]) if as_json else lines, live=not as_json) as tell:
+        until(look, tell, over)
+
+
+def until(look: Callable[[], View], tell: Callable[[View], None], over: Callable[[View], bool]) -> View:
+    """Look and tell until it is `over`; the last view."""
+    while True:
+        began = time.monotonic()
+        seen = look()
         tell(seen)
-        while not over(seen):
-            time.sleep(WATCH_SECONDS)
-            seen = look()
-            tell(seen)
+        if over(seen):
+            return seen
+        time.sleep(max(WATCH_SECONDS, WATCH_SHARE * (time.monotonic() - began)))
 
 
 @contextmanager
