@@ -107,8 +107,8 @@ def batches(batch: list[Json]) -> list[str]:
     lines = [
         "## Batches", "",
         "Approvals are given at once, their signing is taken out; four lanes, one backup a wave. The serial loop is",
-        "the same functions one document after the other with a JSON sidecar under a file lock, each with its backup, on",
-        f"the same stack; load {batch[0]['load']} at the end.", "",
+        "the same functions one document after the other with a JSON sidecar under a file lock, each with its backup,",
+        f"on the same stack; load {batch[0]['load']} at the end.", "",
         "| goal | asked for | measured | met |", "| --- | --- | --- | --- |",
         *(f"| {' | '.join((*row[:3], 'yes' if row[3] else '**no**'))} |" for row in batch_goals(batch)), "",
         "| documents × units | a minute | CPU ms a document | events, bytes | parent's events, bytes | RSS, MiB |",
