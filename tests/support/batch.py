@@ -26,6 +26,14 @@ from tests.support.temporal import until
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
+OVERLAPS = """
+select count(*) from cutter_governance.gate_receipt one join cutter_governance.gate_receipt other
+    on one.gate = other.gate and one.run_id < other.run_id
+where one.gate = %s and one.sealed_at is not null and other.sealed_at is not null
+    and one.opened_at < other.sealed_at and other.opened_at < one.sealed_at
+"""
+"""Pairs of runs that were in a gate at the same time, by the database's own clock."""
+
 Json = dict[str, Any]
 
 
