@@ -44,7 +44,7 @@ def status(
     if as_kind != "run":
         raise InvalidInput(f"--as {as_kind}: only run is known; type `cutter status --as run`")
     if run is None:
-        follow(lambda: newest(settings), _table_of_runs, _lines_of_runs, _over, watch=watch, as_json=as_json)
+        follow(lambda: newest(settings), _table_of_all, _lines_of_runs, _over, watch=watch, as_json=as_json)
         return
     if ids.is_batch_id(run):
         status_of_batch(settings, run, watch=watch, as_json=as_json)
@@ -132,13 +132,13 @@ def _ended_as(one: View) -> str:
     return f" ({one['outcome']})" if one["outcome"] else ""
 
 
-def _table_of_runs(view: View) -> RenderableType:
+def _table_of_all(view: View) -> RenderableType:
     if not view["batches"]:
-        return _runs(view)
-    return Group(table_of_batches(view["batches"]), "", _runs(view))
+        return _table_of_runs(view)
+    return Group(table_of_batches(view["batches"]), "", _table_of_runs(view))
 
 
-def _runs(view: View) -> RenderableType:
+def _table_of_runs(view: View) -> RenderableType:
     if not view["runs"]:
         return "no runs yet: type `cutter run DOCUMENT`"
     return Listing(
