@@ -14,7 +14,7 @@ from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs, next_step
 from cutter.errors import InvalidInput, Refused
 from cutter.settings import Settings, load
-from starter import orders, runs, signing, sitting
+from starter import including, orders, runs, signing, sitting
 from starter.terminal import ExitCode, Json, end, err, fields, show, table
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
@@ -28,14 +28,17 @@ def approve(
     run: Annotated[str | None, typer.Argument(help="Run id, or document id (its open run, else its newest)")] = None,
     batch: Annotated[str | None, typer.Option(help="A whole batch instead: a sitting over all its requests")] = None,
     only: Annotated[list[str] | None, typer.Option(help="Of a batch, this document only; may be repeated")] = None,
-    decision: Annotated[str, typer.Option(help="approve the open request, or resume a stopped run")] = schema.APPROVE,
-    reason: Annotated[str | None, typer.Option(help="Why a stopped run may go on; for --decision resume")] = None,
+    decision: Annotated[
+        str, typer.Option(help="approve the open request, resume a stopped run, or include_failed of a batch")
+    ] = schema.APPROVE,
+    reason: Annotated[str | None, typer.Option(help="Why it may go on; for resume and include_failed")] = None,
     approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Show the request and its differences, recompute its digest here, sign, upload, and hand it over.
 
     With --decision resume --reason TEXT the same for a run that was stopped and needs a signature to go on. With
-    --batch each request of a batch is shown in turn; those you confirm are signed and handed over as one set.
+    --batch each request of a batch is shown in turn; those you confirm are signed and handed over as one set; with
+    --decision include_failed its failed documents, which then run again.
 
     Example: cutter approve ICX-LAW-2026-001
 
@@ -44,7 +47,14 @@ def approve(
     if (run is None) == (batch is None):
         raise InvalidInput("name a run, or a batch by --batch ID")
     if batch is not None:
-        _sit(batch, only or (), orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
+        keys = orders.Keys(approver, key, gpg_home)
+        if decision == schema.INCLUDE_FAILED:
+            found = including.include(load(), batch, keys, only=only or (), reason=reason or "", yes=yes)
+            _show_set(found, as_json=as_json)
+        elif decision == schema.APPROVE:
+            _sit(batch, only or (), keys, yes=yes, as_json=as_json)
+        else:
+            raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
         return
     assert run is not None
     if decision == schema.RESUME:
@@ -62,6 +72,7 @@ _ELSEWHERE = {
     schema.VOID: "type `cutter void RUN --reason TEXT`",
     schema.REVOKE: "type `cutter revoke RUN --approval SHA256 --reason TEXT`",
     schema.ACKNOWLEDGE_DRIFT: "type `cutter acknowledge-drift RUN --reason TEXT`",
+    schema.INCLUDE_FAILED: "type `cutter approve --batch ID --decision include_failed --reason TEXT`",
 }
 
 
@@ -72,7 +83,10 @@ def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, as
     def shown(document: RequestDocument) -> None:
         err().print(summary(document, document.request.writer_digest))
 
-    found = sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes)
+    _show_set(sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes), as_json=as_json)
+
+
+def _show_set(found: dict[str, Any], *, as_json: bool) -> None:
     rows = [(name, sitting.text_of(value)) for name, value in found.items() if value not in ("", [], None)]
     show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
     end(ExitCode.DONE if found.get("status") == "accepted" else ExitCode.STOPPED)

@@ -1,10 +1,10 @@
-"""IO: `cutter orchestrate batch|resume-batch`: a queue of documents as one batch (seed 001 §2, §9)."""
+"""IO: `cutter orchestrate batch`: a queue of documents as one batch (seed 001 §2, §9)."""
 
 from __future__ import annotations
 
-import asyncio
 import getpass
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -12,27 +12,20 @@ import typer
 from rich.console import Console
 
 from activities.begin import caps_of
-from cutter.batch import plan, registry
+from cutter.batch import nights, plan, registry, resumption
 from cutter.batch.queue import load_queue
 from cutter.batch.registry import Admission, Options
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.messages import Mode
 from cutter.settings import Settings, load
-from cutter.stack.addresses import ui_url
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
-from starter import batch_status, batches
-from starter.batch_watch import until_people_or_end
-from starter.client import connect
+from starter import batches
+from starter.batch_outcome import outcome
+from starter.batch_resume import FINISHED, Wait, Watch, go_on
 from starter.runs import OPERATOR
-from starter.terminal import ExitCode, Json, Listing, end, fields, show
-from starter.terminal import out as terminal
+from starter.terminal import Json, Listing, show
 
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")]
-Watch = Annotated[
-    bool | None,
-    typer.Option("--watch/--no-watch", help="--wait with a live table, or one line a change; default on a terminal"),
-]
 QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]
 
 
@@ -45,6 +38,13 @@ def batch(
     mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")] = "live",
     skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out what is law already")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this queue's batch")] = False,
+    include_failed: Annotated[
+        bool,
+        typer.Option("--include-failed", help="Take in failed documents, each by a signature; says which lack one"),
+    ] = False,
+    nightly: Annotated[
+        bool, typer.Option("--nightly", help="The queue is a pattern: a batch_id of this minute's own, for cron")
+    ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Show what would start, in which order; start nothing")
     ] = False,
@@ -58,8 +58,10 @@ def batch(
     """
     settings = load()
     options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
-                       overnight=overnight, skip_completed=skip_completed)  # fmt: skip
+                       overnight=overnight, skip_completed=skip_completed or nightly)  # fmt: skip
     data = _read(queue)
+    if nightly:
+        data = nights.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0))
     with translated(), connect_database(settings, OPERATOR) as connection:
         admission = registry.admit(connection, load_queue(data, items_max=options.items_max), options)
         if check:
@@ -72,33 +74,32 @@ def batch(
                 f"batch {batch_id} is there already: see `cutter status {batch_id}`, or go on with it by --resume",
                 code="STOP_BATCH_EXISTS",
             )
-    batches.keep_queue(settings, batch_id, data)
-    uploaded = batches.upload_pre_batched(settings, batch_id, queue.parent) if options.mode == "live" else {}
-    asyncio.run(_go_on(settings, batches.view(settings, batch_id)))
-    found: dict[str, Any] = {"batch_id": batch_id, "new": new, "items": len(admission.rows), **uploaded}
-    _outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
+    if not new and skip_completed:
+        batches.again(settings, batch_id)
+    found: dict[str, Any] = {"batch_id": batch_id, "new": new, "items": len(admission.rows)}
+    found |= _begin(settings, batch_id, data, queue.parent if options.mode == "live" else None)
+    if include_failed:
+        found |= _unsigned(settings, batch_id)
+    outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
 
 
-def resume_batch(
-    batch_id: Annotated[str, typer.Option(help="The batch's id")],
-    approval_set: Annotated[str | None, typer.Option(help="Folder of signed approvals, here or in the KB")] = None,
-    wait: Wait = False,
-    watch: Watch = None,
-    as_json: Json = False,
-) -> None:
-    """Go on with a batch: hand over approvals signed in one sitting, or start its workflow again.
-
-    Example: cutter orchestrate resume-batch --batch-id 0199… --approval-set SG1-approvals/
-    """
-    settings = load()
+def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) -> dict[str, Any]:
+    """Open the batch's workflow, with what lies beside its queue; one that is finished is left as it is."""
     seen = batches.view(settings, batch_id)
-    found: dict[str, Any] = {"batch_id": batch_id}
-    if approval_set is not None:
-        folder, listing = batches.upload_set(settings, batch_id, approval_set)
-        found |= {"folder": folder, **asyncio.run(_hand_over(settings, batch_id, folder, listing))}
-    else:
-        asyncio.run(_go_on(settings, seen))
-    _outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
+    if not resumption.moves(seen):
+        return {"note": FINISHED}
+    batches.keep_queue(settings, batch_id, data)
+    uploaded = batches.upload_pre_batched(settings, batch_id, beside) if beside else {}
+    return {**uploaded, **go_on(settings, seen)}
+
+
+def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
+    """The failed documents that only a signature takes in, here or in the batch that they failed in."""
+    seen = batches.view(settings, batch_id)
+    kept_out = [one["document_id"] for one in seen["items"] if one["kept_out"]]
+    with translated(), connect_database(settings, OPERATOR) as connection:
+        needed = resumption.unsigned_failures(seen) + registry.failed_runs(connection, kept_out)
+    return {"needs_signature": needed} if needed else {}
 
 
 def _options(
@@ -125,49 +126,6 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as problem:
         raise NotFound(f"--queue {path}: {problem.strerror or problem}", code="STOP_QUEUE_NOT_FOUND") from None
-
-
-async def _go_on(settings: Settings, seen: dict[str, Any]) -> None:
-    """Whatever had halted it, and whoever was busy or blocked, is asked anew; its workflow is opened if need be."""
-    batch_id = seen["batch"]["batch_id"]
-    await asyncio.to_thread(batches.halt, settings, batch_id, None, f"resumed by {getpass.getuser()}")
-    await batches.start(await connect(settings), batch_id, seen["batch"]["starter"])
-
-
-async def _hand_over(settings: Settings, batch_id: str, folder: str, listing: str) -> dict[str, Any]:
-    return await batches.hand_over_set(await connect(settings), batch_id, getpass.getuser(), folder, listing)
-
-
-def _outcome(settings: Settings, found: dict[str, Any], *, wait: bool, watch: bool | None, as_json: bool) -> None:
-    # On a terminal somebody looks on, who asked for no exit code: that a person's turn has come is no news to them.
-    live = not as_json and (terminal().is_terminal if watch is None else watch)
-    batch_id = found["batch_id"]
-    waited = wait or live or bool(watch)
-    seen = until_people_or_end(settings, batch_id, watch=live) if waited else batch_status.look(settings, batch_id)
-    found |= {name: seen[name] for name in ("state", "totals", "partial", "next")} | {"ui": ui_url(settings)}
-    shown = {name: _text(value) for name, value in found.items() if value not in (False, None, "", {}, [])}
-    show(found, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
-    end(exit_code(found, waited=waited, asked=wait or bool(watch)))
-
-
-def exit_code(found: dict[str, Any], *, waited: bool, asked: bool) -> ExitCode:
-    """0 started or done, 1 ended with failures, 3 waiting for people (with --wait or --watch), 4 the set was refused.
-
-    `asked`: by --wait or --watch; `waited`: also because somebody looks on.
-    """
-    if found.get("status") == "refused":
-        return ExitCode.STOPPED
-    if found["state"] in ("batch_failed_partial", "batch_voided"):
-        return ExitCode.FAILED if waited else ExitCode.DONE
-    return ExitCode.WAITING if asked and found["state"].startswith("batch_awaiting_") else ExitCode.DONE
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        return " · ".join(f"{name} {count}" for name, count in value.items())
-    if isinstance(value, list):
-        return "\n".join(_text(one) if isinstance(one, dict) else str(one) for one in value)
-    return str(value)
 
 
 def _show_check(admission: Admission, options: Options, *, as_json: bool) -> None:

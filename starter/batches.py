@@ -46,6 +46,14 @@ def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> No
         connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
 
 
+def again(settings: Settings, batch_id: str) -> None:
+    """Let the next resume cut again what was voided until now; without any such document nothing is written."""
+    if not any(str(one["state"]).startswith("voided_") for one in view(settings, batch_id)["items"]):
+        return
+    with translated(), connect(settings, OPERATOR) as connection:
+        connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))
+
+
 def queued(settings: Settings, batch_id: str) -> list[Json]:
     """What waits in the batch's three queues."""
     names = ("document_id", "run_id", "queue", "state", "code", "reason", "kb_id", "entered_at")

@@ -16,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
 from cutter.approvals import schema
+from cutter.batch.state import ENDS
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
 from cutter.errors import InvalidInput, NotFound, Refused, Unavailable
@@ -125,10 +126,8 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     if not text:
         raise InvalidInput("--reason: say why, in one line")
     if ids.is_batch_id(run):
-        batches.view(settings, run)
-        batches.halt(settings, run, kind, text)
-        _show({"batch_id": run, "status": "accepted", "halted": kind, "reason": text, "next": f"cutter status {run}"},
-              as_json=as_json)  # fmt: skip
+        _stop_batch(settings, run, kind, text, as_json=as_json)
+        return
     run_id = runs.run_id_of(settings, run)
     seen = runs.sidecar(settings, run_id)["run"]
     if seen["ended_at"] is not None:
@@ -152,6 +151,18 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         "next": _after(seen, kind, wrote=wrote, delivered=delivered),
     }
     show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+
+
+def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, as_json: bool) -> None:
+    """Halt a batch in the database; whoever steers it is woken by that. An ended one has nothing left to halt."""
+    seen = batches.view(settings, batch_id)
+    state = seen["batch"]["state"]
+    if state in ENDS and all(one["ended"] or not one["run_id"] for one in seen["items"]):
+        raise Refused(f"batch {batch_id} is over as {state}: nothing to {kind}", code="batch_ended")
+    batches.halt(settings, batch_id, kind, reason)
+    found = {"batch_id": batch_id, "status": "accepted", "halted": kind, "reason": reason,
+             "next": f"cutter status {batch_id}"}  # fmt: skip
+    _show(found, as_json=as_json)
 
 
 def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from cutter.messages import Mode, RunInput, RunResult
 from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
 from starter import runs
+from starter.batch_resume import resume_batch
 from starter.client import connect
 from starter.status import lines_of_run, render_run
 from starter.terminal import ExitCode, Json, end, fields, progress, show
@@ -64,16 +65,25 @@ def resume(
     run_id: Annotated[str | None, typer.Option(help="The run's id")] = None,
     document_id: Annotated[str | None, typer.Option(help="Or the document's: its open run, else its newest")] = None,
     approval_kb_id: Annotated[str | None, typer.Option(help="KB id of a signed approval")] = None,
+    batch_id: Annotated[str | None, typer.Option(help="Or a whole batch: see resume-batch")] = None,
+    approval_set: Annotated[str | None, typer.Option(help="Of a batch: folder of signed approvals")] = None,
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run: hand over an approval, resume a stop, or start its workflow again after it was lost.
+    """Go on with a run or a batch: hand over approvals, resume a stop, or start a workflow that was lost again.
 
     Example: cutter orchestrate resume --run-id ictr-… --approval-kb-id knowledge/…/SG1-cut-authz-approval-….md
+
+    Example: cutter orchestrate resume --batch-id 0199… --approval-set SG1-approvals/
     """
+    if sum(one is not None for one in (run_id, document_id, batch_id)) != 1:
+        raise InvalidInput("name what goes on: --run-id ictr-…, --document-id ICX-… or --batch-id 0199…")
+    if (approval_set is not None and batch_id is None) or (approval_kb_id is not None and batch_id is not None):
+        raise InvalidInput("--approval-kb-id goes with a run, --approval-set with --batch-id")
+    if batch_id is not None:
+        resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
+        return
     settings = load()
-    if (run_id is None) == (document_id is None):
-        raise InvalidInput("name the run: --run-id ictr-… or --document-id ICX-…")
     seen = runs.sidecar(settings, runs.run_id_of(settings, str(run_id or document_id)))["run"]
     answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)

@@ -46,11 +46,17 @@ class Order:
     signer: signing.Signing
 
 
-def prepare(settings: Settings, run: Json, decision: str, reason: str, keys: Keys, **fields: str) -> Order:
-    """The statement about this run, unsigned; `fields` are those that only its decision has."""
+def prepare(
+    settings: Settings, run: Json, decision: str, reason: str, keys: Keys, *, gate: str = "", **fields: str
+) -> Order:
+    """The statement about this run, unsigned; `fields` are those that only its decision has.
+
+    Without a `gate` it is the sovereign gate that the run stands before.
+    """
     if not reason.strip():
         raise InvalidInput("--reason: say why, in one line")
-    deployment, gate = signing.gate_ahead(settings, run["run_id"])
+    deployment, ahead = signing.gate_ahead(settings, run["run_id"])
+    gate = gate or ahead
     signer = signing.who(settings, *keys)
     signing.require_fit(settings, signer, run, gate, decision)
     made = signing.order(run, deployment, gate, signer, decision, reason, **fields)

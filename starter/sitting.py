@@ -5,8 +5,6 @@ Of a batch that was only rehearsed, the same sitting signs both gates beforehand
 
 from __future__ import annotations
 
-import asyncio
-import getpass
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +22,7 @@ from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect as connect_database
-from starter import batches, signing
-from starter.client import connect
+from starter import batch_resume, batches, signing
 from starter.runs import OPERATOR
 from starter.signing import Signing
 from starter.terminal import Listing, err, progress
@@ -135,11 +132,8 @@ def _sign_set(settings: Settings, batch_id: str, chosen: Sequence[Asked], signer
             signing.sign_and_upload(settings, statement, signer, f"{folder}/{one.item['document_id']}.md")
             say(f"signed {number} of {len(chosen)}")
     folder, listing = batches.upload_set(settings, batch_id, folder)
-    return {"folder": folder, **asyncio.run(_hand_over(settings, batch_id, folder, listing))}
-
-
-async def _hand_over(settings: Settings, batch_id: str, folder: str, listing: str) -> Json:
-    return await batches.hand_over_set(await connect(settings), batch_id, getpass.getuser(), folder, listing)
+    seen = batches.view(settings, batch_id)
+    return {"folder": folder, **batch_resume.hand_over(settings, seen, folder, listing)}
 
 
 def _sign_before(settings: Settings, batch_id: str, chosen: Sequence[Asked], signer: Signing) -> Json:

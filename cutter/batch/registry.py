@@ -12,6 +12,7 @@ from cutter import limits
 from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Item
 from cutter.batch.queue import Queue, QueueItem, QueueRefused
+from cutter.batch.resumption import include_command
 from cutter.errors import Conflict
 from cutter.messages import Mode
 from cutter.storage.gate_transaction import call
@@ -119,6 +120,19 @@ def register(
             code="STOP_BATCH_CONFLICT",
         )
     return batch_id, bool(answer["status"] == "registered")
+
+
+def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[Json]:
+    """The newest failed run of each of these documents, with the command that goes on from it."""
+    rows = connection.execute(query("failed_runs"), {"document_ids": list(document_ids)}).fetchall()
+    return [
+        {
+            "document_id": str(document_id), "run_id": str(run_id), "state": str(state),
+            "sign": include_command(str(batch_id), str(document_id))
+            if batch_id else f"cutter run {document_id} --amends {run_id}",
+        }
+        for document_id, run_id, state, batch_id in rows
+    ]  # fmt: skip
 
 
 def per_document(run_caps: Json, options: Options) -> Json:

@@ -97,7 +97,8 @@ def decide(
     """What to do now. `reviews` are items whose approval should have been there and is not."""
     batch, items = view["batch"], items_of(view)
     by_id = {one["document_id"]: one for one in view["items"]}
-    halt = _halt(batch, items, view["age_seconds"])
+    again = [one["document_id"] for one in view["items"] if one["included"]]
+    halt = _halt(batch, [one for one in items if one.document_id not in again], view["age_seconds"])
     kind = halt.kind if halt else batch["halted"]
     reason = (halt.reason if halt else batch["halted_reason"]) or ""
     decided: list[tuple[str, str, str]] = []
@@ -106,7 +107,6 @@ def decide(
         decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
     elif kind is None:
         decided = [(name, "blocked", _why(one)) for name, one in plan.blocked(items).items()]
-        again = [one["document_id"] for one in view["items"] if one["included"]]
         starts = again + plan.next_starts(items, lanes=batch["lanes"], window=window, tenant_shares=shares)
     return Orders(
         halt=halt,
@@ -175,6 +175,7 @@ def _why(one: plan.Blocked) -> str:
 
 
 def _halt(batch: Json, items: Sequence[Item], age_seconds: float) -> Halt | None:
+    """Why to halt now; `items` without the failed ones that a signature takes in again."""
     if batch["halted"] is not None:
         return None
     failed = [one for one in items if one.outcome in FAILURES]

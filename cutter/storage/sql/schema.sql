@@ -243,6 +243,16 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_batch_again(p_batch_id text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    update cutter_governance.batch set again_at = clock_timestamp() where batch_id = p_batch_id;
+    perform cutter_governance.fn_audit_append(p_batch_id, null, 'again', jsonb_build_object('by', session_user));
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_batch_document(p_batch_id text, p_kind text, p_subject text, p_kb_id text, p_body text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -272,12 +282,14 @@ begin
         return v_before;
     end if;
     if p_halted is null then
-        update cutter_governance.batch_item set decided = null, reason = null
-        where batch_id = p_batch_id and decided in ('busy', 'blocked', 'voided');
+        update cutter_governance.batch_item i set decided = null, reason = null
+        where batch_id = p_batch_id and decided in ('busy', 'blocked', 'voided')
+            and not cutter_governance.fn_item_kept_out(i);
     end if;
     update cutter_governance.batch
     set halted = p_halted, halted_reason = case when p_halted is not null then left(p_reason, 500) end,
-        began_at = case when p_halted is null and v_before is not null then clock_timestamp() else began_at end
+        -- whoever lets it go on gives it its whole time again: a night's batch is signed the next day
+        began_at = case when p_halted is null then clock_timestamp() else began_at end
     where batch_id = p_batch_id;
     perform cutter_governance.fn_audit_append(p_batch_id, null, 'halt', jsonb_build_object(
         'halted', p_halted, 'before', v_before, 'reason', left(p_reason, 500)));
@@ -312,6 +324,9 @@ begin
     end if;
     select * into newest from cutter_governance.run
     where batch_id = p_batch_id and document_id = p_document_id order by created_at desc, run_id desc limit 1;
+    if newest.state like 'voided\_%' and newest.ended_at < v_batch.again_at then
+        newest := null;
+    end if;
     if newest.run_id is not null and newest.ended_at is null then
         return jsonb_build_object('status', 'found', 'run_id', newest.run_id, 'state', newest.state);
     end if;
@@ -411,9 +426,10 @@ begin
             'queue_sha256', existing.queue_sha256);
     end if;
     insert into cutter_governance.batch_item (
-        batch_id, document_id, position, priority, depends_on, critical, tenant, source_uri, marking_profile, decided, reason)
+        batch_id, document_id, position, priority, depends_on, critical, tenant, source_uri, marking_profile, decided, reason,
+        kept_out)
     select v_id, document_id, position, priority, coalesce(depends_on, '{}'), coalesce(critical, false),
-        coalesce(tenant, 'default'), source_uri, marking_profile, decided, reason
+        coalesce(tenant, 'default'), source_uri, marking_profile, decided, reason, coalesce(decided = 'blocked', false)
     from jsonb_to_recordset(p_items) as item (
         document_id text, position integer, priority integer, depends_on text[], critical boolean, tenant text,
         source_uri text, marking_profile text, decided text, reason text);
@@ -442,7 +458,10 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                     where v.run_id = r.run_id and v.accepted and v.decision = 'include_failed'
                         and r.state like 'failed\_%' and v.not_after > clock_timestamp()
                         and not exists (select from cutter_governance.order_consumption
-                                        where statement_sha256 = v.approval_sha256)),
+                                        where statement_sha256 = v.approval_sha256)
+                        and not exists (select from cutter_governance.approval_revocation
+                                        where approval_sha256 = v.approval_sha256)),
+                'kept_out', cutter_governance.fn_item_kept_out(i),
                 'latched', coalesce(l.stopped, false), 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 'approved', a.run_id is not null and exists (
                     select from cutter_governance.approval_verdict v
@@ -460,7 +479,8 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
             left join lateral (
                 select * from cutter_governance.run n
                 where n.batch_id = i.batch_id and n.document_id = i.document_id
-                order by n.created_at desc, n.run_id desc limit 1) r on true
+                order by n.created_at desc, n.run_id desc limit 1) r
+                on not coalesce(r.state like 'voided\_%' and r.ended_at < b.again_at, false)
             left join cutter_governance.stop_latch l on l.run_id = r.run_id
             left join cutter_governance.approval_request a
                 on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
@@ -1064,6 +1084,32 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
             || coalesce(n.nspname, 'everywhere'), a.defaclacl::text
         from pg_default_acl a left join pg_namespace n on n.oid = a.defaclnamespace
     ) as grants
+$$;
+
+CREATE TABLE cutter_governance.batch_item (
+    batch_id text NOT NULL,
+    document_id text NOT NULL,
+    "position" integer NOT NULL,
+    priority integer NOT NULL,
+    depends_on text[] DEFAULT '{}'::text[] NOT NULL,
+    critical boolean DEFAULT false NOT NULL,
+    tenant text NOT NULL,
+    source_uri text,
+    marking_profile text,
+    decided text,
+    reason text,
+    kept_out boolean DEFAULT false NOT NULL,
+    CONSTRAINT batch_item_decided_check CHECK ((decided = ANY (ARRAY['busy'::text, 'skipped'::text, 'blocked'::text, 'voided'::text]))),
+    CONSTRAINT batch_item_position_check CHECK (("position" > 0))
+);
+
+CREATE FUNCTION cutter_governance.fn_item_kept_out(p_item cutter_governance.batch_item) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select p_item.kept_out and not exists (
+        select from cutter_governance.run r
+        where r.document_id = p_item.document_id and r.mode = 'live' and r.state = 'closeout_reported')
 $$;
 
 CREATE FUNCTION cutter_governance.fn_leg_b_problem(p_run cutter_governance.run) RETURNS text
@@ -2543,6 +2589,7 @@ CREATE TABLE cutter_governance.batch (
     halted text,
     halted_reason text,
     began_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    again_at timestamp with time zone,
     ended_at timestamp with time zone,
     CONSTRAINT batch_batch_id_check CHECK ((batch_id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(-dryrun)?$'::text)),
     CONSTRAINT batch_check CHECK ((mode =
@@ -2555,22 +2602,6 @@ END)),
     CONSTRAINT batch_lanes_check CHECK (((lanes >= 1) AND (lanes <= 64))),
     CONSTRAINT batch_policy_check CHECK ((policy = ANY (ARRAY['default'::text, 'strict'::text, 'quarantine'::text]))),
     CONSTRAINT batch_state_check CHECK ((state = ANY (ARRAY['batch_pending'::text, 'batch_planning'::text, 'batch_awaiting_cut_authz_set'::text, 'batch_writing'::text, 'batch_awaiting_lifecycle_authz_set'::text, 'batch_enacting'::text, 'batch_closeout'::text, 'batch_failed_partial'::text, 'batch_voided'::text])))
-);
-
-CREATE TABLE cutter_governance.batch_item (
-    batch_id text NOT NULL,
-    document_id text NOT NULL,
-    "position" integer NOT NULL,
-    priority integer NOT NULL,
-    depends_on text[] DEFAULT '{}'::text[] NOT NULL,
-    critical boolean DEFAULT false NOT NULL,
-    tenant text NOT NULL,
-    source_uri text,
-    marking_profile text,
-    decided text,
-    reason text,
-    CONSTRAINT batch_item_decided_check CHECK ((decided = ANY (ARRAY['busy'::text, 'skipped'::text, 'blocked'::text, 'voided'::text]))),
-    CONSTRAINT batch_item_position_check CHECK (("position" > 0))
 );
 
 CREATE TABLE cutter_governance.batch_queue (
@@ -3071,7 +3102,7 @@ ALTER TABLE ONLY cutter_governance.batch
     ADD CONSTRAINT batch_pkey PRIMARY KEY (batch_id);
 
 ALTER TABLE ONLY cutter_governance.batch_queue
-    ADD CONSTRAINT batch_queue_kb_id_key UNIQUE (kb_id);
+    ADD CONSTRAINT batch_queue_pkey PRIMARY KEY (kb_id);
 
 ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
     ADD CONSTRAINT cut_change_set_affected_row_change_set_id_unit_id_key UNIQUE (change_set_id, unit_id);

@@ -21,6 +21,8 @@ create table cutter_governance.batch (
     halted text check (halted in ('failure', 'critical', 'stop', 'cancel', 'hard_cap')),
     halted_reason text,
     began_at timestamptz not null default clock_timestamp(),
+    -- documents whose run was voided before this are cut again
+    again_at timestamptz,
     ended_at timestamptz
 );
 
@@ -37,6 +39,8 @@ create table cutter_governance.batch_item (
     -- an item that has no run of this batch, and why
     decided text check (decided in ('busy', 'skipped', 'blocked', 'voided')),
     reason text,
+    -- it had failed before this batch and was passed over: a resume alone does not take it in
+    kept_out boolean not null default false,
     primary key (batch_id, document_id),
     unique (batch_id, position)
 );
@@ -50,7 +54,7 @@ create table cutter_governance.batch_queue (
     state text not null,
     code text not null,
     reason text not null,
-    kb_id text not null unique,
+    kb_id text primary key,
     entered_at timestamptz not null default clock_timestamp(),
     left_at timestamptz,
     left_as text,
@@ -58,6 +62,16 @@ create table cutter_governance.batch_queue (
 );
 create unique index batch_queue_open on cutter_governance.batch_queue (batch_id, document_id) where left_at is null;
 create index run_of_batch on cutter_governance.run (batch_id, document_id, created_at) where batch_id is not null;
+
+-- An item that a resume alone leaves out: it had failed before the batch, and is still no law.
+create function cutter_governance.fn_item_kept_out(p_item cutter_governance.batch_item) returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select p_item.kept_out and not exists (
+        select from cutter_governance.run r
+        where r.document_id = p_item.document_id and r.mode = 'live' and r.state = 'closeout_reported')
+$$;
 
 -- Where each item of a batch stands: its own row, its newest run of this batch, its open place in a queue.
 create function cutter_governance.fn_batch_view(p_batch_id text) returns jsonb
@@ -79,7 +93,10 @@ as $$
                     where v.run_id = r.run_id and v.accepted and v.decision = 'include_failed'
                         and r.state like 'failed\_%' and v.not_after > clock_timestamp()
                         and not exists (select from cutter_governance.order_consumption
-                                        where statement_sha256 = v.approval_sha256)),
+                                        where statement_sha256 = v.approval_sha256)
+                        and not exists (select from cutter_governance.approval_revocation
+                                        where approval_sha256 = v.approval_sha256)),
+                'kept_out', cutter_governance.fn_item_kept_out(i),
                 'latched', coalesce(l.stopped, false), 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 'approved', a.run_id is not null and exists (
                     select from cutter_governance.approval_verdict v
@@ -97,7 +114,8 @@ as $$
             left join lateral (
                 select * from cutter_governance.run n
                 where n.batch_id = i.batch_id and n.document_id = i.document_id
-                order by n.created_at desc, n.run_id desc limit 1) r on true
+                order by n.created_at desc, n.run_id desc limit 1) r
+                on not coalesce(r.state like 'voided\_%' and r.ended_at < b.again_at, false)
             left join cutter_governance.stop_latch l on l.run_id = r.run_id
             left join cutter_governance.approval_request a
                 on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
@@ -129,9 +147,10 @@ begin
             'queue_sha256', existing.queue_sha256);
     end if;
     insert into cutter_governance.batch_item (
-        batch_id, document_id, position, priority, depends_on, critical, tenant, source_uri, marking_profile, decided, reason)
+        batch_id, document_id, position, priority, depends_on, critical, tenant, source_uri, marking_profile, decided, reason,
+        kept_out)
     select v_id, document_id, position, priority, coalesce(depends_on, '{}'), coalesce(critical, false),
-        coalesce(tenant, 'default'), source_uri, marking_profile, decided, reason
+        coalesce(tenant, 'default'), source_uri, marking_profile, decided, reason, coalesce(decided = 'blocked', false)
     from jsonb_to_recordset(p_items) as item (
         document_id text, position integer, priority integer, depends_on text[], critical boolean, tenant text,
         source_uri text, marking_profile text, decided text, reason text);
@@ -162,6 +181,9 @@ begin
     end if;
     select * into newest from cutter_governance.run
     where batch_id = p_batch_id and document_id = p_document_id order by created_at desc, run_id desc limit 1;
+    if newest.state like 'voided\_%' and newest.ended_at < v_batch.again_at then
+        newest := null;
+    end if;
     if newest.run_id is not null and newest.ended_at is null then
         return jsonb_build_object('status', 'found', 'run_id', newest.run_id, 'state', newest.state);
     end if;
@@ -237,16 +259,29 @@ begin
         return v_before;
     end if;
     if p_halted is null then
-        update cutter_governance.batch_item set decided = null, reason = null
-        where batch_id = p_batch_id and decided in ('busy', 'blocked', 'voided');
+        update cutter_governance.batch_item i set decided = null, reason = null
+        where batch_id = p_batch_id and decided in ('busy', 'blocked', 'voided')
+            and not cutter_governance.fn_item_kept_out(i);
     end if;
     update cutter_governance.batch
     set halted = p_halted, halted_reason = case when p_halted is not null then left(p_reason, 500) end,
-        began_at = case when p_halted is null and v_before is not null then clock_timestamp() else began_at end
+        -- whoever lets it go on gives it its whole time again: a night's batch is signed the next day
+        began_at = case when p_halted is null then clock_timestamp() else began_at end
     where batch_id = p_batch_id;
     perform cutter_governance.fn_audit_append(p_batch_id, null, 'halt', jsonb_build_object(
         'halted', p_halted, 'before', v_before, 'reason', left(p_reason, 500)));
     return p_halted;
+end
+$$;
+
+-- The queue is to be cut again after a void: what was voided until now gets another run, whose write is signed anew.
+create function cutter_governance.fn_batch_again(p_batch_id text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update cutter_governance.batch set again_at = clock_timestamp() where batch_id = p_batch_id;
+    perform cutter_governance.fn_audit_append(p_batch_id, null, 'again', jsonb_build_object('by', session_user));
 end
 $$;
 

@@ -53,6 +53,18 @@ left join lateral (
     order by s.version_seq desc limit 1) v on true
 where d.doc_code = any (%(document_ids)s)
 
+-- name: failed_runs
+select distinct on (r.document_id) r.document_id, r.run_id, r.state, r.batch_id from cutter_governance.run r
+where r.document_id = any (%(document_ids)s) and r.mode = 'live' and r.state like 'failed\_%%'
+order by r.document_id, r.created_at desc
+
+-- name: waiting_batch_documents
+select batch_id, kb_id from cutter_governance.outbox where done_at is null and batch_id is not null order by id
+
+-- name: batches_not_ended
+select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at) as age_seconds
+from cutter_governance.batch b where b.ended_at is null order by b.created_at
+
 -- name: batches
 select b.batch_id, b.mode, b.state, b.policy, b.created_at, b.ended_at, b.halted,
     (select count(*) from cutter_governance.batch_item i where i.batch_id = b.batch_id) as items,

@@ -1,0 +1,69 @@
+"""Pure: what a resume of a batch would set in motion, and which failed documents need a signature first.
+
+A resume of a batch that has nothing left to do must write nothing; whether it has, is asked before anything is opened.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cutter import limits
+from cutter.batch import steering
+from cutter.batch.state import ENDS
+
+Json = dict[str, Any]
+
+ASKED_ANEW = ("busy", "blocked", "voided")
+"""Decisions that a resume takes back: the reason may be gone."""
+
+
+def moves(view: Json) -> bool:
+    """True when a resume of this batch would change anything: start, adopt, open a halt, or tell another state."""
+    if view["batch"]["state"] not in ENDS or any(_open(one) for one in view["items"]):
+        return True
+    asked = _asked_anew(view)
+    orders = steering.decide(asked, window=limits.BATCH_WINDOW)
+    halted = orders.halt.kind if orders.halt else None
+    if orders.starts or halted != view["batch"]["halted"]:
+        return True
+    summary = steering.summarise(view, attended=not view["batch"]["unattended"])
+    return bool(summary.state.value != view["batch"]["state"])
+
+
+def unsigned_failures(view: Json) -> list[Json]:
+    """Items whose run failed and that nobody has signed in again, each with the command that does it."""
+    batch_id = view["batch"]["batch_id"]
+    return [
+        {
+            "document_id": one["document_id"],
+            "run_id": one["run_id"],
+            "state": one["state"],
+            "sign": include_command(batch_id, one["document_id"]),
+        }
+        for one in view["items"]
+        if failed(one) and not one["included"]
+    ]
+
+
+def failed(item: Json) -> bool:
+    """True for an item whose newest run of this batch failed."""
+    return str(item["state"] or "").startswith("failed_")
+
+
+def include_command(batch_id: str, document_id: str) -> str:
+    """What a sovereign types so that a failed document runs again in its batch."""
+    return f"cutter approve --batch {batch_id} --decision include_failed --only {document_id} --reason TEXT"
+
+
+def _open(item: Json) -> bool:
+    """A run that may go on by itself once its workflow is open; a stopped one waits for people."""
+    return bool(item["run_id"]) and not item["ended"] and not str(item["state"]).startswith("stopped_")
+
+
+def _asked_anew(view: Json) -> Json:
+    batch = {**view["batch"], "halted": None, "halted_reason": None}
+    items = [
+        {**one, "decided": None, "reason": None} if one["decided"] in ASKED_ANEW and not one["kept_out"] else one
+        for one in view["items"]
+    ]
+    return {**view, "batch": batch, "items": items, "age_seconds": 0.0}

@@ -1,0 +1,79 @@
+"""IO: `cutter orchestrate resume-batch`, and `resume --batch-id`: a batch goes on, or takes a set of approvals."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+from typing import Annotated, Any
+
+import typer
+
+from cutter.batch import resumption
+from cutter.settings import Settings, load
+from starter import batches
+from starter.batch_outcome import outcome
+from starter.client import connect
+from starter.terminal import Json
+
+FINISHED = "it is finished: nothing was started, and nothing was written"
+
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")]
+Watch = Annotated[
+    bool | None,
+    typer.Option("--watch/--no-watch", help="--wait with a live table, or one line a change; default on a terminal"),
+]
+
+HELD_BY_A_DECISION = ("stop", "cancel", "failure", "critical")
+"""Halts that signing approvals does not lift; a full night's cap it does."""
+
+
+def resume_batch(
+    batch_id: Annotated[str, typer.Option(help="The batch's id")],
+    approval_set: Annotated[str | None, typer.Option(help="Folder of signed approvals, here or in the KB")] = None,
+    wait: Wait = False,
+    watch: Watch = None,
+    as_json: Json = False,
+) -> None:
+    """Go on with a batch: hand over approvals signed in one sitting, or start its workflow again.
+
+    Example: cutter orchestrate resume-batch --batch-id 0199… --approval-set SG1-approvals/
+    """
+    settings = load()
+    seen = batches.view(settings, batch_id)
+    found: dict[str, Any] = {"batch_id": batch_id}
+    if approval_set is not None and (resumption.moves(seen) or any(map(resumption.failed, seen["items"]))):
+        folder, listing = batches.upload_set(settings, batch_id, approval_set)
+        found |= {"folder": folder, **hand_over(settings, seen, folder, listing)}
+    else:
+        found |= go_on(settings, seen)
+    outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
+
+
+def go_on(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
+    """Whatever had halted it, and whoever was busy or blocked, is asked anew; its workflow is opened if need be.
+
+    A batch that has nothing left to do is not touched; the answer says so.
+    """
+    if not resumption.moves(seen):
+        return {"note": FINISHED}
+    batch_id = seen["batch"]["batch_id"]
+    return {"workflow_id": asyncio.run(_opened(settings, batch_id, seen["batch"]["starter"]))}
+
+
+async def _opened(settings: Settings, batch_id: str, starter: str) -> str:
+    # The client first: while Temporal does not answer, nothing is taken back that held the batch.
+    client = await connect(settings)
+    await asyncio.to_thread(batches.halt, settings, batch_id, None, f"resumed by {getpass.getuser()}")
+    return (await batches.start(client, batch_id, starter)).id
+
+
+def hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
+    """Give a set to the batch; one that had run out of its time gets it anew, since its people have come."""
+    return asyncio.run(_hand_over(settings, seen, folder, listing))
+
+
+async def _hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
+    client, batch_id = await connect(settings), seen["batch"]["batch_id"]
+    if seen["batch"]["halted"] not in HELD_BY_A_DECISION:
+        await asyncio.to_thread(batches.halt, settings, batch_id, None, f"signed for by {getpass.getuser()}")
+    return await batches.hand_over_set(client, batch_id, getpass.getuser(), folder, listing)

@@ -1,0 +1,270 @@
+"""The batch's commands as the seed writes them, what they refuse, and how each of them ends."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import uuid_utils
+
+from starter import signing
+from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter, Told
+from tests.support import batch as support
+from tests.support.batch import CUT, LIFECYCLE, Batch, Json
+from tests.support.stack import Stack
+
+POISON = b"A text that has no heading at all.\n"
+ENACTED = "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
+EVERY_ROW = (
+    "select (select count(*) from cutter_governance.audit_event) + (select count(*) from cutter_governance.outbox) "
+    "+ (select count(*) from cutter_governance.run)"
+)
+
+
+def queue_file(stack: Stack, items: Sequence[Json], batch_id: str = "") -> tuple[Path, str]:
+    """A queue.yaml of these items; (where it stands, its batch id)."""
+    batch_id = batch_id or str(uuid_utils.uuid7())
+    path = stack.settings.state / "queue.yaml"
+    path.write_bytes(support.queue_yaml(items, batch_id))
+    return path, batch_id
+
+
+def batch_of(stack: Stack, batch_id: str) -> Batch:
+    return Batch(stack=stack, batch_id=batch_id, handle=stack.client.get_workflow_handle(f"batch/{batch_id}"))
+
+
+def set_here(stack: Stack, waiting: Sequence[Json], name: str) -> Path:
+    """A folder on this machine with a signed statement for each of these items, as a sovereign hands it over."""
+    folder = stack.settings.state / name
+    folder.mkdir()
+    for one in waiting:
+        document, data = signing.read_request(stack.settings, one["request_kb_id"])
+        statement = signing.answer(document, data, stack.kit.alice, "approve")
+        kb_id = signing.sign_and_upload(
+            stack.settings, statement, stack.kit.alice, f"knowledge/dev/{name}/{one['document_id']}.md"
+        )
+        for suffix in ("", ".asc"):
+            source = Path(str(stack.settings.kb).removeprefix("file://")) / f"{kb_id}{suffix}"
+            (folder / f"{one['document_id']}.md{suffix}").write_bytes(source.read_bytes())
+    return folder
+
+
+async def waiting(batch: Batch, gate: str) -> list[Json]:
+    state = "batch_awaiting_cut_authz_set" if gate == CUT else "batch_awaiting_lifecycle_authz_set"
+    return [one for one in (await batch.until_state(state))["items"] if one["request_kb_id"]]
+
+
+async def test_the_seeds_own_commands_lead_from_a_queue_to_closeout(stack: Stack, cutter: Cutter) -> None:
+    path, batch_id = queue_file(stack, support.small_laws(stack, 2))
+    batch = batch_of(stack, batch_id)
+    async with stack.workers():
+        started = await cutter("orchestrate", "batch", "--queue", str(path), "--max-concurrent", "4", "--json")
+        assert (started.code, started.json["new"], started.json["items"]) == (0, True, 2)
+        first = set_here(stack, (await waiting(batch, CUT))[:1], "SG1-approvals")
+        told = await cutter("orchestrate", "resume", "--batch-id", batch_id, "--approval-set", str(first), "--json")
+        assert (told.code, told.json["accepted"], told.json["missing"]) == (0, ["ICX-B-1"], ["ICX-B-2"])
+        late = (await batch.until_stage("ICX-B-2", "at_sg1"), await batch.until_stage("ICX-B-1", "at_sg2"))
+        approval = set_here(stack, late[:1], "late") / "ICX-B-2.md"
+        run = ("orchestrate", "resume", "--run-id", late[0]["run_id"], "--approval-kb-id")
+        assert (await cutter(*run, f"knowledge/dev/late/{approval.name}", "--json")).code == 0
+        second = set_here(stack, await waiting(batch, LIFECYCLE), "SG2-approvals")
+        told = await cutter("orchestrate", "resume-batch", "--batch-id", batch_id, "--approval-set", str(second),
+                            "--wait", "--json")  # fmt: skip
+        if len(told.json["accepted"]) < 2:
+            await batch.through_lifecycle()
+        seen = await batch.until_state("batch_closeout")
+    assert batch.outcomes(seen) == {"ICX-B-1": "enacted", "ICX-B-2": "enacted"}
+    assert stack.database.value(ENACTED) == 6
+    await _says_of_everything_that_it_is_finished(stack, cutter, path, batch_id, second, late[0]["run_id"])
+
+
+async def _says_of_everything_that_it_is_finished(
+    stack: Stack, cutter: Cutter, path: Path, batch_id: str, approvals: Path, run_id: str
+) -> None:
+    """No worker runs any more: a command that wanted one would not come back."""
+    before = stack.database.value(EVERY_ROW)
+    queue = ("orchestrate", "batch", "--queue", str(path))
+    for command in (
+        (*queue, "--resume"),
+        (*queue, "--skip-completed", "--resume"),
+        (*queue, "--skip-completed", "--resume", "--include-failed"),
+        ("orchestrate", "resume-batch", "--batch-id", batch_id),
+        ("orchestrate", "resume", "--batch-id", batch_id, "--approval-set", str(approvals)),
+    ):
+        told = await cutter(*command)
+        assert (told.code, "nothing was written" in told.out) == (0, True), (command, told)
+    assert (await cutter("orchestrate", "resume", "--run-id", run_id)).code == 0
+    again = await cutter(*queue)
+    assert (again.code, "--resume" in again.err, batch_id in again.err) == (4, True, True)
+    stop = await cutter("stop", batch_id, "--reason", "too late")
+    assert (stop.code, "is over as batch_closeout: nothing to stop" in stop.err) == (4, True)
+    assert stack.database.value(EVERY_ROW) == before
+
+
+async def test_strict_stops_the_rest_and_a_signature_takes_the_failed_one_in_again(
+    stack: Stack, cutter: Cutter
+) -> None:
+    stack.register("ICX-P-1", POISON)
+    stack.register("ICX-P-2", support.law(2))
+    path, batch_id = queue_file(stack, [{"document_id": "ICX-P-1"}, {"document_id": "ICX-P-2"}])
+    batch = batch_of(stack, batch_id)
+    queue = ("orchestrate", "batch", "--queue", str(path))
+    async with stack.workers():
+        ended = await cutter(*queue, "--stop-on-first-failure", "--max-concurrent", "1", "--wait", "--json")
+        assert (ended.code, ended.json["state"]) == (1, "batch_failed_partial")
+        assert batch.outcomes(await batch.view()) == {"ICX-P-1": "failed", "ICX-P-2": "voided"}
+
+        asked = await cutter(*queue, "--resume", "--include-failed", "--json")
+        (needed,) = asked.json["needs_signature"]
+        command = f"cutter approve --batch {batch_id} --decision include_failed --only ICX-P-1 --reason TEXT"
+        assert (asked.code, needed["sign"], asked.json["note"]) == (
+            3, command, "it is finished: nothing was started, and nothing was written",
+        )  # fmt: skip
+
+        approve = ("approve", "--batch", batch_id, "--decision", "include_failed", "--only", "ICX-P-1")
+        assert (await cutter.signed(*approve)).code == 2
+        wrong = await cutter.signed(*approve, "--only", "ICX-P-2", "--reason", "x")
+        assert (wrong.code, "ICX-P-2 of batch" in wrong.err) == (1, True)
+        stack.register("ICX-P-1", support.law(1))
+        signed = await cutter.signed(*approve, "--reason", "its text was corrected")
+        assert (signed.code, signed.json["accepted"], signed.json["signed"]) == (0, ["ICX-P-1"], 1)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        assert set(batch.outcomes(await batch.view()).values()) == {"at_sg1"}, "what it had held back begins too"
+        assert (await cutter(*queue, "--resume", "--include-failed", "--json")).code == 0
+
+
+async def test_a_queue_goes_on_after_a_void(stack: Stack, cutter: Cutter) -> None:
+    path, batch_id = queue_file(stack, support.small_laws(stack, 2))
+    batch = batch_of(stack, batch_id)
+    queue = ("orchestrate", "batch", "--queue", str(path))
+    async with stack.workers():
+        assert (await cutter(*queue, "--wait")).code == 3
+        told = await cutter("cancel", batch_id, "--reason", "the texts are wrong", "--json")
+        assert (told.code, told.json["next"]) == (0, f"cutter status {batch_id}")
+        await batch.until_state("batch_voided")
+        assert (await cutter(*queue, "--skip-completed", "--resume", "--wait", "--json")).code == 3
+        seen = await batch.until_state("batch_awaiting_cut_authz_set")
+    assert set(batch.outcomes(seen).values()) == {"at_sg1"}
+    assert stack.database.value("select count(*) from cutter_governance.run") == 4
+
+
+async def test_skip_completed_leaves_out_what_is_law_and_what_failed_before(stack: Stack, cutter: Cutter) -> None:
+    stack.register("ICX-P-1", POISON)
+    async with stack.workers():
+        law = await stack.start()
+        failed = await stack.start("ICX-P-1")
+        await law.through()
+        await failed.result()
+        items = [{"document_id": "ICX-TEST-1"}, {"document_id": "ICX-P-1"}]
+        path, batch_id = queue_file(stack, items)
+        queue = ("orchestrate", "batch", "--queue", str(path), "--skip-completed", "--resume")
+        told = await cutter(*queue, "--include-failed", "--wait", "--json")
+        (needed,) = told.json["needs_signature"]
+        assert (told.code, needed["sign"]) == (3, f"cutter run ICX-P-1 --amends {failed.run_id}")
+        batch = batch_of(stack, batch_id)
+        assert batch.outcomes(await batch.view()) == {"ICX-TEST-1": "skipped", "ICX-P-1": "blocked"}
+        assert "nothing was written" in (await cutter(*queue)).out, "a resume alone does not take it in"
+
+
+async def test_the_night_is_rehearsed_and_signed_before(stack: Stack, cutter: Cutter) -> None:
+    path, batch_id = queue_file(stack, support.small_laws(stack, 1))
+    queue = ("orchestrate", "batch", "--queue", str(path))
+    async with stack.workers():
+        rehearsed = await cutter(*queue, "--mode", "dryrun", "--wait", "--json")
+        assert (rehearsed.code, rehearsed.json["totals"]) == (0, {"rehearsed": 1, "settled": 1})
+        signed = await cutter.signed("approve", "--batch", batch_id)
+        assert (signed.code, len(signed.json["pre_batched"])) == (0, 2)
+        night = await cutter(*queue, "--max-concurrent", "2", "--quarantine", "--overnight", "--wait", "--json")
+        assert (night.code, night.json["state"]) == (0, "batch_closeout")
+    assert stack.database.value(ENACTED) == 3
+
+
+async def test_check_shows_order_and_reasons_and_starts_nothing(stack: Stack, cutter: Cutter) -> None:
+    one, two, three = support.small_laws(stack, 3)
+    path, _ = queue_file(stack, [{**one, "depends_on": ["ICX-B-3"]}, {**two, "priority": "900"}, three])
+    told = await cutter("orchestrate", "batch", "--queue", str(path), "--check", "--json",
+                        CUTTER_TEMPORAL_ADDRESS=NOBODY)  # fmt: skip
+    assert told.code == 0
+    assert [one["document_id"] for one in told.json["order"]] == ["ICX-B-3", "ICX-B-1", "ICX-B-2"]
+    assert "ICX-B-3" in next(one["why"] for one in told.json["order"] if one["document_id"] == "ICX-B-1")
+    shown = await cutter("orchestrate", "batch", "--queue", str(path), "--check")
+    assert "nothing was started" in shown.out
+    assert stack.database.value("select count(*) from cutter_governance.batch") == 0
+
+
+REFUSED = {
+    "no yaml": (b"items: [\n", ["line"]),
+    "unknown document": (support.queue_yaml([{"document_id": "ICX-NO-1"}]), ["line 7", "ICX-NO-1 is not registered"]),
+    "cycle": (
+        support.queue_yaml([
+            {"document_id": "ICX-B-1", "depends_on": ["ICX-B-2"]},
+            {"document_id": "ICX-B-2", "depends_on": ["ICX-B-1"]},
+        ]),
+        ["a cycle", "ICX-B-1 → ICX-B-2 → ICX-B-1"],
+    ),
+    "secret": (
+        support.queue_yaml([{"document_id": "ICX-B-1", "source_uri": "postgresql://u:geheim@host/db"}]), ["line 8"],
+    ),
+    "twice, and more": (
+        support.queue_yaml([
+            {"document_id": "ICX-B-1"}, {"document_id": "ICX-B-1"}, {"document_id": "ICX-B-2", "colour": "red"},
+        ]),
+        ["line 8: ", "stands in line 7 too", "line 10: ", "colour", "is no field"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_a_wrong_queue_is_refused_with_all_its_lines_and_starts_nothing(
+    stack: Stack, cutter: Cutter, name: str
+) -> None:
+    support.small_laws(stack, 2)
+    data, said = REFUSED[name]
+    path = stack.settings.state / "wrong.yaml"
+    path.write_bytes(data)
+    for extra in ((), ("--check",)):
+        told = await cutter("orchestrate", "batch", "--queue", str(path), *extra)
+        assert (told.code, told.out) == (2, "")
+        for text in said:
+            assert text in told.err, told.err
+        assert "geheim" not in told.err
+    assert stack.database.value("select count(*) from cutter_governance.batch") == 0
+
+
+async def test_wrong_command_lines_are_usage_errors(stack: Stack, cutter: Cutter) -> None:
+    path, batch_id = queue_file(stack, support.small_laws(stack, 1))
+    queue = ("orchestrate", "batch", "--queue", str(path))
+    for command in (
+        (*queue, "--max-concurrent", "0"),
+        (*queue, "--mode", "wet"),
+        (*queue, "--stop-on-first-failure", "--quarantine"),
+        ("orchestrate", "resume", "--batch-id", batch_id, "--run-id", "ictr-x"),
+        ("orchestrate", "resume", "--batch-id", batch_id, "--approval-kb-id", "knowledge/x.md"),
+        ("orchestrate", "resume", "--run-id", "ictr-x", "--approval-set", "x"),
+        ("orchestrate", "resume"),
+        ("approve", "--batch", batch_id, "--decision", "void"),
+    ):
+        assert (await cutter(*command)).code == 2, command
+    assert (await cutter("orchestrate", "batch", "--queue", "no.yaml")).code == 1
+    assert (await cutter("orchestrate", "resume-batch", "--batch-id", batch_id)).code == 1
+    away = await cutter(*queue, CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert away.code == 5
+
+
+async def test_python_m_starter_batch_is_the_same_command(stack: Stack, cutter: Cutter) -> None:
+    path, _ = queue_file(stack, support.small_laws(stack, 1))
+    told = await _starter(cutter, "batch", "--queue", str(path), "--check")
+    assert (told.code, "nothing was started" in told.out) == (0, True)
+    assert (await _starter(cutter, "resume-batch", "--help")).code == 0
+
+
+async def _starter(cutter: Cutter, *arguments: str) -> Told:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "starter", *arguments, cwd=ROOT, env=cutter._environment({}),
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    return Told(code=process.returncode or 0, out=out.decode(), err=err.decode())

@@ -1,0 +1,52 @@
+"""Each night's run of a pattern has an id of its own, which only its bytes and the time make."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from cutter.batch.nights import batch_id_of, queue_of
+from cutter.batch.queue import load_queue
+from cutter.domain import ids
+from cutter.errors import InvalidInput
+from tests.unit.batch.queues import GOOD
+
+PATTERN = GOOD.encode()
+TEN = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
+
+
+def test_an_id_is_a_uuid_of_version_7_of_its_time() -> None:
+    made = batch_id_of(PATTERN, TEN)
+    assert ids.is_batch_id(made)
+    assert int(made.replace("-", "")[:12], 16) == int(TEN.timestamp() * 1000)
+
+
+def test_the_same_instant_is_the_same_night_in_every_zone_and_to_the_second() -> None:
+    there = TEN.astimezone(timezone(timedelta(hours=1)))
+    assert batch_id_of(PATTERN, TEN) == batch_id_of(PATTERN, there.replace(microsecond=7))
+
+
+def test_another_night_or_another_pattern_is_another_batch() -> None:
+    made = {batch_id_of(PATTERN, TEN), batch_id_of(PATTERN, TEN + timedelta(days=1)), batch_id_of(PATTERN + b"#", TEN)}
+    assert len(made) == 3
+
+
+def test_a_time_without_its_zone_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="time zone"):
+        batch_id_of(PATTERN, TEN.replace(tzinfo=None))
+
+
+def test_only_the_batch_id_differs() -> None:
+    made = queue_of(PATTERN, TEN)
+    assert load_queue(made).batch_id == batch_id_of(PATTERN, TEN)
+    assert re.sub(rb"(?m)^batch_id: .*$", b"", made) == re.sub(rb"(?m)^batch_id: .*$", b"", PATTERN)
+
+
+def test_a_pattern_whose_id_stands_elsewhere_is_refused() -> None:
+    flow = b"{schema_version: 1, batch_id: 0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b, created_by: o, " \
+           b"created_utc: '2026-11-21T22:00:00Z', items: [{document_id: ICX-1}]}\n"  # fmt: skip
+    load_queue(flow)
+    with pytest.raises(InvalidInput, match="line of its own"):
+        queue_of(flow, TEN)
