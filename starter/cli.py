@@ -60,7 +60,7 @@ COMMANDS = tuple(
         ("orchestrate run", "orchestrate", "run"),
         ("orchestrate resume", "orchestrate", "resume"),
         ("orchestrate batch", "batch", "batch"),
-        ("orchestrate resume-batch", "batch", "resume_batch"),
+        ("orchestrate resume-batch", "batch_resume", "resume_batch"),
         ("inbox", "inbox", "inbox"),
         ("approve", "approvals", "approve"),
         ("reject", "approvals", "reject"),
@@ -77,6 +77,7 @@ COMMANDS = tuple(
         ("rebuild", "rebuild", "rebuild"),
         ("backup", "backup", "app"),
         ("audit", "audit", "app"),
+        ("schedule", "schedule", "app"),
         ("search-attributes", "search_attributes", "search_attributes"),
     )
 )
