@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import uuid_utils
@@ -128,6 +128,22 @@ class Batch:
     async def hand_over(self, folder: str, listing: str = "") -> Json:
         return await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)
 
+    async def complete(self, name: str, value: Any) -> None:
+        """Answer the batch's open activity of that name in its worker's place, as a client of Temporal may."""
+        execution = ""
+
+        async def pending() -> str:
+            nonlocal execution
+            seen = (await self.handle.describe()).raw_description
+            execution = seen.workflow_execution_info.execution.run_id
+            return next((one.activity_id for one in seen.pending_activities if one.activity_type.name == name), "")
+
+        activity_id = await until(pending, what=f"{name} is open")
+        handle = self.stack.client.get_async_activity_handle(
+            workflow_id=self.handle.id, run_id=execution, activity_id=activity_id
+        )
+        await handle.complete(value)
+
     async def until_stage(self, document_id: str, stage: str, *, seconds: float = 90) -> Json:
         """Wait until an item is at that stage; its row of the view then."""
         seen: Json = {}
@@ -193,6 +209,11 @@ async def start(
     items = small_laws(stack, documents_) if isinstance(documents_, int) else documents_
     name = await asyncio.to_thread(register, stack, items, options, batch_id)
     return Batch(stack=stack, batch_id=name, handle=await batches.start(stack.client, name, "olga"))
+
+
+async def again(batch: Batch) -> Batch:
+    """The same batch, its workflow started once more or found open."""
+    return replace(batch, handle=await batches.start(batch.stack.client, batch.batch_id, "olga"))
 
 
 def small_laws(stack: Stack, count: int) -> list[Json]:
