@@ -15,13 +15,17 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import uuid_utils
 from temporalio.client import WorkflowHandle, WorkflowHistory
 
 from cutter.approvals import schema
+from cutter.batch.registry import Options
 from cutter.gates.catalogue import WorkerRole
 from cutter.messages import StateView, VoidInput
 from tests.campaigns import p13_forged_results as p13
 from tests.campaigns.p14_reset import reset
+from tests.support import batch as batches
+from tests.support.batch import Batch
 from tests.support.stack import THREE_UNITS, Ground, Run, Stack, ground
 from workflows import options
 
@@ -303,6 +307,96 @@ async def executed_again(stack: Stack) -> Recorded:
             latest = stack.client.get_workflow_handle(again.handle.id)
             found.append((f"reset_{number}", await latest.fetch_history()))
         return found
+
+
+# --- batches: the parents' histories
+
+
+async def parent(batch: Batch) -> WorkflowHistory:
+    history: WorkflowHistory = await batch.handle.fetch_history()
+    return history
+
+
+@scene()
+async def batch_sittings(stack: Stack) -> Recorded:
+    """Two sittings, the first with a document left out, and what is open in the states between."""
+    async with stack.workers():
+        batch = await batches.start(stack, 3)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        await batch.status()
+        waiting = ("batch_awaiting_cut_set", await parent(batch))
+        await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-B-2"]))
+        await batch.until_state("batch_awaiting_lifecycle_authz_set")
+        await batch.status()
+        part = ("batch_partial", await parent(batch))
+        await batch.hand_over(await batch.sign(CUT))
+        await batch.through_lifecycle()
+        return [waiting, part, ("batch_two_sittings", await parent(batch))]
+
+
+@scene()
+async def batch_failed(stack: Stack) -> Recorded:
+    """A document that cannot be cut, one that depends on it, and a good one."""
+    async with stack.workers():
+        good, dependent = batches.small_laws(stack, 2)
+        stack.register("ICX-BAD", b"nothing that could be cut\n")
+        items = [{"document_id": "ICX-BAD"}, {**dependent, "depends_on": ["ICX-BAD"]}, good]
+        batch = await batches.start(stack, items, Options(policy="quarantine"))
+        await batch.through()
+        return [("batch_failed_document", await parent(batch))]
+
+
+@scene()
+async def batch_unattended(stack: Stack) -> Recorded:
+    """A rehearsal, and a night in which one document is not covered; then it is signed late."""
+    batch_id = str(uuid_utils.uuid7())
+    items = batches.small_laws(stack, 2)
+    async with stack.workers():
+        rehearsal = await batches.start(stack, items, Options(mode="dryrun"), batch_id)
+        await rehearsal.handle.result()
+        await rehearsal.sign_before(leave_out=["ICX-B-2"])
+        night = await batches.start(stack, items, Options.overnight(), batch_id)
+        await night.handle.result()
+        found = [("batch_rehearsed", await parent(rehearsal)), ("batch_unattended", await parent(night))]
+        await night.hand_over(await night.sign(CUT))
+        await night.until_state("batch_awaiting_lifecycle_authz_set")
+        await night.hand_over(await night.sign(LIFECYCLE))
+        await night.until_state("batch_closeout")
+        latest = stack.client.get_workflow_handle(options.batch_workflow_id(batch_id))
+        await latest.result()
+        return [*found, ("batch_signed_late", await latest.fetch_history())]
+
+
+@scene()
+async def batch_stopped(stack: Stack) -> Recorded:
+    """Stopped, with messages of no sense before; and one that Temporal itself cancelled."""
+    async with stack.workers():
+        batch = await batches.start(stack, 2)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        for number in range(5):
+            await batch.handle.signal(f"nonsense_{number}", number)
+        await batch.handle.execute_update("submit_approval_set", args=["a", "b"])
+        await batch.handle.signal("stop", {"reason": "look"})
+        await batch.handle.result()
+        stack.register("ICX-C-1", batches.law(9))
+        cancelled = await batches.start(stack, [{"document_id": "ICX-C-1"}])
+        await cancelled.until_state("batch_awaiting_cut_authz_set")
+        await cancelled.handle.cancel()
+        await cancelled.handle.result()
+        return [("batch_stopped", await parent(batch)), ("batch_cancelled", await parent(cancelled))]
+
+
+@scene()
+async def batch_adopted(stack: Stack) -> Recorded:
+    """Terminated while it waits, started again, told a lie, and asked once more."""
+    async with stack.workers():
+        batch = await batches.start(stack, 2)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        await batch.handle.terminate()
+        again = await batches.again(batch)
+        await again.complete("steer_batch", "forged")
+        await again.through()
+        return [("batch_adopted", await parent(again))]
 
 
 def expectation(history: WorkflowHistory) -> dict[str, Any]:

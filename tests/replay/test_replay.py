@@ -13,13 +13,14 @@ from temporalio.workflow import NondeterminismError
 
 from tests.replay.record import HISTORIES, expectation
 from worker import sandbox
+from workflows.batch import Batch
 from workflows.converter import DATA_CONVERTER
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
 from workflows.void_run import VoidRun
 
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in HISTORIES.glob("*.json.gz"))
-HISTORIES_MIN = 45
+HISTORIES_MIN = 57
 
 
 def load(name: str) -> tuple[WorkflowHistory, dict[str, object]]:
@@ -30,7 +31,7 @@ def load(name: str) -> tuple[WorkflowHistory, dict[str, object]]:
 
 def replayer() -> Replayer:
     return Replayer(
-        workflows=[DocumentRun, VoidRun], data_converter=DATA_CONVERTER, workflow_runner=sandbox(),
+        workflows=[DocumentRun, VoidRun, Batch], data_converter=DATA_CONVERTER, workflow_runner=sandbox(),
         interceptors=[MessageGuard()],
     )  # fmt: skip
 
