@@ -34,6 +34,7 @@ from cutter.storage.pools import check_direct
 from starter.client import connect
 from workflows import options
 from workflows.batch import Batch
+from workflows.batch_starter import BatchStarter
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
 from workflows.void_run import VoidRun
@@ -69,7 +70,7 @@ def make_worker(
     return Worker(
         client,
         task_queue=options.TASK_QUEUES[deps.worker_role],
-        workflows=[DocumentRun, VoidRun, Batch] if deps.worker_role is WorkerRole.CUTTER else [],
+        workflows=[DocumentRun, VoidRun, Batch, BatchStarter] if deps.worker_role is WorkerRole.CUTTER else [],
         activities=build_activities(deps),
         activity_executor=executor,
         max_concurrent_activities=SLOTS,

@@ -9,6 +9,7 @@ from temporalio import activity
 
 from activities.backup import backup, refresh_backup
 from activities.batch_begin import begin_batch
+from activities.batch_night import begin_night
 from activities.batch_set import judge_set
 from activities.batch_steer import halt_batch, steer_batch
 from activities.begin import begin_run
@@ -56,7 +57,7 @@ CONTROL_FUNCTIONS: dict[WorkerRole, tuple[Function, ...]] = {
 }  # fmt: skip
 
 
-BATCH_FUNCTIONS: tuple[Function, ...] = (begin_batch, steer_batch, judge_set, halt_batch)
+BATCH_FUNCTIONS: tuple[Function, ...] = (begin_batch, begin_night, steer_batch, judge_set, halt_batch)
 """On a task queue of their own: some wait long, and must not hold the slots that gates need."""
 
 

@@ -266,6 +266,23 @@ class BatchInput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NightInput:
+    """A schedule's action: which pattern of a queue runs, by its digest, for whom; 0 lanes are the night's default."""
+
+    queue_sha256: str
+    starter: str = "unknown"
+    lanes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NightStart:
+    """Make that pattern's batch of this night. `when`: the schedule's own time, ISO 8601 with its zone."""
+
+    night: NightInput
+    when: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class BatchStart:
     """An item whose workflow is to be open: its run is registered."""
 

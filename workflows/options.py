@@ -17,6 +17,7 @@ BATCH_QUEUE = "cutter-batch"
 DOCUMENT_RUN = "DocumentRun"
 BATCH = "Batch"
 VOID_RUN = "VoidRun"
+BATCH_STARTER = "BatchStarter"
 
 ONCE = RetryPolicy(maximum_attempts=1)
 """Retries are the workflow's own: each is a visible row with its reason, none is silent."""

@@ -81,6 +81,11 @@ def queue_id(batch_id: str) -> str:
     return ids.kb_id(f"{folder(batch_id)}/queue.md")
 
 
+def pattern_id(sha256: str) -> str:
+    """KB id of a queue that a schedule runs every night, by the digest of its bytes."""
+    return ids.kb_id(f"knowledge/dev/schedules/{sha256}.md")
+
+
 _QUEUE_BEGINS, _QUEUE_ENDS = b"```yaml\n", b"\n```\n"
 
 
@@ -131,7 +136,8 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
         "```",
         "",
         "By hand: read each request, fill in the statement that it shows, sign it with `gpg --detach-sign --armor`,",
-        "and put all statements and signatures into one folder of the knowledge base. Then hand the folder over:",
+        "and put both into one folder of the knowledge base, as `<document id>.md` and `<document id>.md.asc`. Then",
+        "hand the folder over:",
         "",
         "```",
         f"temporal workflow update execute --workflow-id batch/{batch_id} --name submit_approval_set "

@@ -1,0 +1,69 @@
+"""Orchestration: what a schedule starts: it makes the night's batch, starts its workflow and waits for its end.
+
+The server adds the time to the id of what a schedule starts, so that this one is thin and the batch's own workflow has
+its usual id. While it waits, the schedule leaves out the next night (overlap SKIP); when it fails, the schedule pauses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, ChildWorkflowError, WorkflowAlreadyStartedError
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import TypeAdapter, ValidationError
+
+    from cutter.messages import BatchInput, Caps, NightInput, NightStart
+    from workflows import options
+    from workflows.control import Away, Broken, control
+
+SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
+"""The server's: the time that the schedule asked for, also when it was caught up later."""
+
+
+@workflow.defn(name=options.BATCH_STARTER)
+class BatchStarter:
+    """One night of a schedule."""
+
+    @workflow.run
+    async def run(self, *inputs: Any) -> str:
+        """Start with one NightInput, as JSON: {"queue_sha256": "…"}. Answers with the batch's id."""
+        night = _parse(inputs)
+        when = workflow.info().typed_search_attributes.get(SCHEDULED) or workflow.info().start_time
+        asked = NightStart(night=night, when=when.isoformat())
+        try:
+            start: BatchInput = await control(
+                "begin_night", asked, BatchInput, Caps(), summary="make tonight's batch", queue=options.BATCH_QUEUE
+            )
+        except (Away, Broken) as problem:
+            raise ApplicationError(f"the night's batch was not made: {problem}", non_retryable=True) from None
+        await self._drive(start)
+        return start.batch_id
+
+    async def _drive(self, start: BatchInput) -> None:
+        """The batch outlives this workflow; one that is open already is somebody's who started it by hand."""
+        try:
+            await workflow.execute_child_workflow(
+                options.BATCH,
+                start,
+                id=options.batch_workflow_id(start.batch_id),
+                task_queue=options.WORKFLOW_QUEUE,
+                parent_close_policy=workflow.ParentClosePolicy.ABANDON,
+                cancellation_type=workflow.ChildWorkflowCancellationType.ABANDON,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                static_summary=f"batch {start.batch_id[:8]}, by its schedule",
+            )
+        except WorkflowAlreadyStartedError:
+            return
+        except ChildWorkflowError as problem:
+            raise ApplicationError(f"batch {start.batch_id} broke: {problem.cause}", non_retryable=True) from None
+
+
+def _parse(inputs: tuple[Any, ...]) -> NightInput:
+    try:
+        night: NightInput = TypeAdapter(NightInput).validate_python(inputs[0] if len(inputs) == 1 else None)
+    except ValidationError:
+        raise ApplicationError('start with one argument such as {"queue_sha256": "…"}', non_retryable=True) from None
+    return night
