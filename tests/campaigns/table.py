@@ -27,6 +27,7 @@ CAMPAIGNS = tuple(
          "whatever verifies has the same approval id"),
         ("P11", "stop against approve, both orders, same workflow task", "p11_stop_against_approve",
          ("--trials", "400"), "stop wins"),
+        ("P12", "ten shuffled signals", "p12_shuffled_signals", ("--trials", "1000"), "every run ends the same"),
         ("P13", "forged results, our activities scheduled by strangers, a stolen password", "p13_forged_results",
          ("--trials", "55"), "0 rows written, no run wedged"),
         ("P14", "reset of a finished run to each of its workflow tasks", "p14_reset", ("--trials", "60"),

@@ -1,10 +1,11 @@
-"""P11 and P14, small: their judges and their control arms work. The long ones print a larger n."""
+"""P11, P12 and P14, small: their judges and their control arms work. The long ones print a larger n."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.campaigns import p11_stop_against_approve as p11
+from tests.campaigns import p12_shuffled_signals as p12
 from tests.campaigns import p14_reset as p14
 from tests.support.stack import Stack
 
@@ -25,6 +26,25 @@ def test_one_unit_or_a_task_of_its_own_fails_p11() -> None:
     for wrong in ({"units": 1}, {"consumed": 1}, {"same_task": False}, {"problem": "hangs"}):
         assert not p11.summary([{**good, **wrong}, control]).accepted
     assert not p11.summary([good, {**control, "units": 0}]).accepted
+
+
+async def test_p12_the_order_of_signals_changes_nothing(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = await p12.play(stack, trials=4, seed=1)
+    summary = p12.summary(rows)
+    with capsys.disabled():
+        print("", *summary.lines(), sep="\n")
+    assert summary.accepted, rows
+    assert summary.counts["different orders"] == 4
+
+
+def test_one_other_end_fails_p12() -> None:
+    end = {"state": "closeout_reported", "units": 3}
+    good = {"digest": "a", "order": ["good"], "last": end}
+    late = {**good, "order": ["stranger's approval"]}
+    assert p12.summary([good, late]).accepted
+    assert not p12.summary([good, good]).accepted
+    assert not p12.summary([good, good, {**late, "digest": "b"}]).accepted
+    assert not p12.summary([{**late, "last": {**end, "units": 0}}]).accepted
 
 
 async def test_p14_no_reset_changes_a_row(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
