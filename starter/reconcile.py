@@ -32,6 +32,7 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.pools import open_pool
 from cutter.storage.queries import query
+from starter import reconcile_batches
 from starter.client import connect
 from starter.executions import is_open, open_execution_of
 from starter.messages import tell
@@ -50,18 +51,19 @@ def reconcile(
     ] = START_GRACE_SECONDS,
     as_json: Json = False,
 ) -> None:
-    """Mark runs whose workflow is gone, deliver stops that Temporal missed, put documents that wait.
+    """Mark runs whose workflow is gone, name such batches, deliver stops that Temporal missed, put what waits.
 
     Example: cutter reconcile
     """
     settings = load()
     with reading_deps(settings) as deps:
         put, waiting = drain(settings, deps)
+        put_too, waiting_too = reconcile_batches.drain(settings, deps)
         try:
             seen = asyncio.run(_look_after_runs(settings, deps, grace_seconds))
         except Unavailable as problem:
-            seen = {"marked": [], "without_workflow": [], "told": [], "left_alone": [], "unavailable": str(problem)}
-    found = {**seen, "documents_put": put, "documents_waiting": waiting}
+            seen = {**_nothing(), "unavailable": str(problem)}
+    found = {**seen, "documents_put": put + put_too, "documents_waiting": waiting + waiting_too}
     show(found, as_json=as_json, render=lambda out: _render(out, found))
     if found.get("unavailable"):
         say(found["unavailable"])
@@ -109,11 +111,16 @@ async def _look_after_runs(settings: Settings, deps: Deps, grace_seconds: float)
     client = await connect(settings)
     with translated(), connect_database(settings, Role.READ.value) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("runs_not_ended"), {}).fetchall()
-    found: View = {"marked": [], "without_workflow": [], "told": [], "left_alone": []}
+    found = _nothing()
     for run in rows:
         kind, entry = await _look_after(client, deps, run, grace_seconds)
         found[kind].append(entry)
+    found["batches_without_workflow"] = await reconcile_batches.without_workflow(settings, client, grace_seconds)
     return found
+
+
+def _nothing() -> View:
+    return {"marked": [], "without_workflow": [], "told": [], "left_alone": [], "batches_without_workflow": []}
 
 
 async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: float) -> tuple[str, View]:
@@ -165,8 +172,13 @@ def _render(out: Any, found: View) -> None:
             rows = [(one["document_id"], one["state"], one["next"]) for one in found[kind]]
             out.print(table(("document", "state", "next"), rows, title=title))
     if found["documents_waiting"]:
-        rows = [(one["run_id"], one["code"], one["reason"]) for one in found["documents_waiting"]]
-        out.print(table(("run", "code", "reason"), rows, title="documents still wait"))
+        rows = [
+            (one.get("run_id") or one["batch_id"], one["code"], one["reason"]) for one in found["documents_waiting"]
+        ]
+        out.print(table(("of", "code", "reason"), rows, title="documents still wait"))
+    if found["batches_without_workflow"]:
+        rows = [(one["batch_id"], one["state"], one["next"]) for one in found["batches_without_workflow"]]
+        out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))
     out.print(
         f"{len(found['marked'])} marked, {len(found['told'])} told, {len(found['left_alone'])} left alone, "
         f"{len(found['documents_put'])} documents put"

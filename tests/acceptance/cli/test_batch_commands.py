@@ -188,7 +188,7 @@ async def test_check_shows_order_and_reasons_and_starts_nothing(stack: Stack, cu
     told = await cutter("orchestrate", "batch", "--queue", str(path), "--check", "--json",
                         CUTTER_TEMPORAL_ADDRESS=NOBODY)  # fmt: skip
     assert told.code == 0
-    assert [one["document_id"] for one in told.json["order"]] == ["ICX-B-3", "ICX-B-1", "ICX-B-2"]
+    assert [one["document_id"] for one in told.json["order"]] == ["ICX-B-3", "ICX-B-2", "ICX-B-1"]
     assert "ICX-B-3" in next(one["why"] for one in told.json["order"] if one["document_id"] == "ICX-B-1")
     shown = await cutter("orchestrate", "batch", "--queue", str(path), "--check")
     assert "nothing was started" in shown.out

@@ -57,7 +57,7 @@ where r.ended_at is null
 order by r.created_at, r.run_id
 
 -- name: runs_with_waiting_documents
-select distinct run_id from cutter_governance.outbox where done_at is null order by run_id
+select distinct run_id from cutter_governance.outbox where done_at is null and run_id is not null order by run_id
 
 -- name: audit_events
 select chain, seq, kind, body, prev_hash, hash from cutter_governance.audit_event
