@@ -1,0 +1,385 @@
+"""IO: P20: the night: a queue with poisoned, dependent and badly approved documents, kills, the knowledge base away.
+
+    python -m tests.campaigns.p20_the_night --documents 100 --poisoned 10 --lanes 4 --kills 2 --outages 1 --plain
+
+In the afternoon the queue is rehearsed and signed for the night; then one document's approval has expired, another's
+text is changed, two are left out (none of this with --plain). In the night worker and server are killed and `cutter up`
+typed, and the knowledge base goes away for some seconds. In the morning exactly the right documents are law and the
+others stand in the right queues; the commands that the queues show are typed and must work; nothing is doubled. The
+control arm is the question of overlaps, asked of gates that have no lane: there it must find some.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, LiteralString
+
+import psycopg
+import uuid_utils
+
+from cutter.batch import documents, steering
+from cutter.gates.catalogue import GATES
+from starter import batches, demo, signing, source
+from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.support.batch import CUT, OVERLAPS, law, queue_yaml
+from tests.support.processes import CUTTER_WORKER, EXEC, TEMPORAL, VERIFY, Stack, kill, stack, wait
+from tests.support.stack import OPTIONS
+
+UNITS = 3
+"""Of each good law: an act and two articles."""
+POISON = b"A text that has no heading at all.\n"
+LANED = ("IG_cut_leg_a_execute", "IG_lifecycle_enact_execute")
+OUTAGE_SECONDS = 4.0
+COMMAND_SECONDS = 240
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """Who is who in the queue, by document id."""
+
+    good: tuple[str, ...]
+    poisoned: tuple[str, ...]
+    dependent: tuple[str, ...] = ()
+    unsigned: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (*self.poisoned, *self.dependent, *self.unsigned, *self.expired, *self.changed, *self.good)
+
+    @property
+    def late(self) -> tuple[str, ...]:
+        """Those that no approval covers when it is needed."""
+        return (*self.unsigned, *self.expired, *self.changed)
+
+    def expected(self) -> dict[str, tuple[str, str | None]]:
+        """Each document's outcome in the morning, and the queue that it stands in."""
+        found: dict[str, tuple[str, str | None]] = dict.fromkeys(self.good, ("enacted", None))
+        found |= dict.fromkeys(self.poisoned, ("failed", steering.QUARANTINE))
+        found |= dict.fromkeys(self.dependent, ("blocked", None))
+        return found | dict.fromkeys(self.late, ("at_sg1", steering.REVIEW))
+
+
+def cast(count: int, poisoned: int, *, plain: bool) -> Cast:
+    """That many documents; the special ones are among them."""
+    names = [f"NIGHT-{number:03d}" for number in range(1, count + 1)]
+    bad, rest = tuple(names[:poisoned]), tuple(names[poisoned:])
+    if plain:
+        return Cast(poisoned=bad, good=rest)
+    few = 2 if count >= 20 else 1
+    return Cast(
+        poisoned=bad, dependent=rest[:1], unsigned=rest[1 : 1 + few], expired=rest[1 + few : 2 + few],
+        changed=rest[2 + few : 3 + few], good=rest[3 + few :],
+    )  # fmt: skip
+
+
+@dataclass(slots=True, kw_only=True)
+class Night:
+    """One night from the afternoon before to the morning after."""
+
+    stack: Stack
+    cast: Cast
+    lanes: int
+    dice: Dice
+    seconds: float
+    batch_id: str = field(default_factory=lambda: str(uuid_utils.uuid7()))
+    problems: list[str] = field(default_factory=list)
+    events: list[Json] = field(default_factory=list)
+
+    @property
+    def home(self) -> Path:
+        return self.stack.state / "demo" / "gpg"
+
+    @property
+    def queue(self) -> Path:
+        return self.stack.state / "night" / "queue.yaml"
+
+    # --- the afternoon --------------------------------------------------------------------------------------------
+
+    def afternoon(self) -> None:
+        """Register, rehearse, sign; then what was signed for one document is no longer what it says."""
+        for number, name in enumerate(self.cast.all, start=1):
+            self._register(name, POISON if name in self.cast.poisoned else law(number, UNITS - 1))
+        items = [{"document_id": name, **self._needs(name)} for name in self.cast.all]
+        self.queue.parent.mkdir()
+        self.queue.write_bytes(queue_yaml(items, self.batch_id))
+        rehearsed = self.stack.cutter(
+            "orchestrate", "batch", "--queue", str(self.queue), "--mode", "dryrun", "--quarantine", "--wait",
+            seconds=self.seconds,
+        )  # fmt: skip
+        view = batches.view(self.stack.settings, f"{self.batch_id}-dryrun")
+        ready = {one["document_id"] for one in view["items"] if one["outcome"] == "rehearsed"}
+        wanted = {*self.cast.good, *self.cast.late}
+        if ready != wanted:
+            self.problems.append(f"rehearsed {sorted(ready ^ wanted)[:5]} wrongly: {rehearsed.stderr[-300:]}")
+        self._sign(view)
+
+    def _register(self, name: str, data: bytes) -> None:
+        source.register(
+            self.stack.settings, data, document_id=name, docprefix=name, profile="generic-markdown", options=OPTIONS
+        )  # fmt: skip
+
+    def _needs(self, name: str) -> Json:
+        return {"depends_on": [self.cast.poisoned[0]]} if name in self.cast.dependent else {}
+
+    def _sign(self, view: Json) -> None:
+        chosen = [name for name in self.cast.all if name in (*self.cast.good, *self.cast.changed)]
+        only = [word for name in chosen for word in ("--only", name)]
+        self._typed(["cutter", "approve", "--batch", self.batch_id, *only])
+        for one in view["items"]:
+            if one["document_id"] in self.cast.expired:
+                self._sign_for_a_second(one)
+        for name in self.cast.changed:
+            self._register(name, law(1000, UNITS))
+
+    def _sign_for_a_second(self, item: Json) -> None:
+        settings = self.stack.settings
+        document, data = signing.read_request(settings, item["request_kb_id"])
+        who = signing.who(settings, demo.APPROVER, None, self.home)
+        said = signing.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")
+        said = replace(said, not_after=said.signed_utc + timedelta(seconds=1))
+        signing.sign_and_upload(
+            settings, said, who, documents.pre_batched(self.batch_id, CUT, item["document_id"])
+        )  # fmt: skip
+
+    # --- the night ------------------------------------------------------------------------------------------------
+
+    def night(self, kills: int, outages: int) -> None:
+        """Start it, do it harm while it goes on, wait until nothing moves any more."""
+        self.stack.json(
+            "orchestrate", "batch", "--queue", str(self.queue), "--overnight", "--max-concurrent", str(self.lanes),
+            code=None,
+        )  # fmt: skip
+        harms = [self._kill] * kills + [self._outage] * outages
+        gates = len(self.cast.good) * len(GATES) + len(self.cast.late) * 5
+        began = monotonic()
+        for number, harm in enumerate(harms, start=1):
+            wanted = gates * number // (len(harms) + 1)
+            wait(lambda wanted=wanted: self._sealed() >= wanted, seconds=self.seconds, what=f"{wanted} gates")
+            harm(number)
+        wait(self._over, seconds=self.seconds, what="the end of the night")
+        self._say("morning", seconds=round(monotonic() - began))
+
+    def _sealed(self) -> int:
+        return self._count(
+            "select count(*) from cutter_governance.gate_receipt g join cutter_governance.run r using (run_id)"
+            " where g.sealed_at is not null and r.batch_id = %s", self.batch_id,
+        )  # fmt: skip
+
+    def _kill(self, number: int) -> None:
+        worker = (CUTTER_WORKER, EXEC, VERIFY)[(number + self.dice.below(3)) % 3] if number > 1 else CUTTER_WORKER
+        sealed = self._sealed()
+        for victim in (worker, TEMPORAL):
+            kill(self.stack.process(victim))
+        done = self.stack.cutter("up")
+        if done.returncode != 0:
+            self.problems.append(f"cutter up after kill {number}: {done.stderr[-300:]}")
+        self._say(f"killed {worker} and {TEMPORAL}", sealed=sealed)
+
+    def _outage(self, _number: int) -> None:
+        kb = self.stack.state / "kb"
+        sealed, away = self._sealed(), kb.with_name("kb.away")
+        kb.rename(away)
+        sleep(OUTAGE_SECONDS)
+        away.rename(kb)
+        self._say("knowledge base away", sealed=sealed)
+
+    def _over(self) -> bool:
+        try:
+            view = self.view()
+        except psycopg.Error:
+            return False
+        attended = not view["batch"]["unattended"]
+        if not steering.summarise(view, attended=attended).over:
+            return False
+        # Nothing moves any more; what is said of it may still be on its way.
+        reports = "select count(*) from cutter_governance.outbox where batch_id = %s and kind = 'batch_report'"
+        return self._count(reports, self.batch_id) > 0 and not self._unpublished()
+
+    def _unpublished(self) -> int:
+        return self._count("select count(*) from cutter_governance.outbox where done_at is null")
+
+    # --- the morning ----------------------------------------------------------------------------------------------
+
+    def morning(self) -> None:
+        """Who is law, who waits where; then type what the queues say."""
+        view = self.view()
+        outcomes = {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(view)}
+        queues = {one["document_id"]: one["queue"] for one in view["items"]}
+        for name, (outcome, queue) in self.cast.expected().items():
+            if (outcomes[name], queues[name]) != (outcome, queue):
+                item = next(one for one in view["items"] if one["document_id"] == name)
+                self.problems.append(
+                    f"{name}: {outcomes[name]} in {queues[name]} instead of {outcome} in {queue}:"
+                    f" {item['state']} {item['reason']}"
+                )
+        self.problems += self.doubled(len(self.cast.good))
+        if not self.problems:
+            self._type_what_the_queues_say()
+            self.problems += self.doubled(len(self.cast.good) + len(self.cast.late))
+
+    def doubled(self, enacted: int) -> list[str]:
+        """What is not there exactly once; empty when all is."""
+        seen = self.stack.rows(
+            """
+            select (select count(*) from public.information_unit where lifecycle_status = 'enacted') as enacted,
+                (select count(*) from public.information_unit) as units,
+                (select count(distinct canonical_address) from public.information_unit) as addresses,
+                (select count(*) from cutter_governance.gate_receipt where sealed_at is null) as unsealed,
+                (select count(*) from cutter_governance.approval_consumption) as consumed,
+                (select count(distinct (document_id, gate)) from cutter_governance.approval_consumption) as opened,
+                (select count(*) from (select 1 from cutter_governance.batch_queue where batch_id = %(batch)s
+                    group by document_id, queue, state having count(*) > 1) as twice) as queued_twice,
+                (select count(*) from cutter_governance.batch_queue where batch_id = %(batch)s) as queued,
+                (select count(*) from cutter_governance.outbox
+                    where batch_id = %(batch)s and kind = 'batch_report') as reports
+            """,
+            {"batch": self.batch_id},
+        )[0]
+        units = enacted * UNITS + sum(name in self.cast.changed for name in self.cast.late) * self._changed(enacted)
+        wanted = {
+            "enacted": units, "units": units, "addresses": units, "unsealed": 0, "consumed": 2 * enacted,
+            "opened": 2 * enacted, "queued_twice": 0, "queued": len(self.cast.poisoned) + len(self.cast.late),
+            "reports": 1,
+        }  # fmt: skip
+        found = [f"{name}: {seen[name]} instead of {value}" for name, value in wanted.items() if seen[name] != value]
+        overlaps = {gate: self._count(OVERLAPS, gate) for gate in LANED}
+        return found + [f"{gate}: {count} times two at once" for gate, count in overlaps.items() if count]
+
+    def _changed(self, enacted: int) -> int:
+        """The changed text has one unit more."""
+        return int(enacted > len(self.cast.good))
+
+    def _type_what_the_queues_say(self) -> None:
+        entries = self.stack.json("queues", "--batch", self.batch_id)["waiting"]
+        for entry in entries:
+            shown = self.stack.cutter("queues", "show", entry["run_id"])
+            if shown.returncode != 0 or entry["commands"][0] not in shown.stdout:
+                self.problems.append(f"queues show {entry['run_id']}: {shown.stderr[-200:]}")
+            (self._review if entry["queue"] == steering.REVIEW else self._correct)(entry)
+        self._say("commands typed", entries=len(entries))
+
+    def _review(self, entry: Json) -> None:
+        """Sign and hand over, at both gates: by the one line that the document shows, then by the command."""
+        run_id = entry["run_id"]
+        kb_id = self.stack.approve(run_id)
+        line = f"cutter orchestrate resume --run-id {run_id} --approval-kb-id {kb_id}"
+        shown = self.stack.cutter("queues", "show", run_id).stdout
+        if line not in shown:
+            self.problems.append(f"{entry['document_id']}: its document does not say `{line}`")
+        self._typed(shlex.split(line))
+        self._until(run_id, "awaiting_lifecycle_authorization")
+        wait(lambda: self._signable(run_id), seconds=60, what="the second request")
+        self._typed(["cutter", "approve", run_id])
+        self._until(run_id, "closeout_reported")
+
+    def _correct(self, entry: Json) -> None:
+        """Put the text right, and type the commands in their order."""
+        file = self.stack.state / "corrected.md"
+        file.write_bytes(law(int(entry["document_id"][-3:]), UNITS - 1))
+        for command in entry["commands"]:
+            words = {"FILE": str(file), "PROFILE": "generic-markdown", "TEXT": "a corrected text follows"}
+            self._typed([words.get(word, word) for word in shlex.split(command)])
+
+    def _until(self, run_id: str, state: str) -> None:
+        wait(lambda: self.stack.waits_in(run_id) == state, seconds=COMMAND_SECONDS, what=f"{run_id} {state}")
+
+    def _signable(self, run_id: str) -> bool:
+        return not self.stack.unpublished(run_id)
+
+    def _typed(self, words: Sequence[str]) -> None:
+        """A command as a person types it; who signs says with which key, and is not asked again."""
+        signs = words[1] in ("approve", "void")
+        more = ("--yes", "--approver", demo.APPROVER, "--gpg-home", str(self.home)) if signs else ()
+        done = self.stack.cutter(*words[1:], *more, seconds=COMMAND_SECONDS)
+        if done.returncode != 0:
+            self.problems.append(f"{shlex.join(words)}: exit {done.returncode}: {(done.stderr or done.stdout)[-300:]}")
+
+    # --- looking --------------------------------------------------------------------------------------------------
+
+    def view(self) -> Json:
+        return batches.view(self.stack.settings, self.batch_id)
+
+    def overlaps_without_a_lane(self) -> int:
+        """The control: the same question of gates that may run beside each other."""
+        return sum(self._count(OVERLAPS, gate.name) for gate in GATES if gate.name not in LANED)
+
+    def _count(self, query: LiteralString, *parameters: str) -> int:
+        return int(self.stack.value(query, parameters))
+
+    def _say(self, what: str, **more: Any) -> None:
+        self.events.append({"event": what, **more})
+        print(f"  {what} {more or ''}", file=sys.stderr, flush=True)
+
+
+def run(
+    *, documents: int, poisoned: int, lanes: int, kills: int, outages: int, plain: bool, seed: int,
+    out: Path | None = None, seconds: float = 3600, setting: Callable[[], Any] = lambda: stack("cn"),
+) -> Summary:  # fmt: skip
+    """One night on a stack of its own."""
+    with setting() as made:
+        made.up()
+        made.approver()
+        night = Night(
+            stack=made, cast=cast(documents, poisoned, plain=plain), lanes=lanes, dice=Dice(seed, "night"),
+            seconds=seconds,
+        )  # fmt: skip
+        night.afternoon()
+        if not night.problems:
+            night.night(kills, outages)
+            night.morning()
+        control = night.overlaps_without_a_lane()
+        rows = list(_rows(night))
+    write_lines(out, ({"seed": seed, **row} for row in rows))
+    return _summary(night, rows, control)
+
+
+def _rows(night: Night) -> Iterator[Json]:
+    outcomes = {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(night.view())}
+    for name, (outcome, queue) in night.cast.expected().items():
+        mine = [problem for problem in night.problems if name in problem]
+        yield {"document": name, "expected": outcome, "queue": queue, "at_last": outcomes.get(name), "problems": mine}
+    named = {problem for name in night.cast.all for problem in night.problems if name in problem}
+    yield {"events": night.events, "problems": [problem for problem in night.problems if problem not in named]}
+
+
+def _summary(night: Night, rows: list[Json], control: int) -> Summary:
+    result = Summary(
+        name="P20 the night", n=len(night.cast.all), failures=len(night.problems), control=control, control_n=control
+    )
+    result.counts = Counter(f"in the morning {row['expected']}" for row in rows if "document" in row)
+    result.counts.update(f"problem: {problem}"[:300] for problem in night.problems)
+    result.counts.update(f"{one['event']}" for one in night.events)
+    return result
+
+
+def main() -> int:
+    """Command line; exit 0 when the night is accepted."""
+    parser = argparse.ArgumentParser(description="P20: the night")
+    parser.add_argument("--documents", type=int, default=30)
+    parser.add_argument("--poisoned", type=int, default=2)
+    parser.add_argument("--lanes", type=int, default=2)
+    parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--outages", type=int, default=1)
+    parser.add_argument("--plain", action="store_true", help="no dependent and no badly approved document")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    words = vars(parser.parse_args())
+    result = run(**words)
+    print("\n".join(result.lines()))
+    return 0 if result.accepted else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
