@@ -32,16 +32,21 @@ class Instructions:
 
     def follow(self, stack: Stack, folder: Path) -> str:
         """Steps 1 to 5 in a shell with nothing but gpg and temporal of ours; what the last one printed."""
-        (folder / "request.md").write_text(self.text, encoding="utf-8")
-        (folder / self.name).write_text(self.template, encoding="utf-8")
-        self.shell(stack, folder, self.fill.replace("your-name", APPROVER))
-        assert "FILL_IN" not in (folder / self.name).read_text(encoding="utf-8")
-        self.shell(stack, folder, self.sign)
+        self.signed(stack, folder)
         for place in self.places:
             shutil.copy(folder / place.rpartition("/")[2], stack.state / "kb" / place)
         signal, resume = self.tell.replace("\\\n", " ").strip().splitlines()
         assert resume.startswith("cutter orchestrate resume --run-id ")
         return self.shell(stack, folder, signal)
+
+    def signed(self, stack: Stack, folder: Path) -> tuple[Path, Path]:
+        """Steps 1 to 3: the statement and its signature."""
+        (folder / "request.md").write_text(self.text, encoding="utf-8")
+        (folder / self.name).write_text(self.template, encoding="utf-8")
+        self.shell(stack, folder, self.fill.replace("your-name", APPROVER))
+        assert "FILL_IN" not in (folder / self.name).read_text(encoding="utf-8")
+        self.shell(stack, folder, self.sign)
+        return folder / self.name, folder / f"{self.name}.asc"
 
     def shell(self, stack: Stack, folder: Path, script: str) -> str:
         address = (stack.state / "temporal.address").read_text(encoding="ascii").strip()
