@@ -22,6 +22,7 @@ CAMPAIGNS = tuple(
         ("P2", "lost COMMIT acknowledgement at the four writing gates", "p02_lost_acknowledgement",
          ("--cuts", "10000", "--control", "1000"), "0 doubled, 0 lost; the control doubles more than 300 of 1,000"),
         ("P5", "locks after SIGKILL", "p05_locks_after_kill", ("--trials", "200"), "p99 at most 2 s"),
+        ("P6", "progress after a worker's SIGKILL", "p06_progress_after_kill", ("--trials", "40"), "p95 at most 45 s"),
         ("P8", "mutated approvals", "p08_mutated_approvals", ("--trials", "10000"), "0 accepted; 1,000 good ones are"),
         ("P10", "every bit flip of 10 signatures", "p10_signature_bit_flips", ("--signatures", "10"),
          "whatever verifies has the same approval id"),
