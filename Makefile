@@ -14,7 +14,7 @@ help: ## list what there is
 venv: ## the virtual environment, from requirements-dev.lock
 	@scripts/venv
 
-demo: venv ## one law through every gate; KEEP=1 leaves it up, LAWS=folder takes a law of yours
+demo: venv ## one law through every gate, then a batch; KEEP=1 leaves it up, LAWS=folder takes laws of yours
 	@$(BIN)/cutter demo $(if $(KEEP),--keep) $(if $(LAWS),--laws "$(LAWS)")
 
 up: venv ## start database, Temporal and the three workers

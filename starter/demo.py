@@ -22,22 +22,23 @@ from cutter.messages import RunInput
 from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
-from starter import approvers, runs, signing, source, up
+from starter import approvers, demo_batch, runs, signing, source, up
 from starter.client import connect
 from starter.orchestrate import Tell, by_state, wait_for_people
 from starter.terminal import ExitCode, Json, Listing, end, progress, say, show, table
 
 APPROVER = "demo-sovereign"
-LAW = Path(__file__).resolve().parent.parent / "examples" / "laws" / "reading-rooms-act.en.md"
-PROFILE = "generic-markdown"
+LAWS = Path(__file__).resolve().parent.parent / "examples" / "laws"
+FIRST = ("reading-rooms-act", "us-constitution")
+"""Of a folder's laws, the one that goes alone; else its first."""
 
 
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the stack up.")] = False,
-    laws: Annotated[str | None, typer.Option(help="A folder of laws to cut instead of the model law.")] = None,
+    laws: Annotated[str | None, typer.Option(help="A folder of laws to cut instead of the model laws.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Cut one law on the real engine: both sovereign gates, approvals by the temporal CLI, closeout, evidence.
+    """Cut laws on the real engine: one with approvals by the temporal CLI, then a batch signed in one sitting a gate.
 
     It has a stack of its own, in the folder `demo` of the state folder.
 
@@ -48,10 +49,12 @@ def demo(
         up.start(settings, status)
     try:
         home = ensure_approver(settings)
-        text = _law(laws)
-        run_id = asyncio.run(_story(settings, home, text))
+        first, others = _laws(laws)
+        run_id = asyncio.run(_story(settings, home, first))
         seen = runs.sidecar(settings, run_id)
-        show(summary(settings, seen), as_json=as_json, render=lambda console: _closeout(settings, seen, console))
+        batch = demo_batch.play(settings, signing.who(settings, APPROVER, None, home), others) if others else None
+        show(summary(settings, seen) | {"batch": batch}, as_json=as_json,
+             render=lambda console: _closeout(settings, seen, batch, console))  # fmt: skip
     finally:
         if keep:
             say(f"left up: Web UI {ui_url(settings)}; `cutter down` stops it")
@@ -91,20 +94,21 @@ def ensure_approver(settings: Settings) -> Path:
     return home
 
 
-def _law(laws: str | None) -> Path:
-    if laws is None:
-        return LAW
-    found = sorted(path for path in Path(laws).glob("*.md") if path.name != "README.md")
+def _laws(folder: str | None) -> tuple[Path, list[Path]]:
+    """(The law that goes alone, those of the batch)."""
+    where = Path(folder) if folder else LAWS
+    found = sorted(path for path in where.glob("*.*") if path.suffix in (".md", ".txt") and path.name != "README.md")
     if not found:
-        raise NotFound(f"no .md file in {laws}")
-    return next((path for path in found if path.name.startswith("us-constitution")), found[0])
+        raise NotFound(f"no .md or .txt file in {where}")
+    first = next((path for path in found if path.name.startswith(FIRST)), found[0])
+    return first, [path for path in found if path != first]
 
 
 async def _story(settings: Settings, home: Path, law: Path) -> str:
     document_id = f"ICX-DEMO-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     source.register(
-        settings, law.read_bytes(), document_id=document_id, docprefix=document_id, profile=PROFILE,
-        options={"duplicates": "ordinal", "empty": "heading_only", "max_candidates": 1000},
+        settings, law.read_bytes(), document_id=document_id, docprefix=document_id,
+        profile=demo_batch.profile_of(law.name), options=demo_batch.OPTIONS,
     )  # fmt: skip
     say(f"registered {document_id}: {law.name}")
     client = await connect(settings)
@@ -194,7 +198,7 @@ def _gate(receipt: dict[str, Any], attempts: list[dict[str, Any]]) -> dict[str, 
     }
 
 
-def _closeout(settings: Settings, seen: dict[str, Any], console: Console) -> None:
+def _closeout(settings: Settings, seen: dict[str, Any], batch: dict[str, Any] | None, console: Console) -> None:
     told = summary(settings, seen)
     gates = [(one["gate"], f"{one['milliseconds']} ms", one["attempts"], one["receipt"][:16]) for one in told["gates"]]
     console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{told['run_id']}"))
@@ -210,3 +214,5 @@ def _closeout(settings: Settings, seen: dict[str, Any], console: Console) -> Non
     for name in ("closeout", "run_folder", "ui"):
         label = {"closeout": "closeout", "run_folder": "run folder", "ui": "Web UI"}[name]
         console.print(f"{label}: {told[name]}", soft_wrap=True)
+    if batch is not None:
+        demo_batch.show(batch, console)

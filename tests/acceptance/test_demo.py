@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 from cutter.gates.catalogue import GATES
 from cutter.stack import records
 from cutter.stack.addresses import DEMO
+from starter.demo import LAWS
 from tests.support.processes import Stack, stack
 
 
@@ -17,6 +20,7 @@ def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up
         assert done.returncode == 0, done.stderr[-2000:]
         assert not [name for name, one in records.read(alone.state / DEMO).items() if one.alive]
         leaves_the_state_folder_to_its_owner(alone)
+        ends_with_a_batch(done.stdout)
         can_be_left_up_found_and_taken_down(alone)
     assert {name: one.process for name, one in records.read(standing.state).items() if one.alive} == before
     ends_at_closeout(done.stdout)
@@ -30,14 +34,41 @@ def leaves_the_state_folder_to_its_owner(alone: Stack) -> None:
 
 
 def can_be_left_up_found_and_taken_down(alone: Stack) -> None:
-    kept = alone.cutter("demo", "--keep")
+    with_one_that_is_refused = alone.state / "laws"
+    with_one_that_is_refused.mkdir()
+    for law in LAWS.iterdir():
+        shutil.copy(law, with_one_that_is_refused)
+    (with_one_that_is_refused / "README.md").write_text("no law")
+    (with_one_that_is_refused / "empty-act.md").write_text("Nothing here has a heading.\n")
+    kept = alone.cutter("demo", "--keep", "--laws", str(with_one_that_is_refused))
+    shows_what_was_refused(kept.stdout)
     assert f"export CUTTER_STATE_DIR={alone.state / DEMO}" in kept.stderr
     away = alone.cutter("status")
     assert (away.returncode, away.stdout) == (5, "")
     assert f"looked in {alone.state}, while the demo's stack is up in {alone.state / DEMO}" in away.stderr
-    assert len(alone.json("status", env={"CUTTER_STATE_DIR": str(alone.state / DEMO)})["runs"]) == 2
+    assert len(alone.json("status", env={"CUTTER_STATE_DIR": str(alone.state / DEMO)})["runs"]) == 9
     assert "the demo's postgres" in alone.cutter("down").stdout
     assert not [name for name, one in records.read(alone.state / DEMO).items() if one.alive]
+
+
+def ends_with_a_batch(text: str) -> None:
+    assert re.search(r"^batch state: batch_closeout · enacted 3 · settled 3$", text, re.M)
+    assert len(re.findall(r"^ICX-DEMO-\S+ +\S+\.md +enacted", text, re.M)) == 3
+    report = Path(re.search(r"^report: (/.*/report\.html)$", text, re.M)[1])  # type: ignore[index]
+    page = report.read_text(encoding="utf-8")
+    assert "<html" in page
+    assert page.count("enacted") >= 3
+
+
+def shows_what_was_refused(text: str) -> None:
+    assert re.search(r"^ICX-DEMO-\S+ +empty-act\.md +failed +quarantine_queue", text, re.M)
+    failed = re.search(r"^(ICX-DEMO-\S+) failed_mark: (.+)\n  cutter ", text, re.M)
+    assert failed is not None
+    assert failed[2] != "None"
+    assert "batch state: batch_failed_partial · enacted 3 · failed 1" in text
+    report = re.search(r"^report: (/.*/archive/.*/report\.html)$", text, re.M)
+    assert report is not None
+    assert Path(report[1]).is_file()
 
 
 def ends_at_closeout(text: str) -> None:
