@@ -926,11 +926,15 @@ begin
         -- an older snapshot would not see a revocation, a newer attempt or a stop
         return jsonb_build_object('status', 'refused', 'code', 'isolation');
     end if;
-    -- one leg A and one enactment at a time, across all runs and workers
-    if step.ordinal in (6, 10)
-        and not pg_try_advisory_xact_lock(hashtext(case step.ordinal when 6 then 'cutter.write_lane' else 'cutter.enact_lane' end))
-    then
+    -- one leg A and one enactment at a time, across all runs and workers; an enactment is short enough to wait for
+    if step.ordinal = 6 and not pg_try_advisory_xact_lock(hashtext('cutter.write_lane')) then
         return jsonb_build_object('status', 'lane_busy');
+    elsif step.ordinal = 10 then
+        begin
+            perform pg_advisory_xact_lock(hashtext('cutter.enact_lane'));
+        exception when lock_not_available then
+            return jsonb_build_object('status', 'lane_busy');
+        end;
     end if;
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for share;
     if not found then
