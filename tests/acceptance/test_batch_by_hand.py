@@ -73,11 +73,16 @@ def test_a_batch_is_started_approved_asked_and_stopped_by_temporal_alone(standin
 
     standing.temporal("workflow", "signal", "--workflow-id", f"batch/{batch_id}", "--name", "stop",
                       "--input", '{"reason": "by hand"}')  # fmt: skip
-    seen = until_state(standing, batch_id, "batch_failed_partial")
-    assert {one["state"] for one in seen["items"]} == {"stopped_stop"}
+    wait(lambda: {one["state"] for one in view(standing, batch_id)["items"]} == {"stopped_stop"}, seconds=60,
+         what="both documents are stopped")  # fmt: skip
+    wait(lambda: status(standing, batch_id).endswith("COMPLETED"), seconds=60, what="the batch's workflow ends")
     assert query(standing, batch_id)["state"] == "batch_failed_partial"
-    ended = json.loads(standing.temporal("workflow", "describe", "-w", f"batch/{batch_id}", "-o", "json").stdout)
-    assert ended["workflowExecutionInfo"]["status"].endswith("COMPLETED")
+
+
+def status(stack: Stack, batch_id: str) -> str:
+    """The execution's status, by the temporal program."""
+    told = json.loads(stack.temporal("workflow", "describe", "-w", f"batch/{batch_id}", "-o", "json").stdout)
+    return str(told["workflowExecutionInfo"]["status"])
 
 
 def shows(stack: Stack, batch_id: str, state: str) -> bool:
