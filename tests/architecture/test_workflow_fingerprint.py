@@ -17,7 +17,7 @@ from temporalio import activity
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHistory
 
-from activities import CONTROL_FUNCTIONS, GATE_FUNCTIONS
+from activities import BATCH_FUNCTIONS, CONTROL_FUNCTIONS, GATE_FUNCTIONS
 from cutter.gates.catalogue import GATES, WorkerRole
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,11 +71,12 @@ def test_each_gate_has_its_activity_and_no_other_is_registered_as_one() -> None:
 
 
 def test_every_activity_that_a_workflow_names_is_registered() -> None:
-    registered = {function.__name__ for functions in CONTROL_FUNCTIONS.values() for function in functions}
+    functions = [function for functions in CONTROL_FUNCTIONS.values() for function in functions]
+    registered = {function.__name__ for function in (*functions, *BATCH_FUNCTIONS)}
     named = set()
     for path in (ROOT / "workflows").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and _name(node.func) == "control" and node.args:
+            if isinstance(node, ast.Call) and _name(node.func) in ("control", "_ask") and node.args:
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
                     named.add(first.value)
@@ -88,7 +89,8 @@ def _name(node: ast.expr) -> str:
 
 def test_no_gate_function_is_an_activity_by_itself() -> None:
     """They become activities in `build_activities`, with heartbeats and translated errors around them."""
-    for function in (*GATE_FUNCTIONS.values(), *(f for fs in CONTROL_FUNCTIONS.values() for f in fs)):
+    controls = (f for fs in CONTROL_FUNCTIONS.values() for f in fs)
+    for function in (*GATE_FUNCTIONS.values(), *controls, *BATCH_FUNCTIONS):
         assert activity._Definition.from_callable(function) is None
 
 
