@@ -193,6 +193,7 @@ async def test_a_voided_batch_stays_void_after_a_fault(stack: Stack, fault: Faul
 
 
 async def test_a_start_whose_answer_was_lost_is_named_again(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutter.limits.STEER_SECONDS", 20)
     monkeypatch.setattr("cutter.limits.STEER_UNHEARD_SECONDS", 2)
     monkeypatch.setattr("cutter.limits.STEER_POLL_SECONDS", 1)
     items = support.small_laws(stack, 2)
