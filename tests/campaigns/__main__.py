@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
@@ -22,6 +23,9 @@ ROOT = HERE.parents[1]
 RESULTS = HERE / "results"
 TRIALS = ROOT / ".cutter" / "campaigns"
 PAGE = ROOT / "docs" / "proof.md"
+
+LOGGED = re.compile(r"(\x1b\[\dm)?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+"""What activities and the SDK log beside what a campaign prints."""
 
 LINES_SHOWN = 24
 """Lines of a campaign's summary that the page shows."""
@@ -41,7 +45,7 @@ def run(campaign: Campaign, seed: int) -> dict[str, Any]:
         "exit": done.returncode,
         "seconds": round(time.monotonic() - began),
         "on": f"{datetime.now(UTC):%Y-%m-%d}",
-        "lines": done.stdout.strip().splitlines(),
+        "lines": [line for line in done.stdout.strip().splitlines() if not LOGGED.match(line)],
     }
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{campaign.id.lower()}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
