@@ -36,6 +36,8 @@ USERS = {
     **dict.fromkeys(("live_grants", "audit_chain"), (READ,)),
     "policy_in_force": (READ, "cutter_operator", OWNER),
     "database_clock": (OWNER,),
+    **dict.fromkeys(("wave_lock", "wave_backup"), ("cutter_backup",)),
+    **dict.fromkeys(("waiting_batch_documents", "batches_not_ended", "runs_with_waiting_documents"), (READ,)),
 }
 """Roles that send each query; leg B's are the executor's, the others a person's (cutter_operator)."""
 
