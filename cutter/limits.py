@@ -79,7 +79,7 @@ LANE_WAIT_SECONDS = 5
 """Durable timer between two tries for the write lane."""
 
 LANE_WAIT_TRIES = 720
-"""Tries for the write lane (an hour) before stopped_unavailable_write_lane."""
+"""Tries for the write lane (more than half an hour) before stopped_unavailable_write_lane."""
 
 LOCK_TIMEOUT_SECONDS = 20
 """A gate's wait for a row or advisory lock; longer than the idle timeout of a stopped predecessor."""

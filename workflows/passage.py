@@ -155,7 +155,9 @@ class Passage(Holding):
         tries.busy += 1
         if tries.busy > limits.LANE_WAIT_TRIES:
             await self.hold("stopped_unavailable_write_lane", outcome.reason, gate.name)
-        await self.pause(self.caps.lane_wait_seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
+        # Jittered: those who were approved together would else come back together, to one lane.
+        seconds = self.caps.lane_wait_seconds * (0.2 + 0.8 * workflow.random().random())
+        await self.pause(seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
 
     async def _refresh_backup(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
         tries.stale += 1
