@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from activities.deps import Deps
+from cutter import limits
 from cutter.approvals import schema, statement
 from cutter.approvals.expected import Expected, ReviewDecision
 from cutter.approvals.gpg import Gpg
@@ -16,15 +17,13 @@ from cutter.approvals.policy import Policy
 from cutter.approvals.reader import ExpectedFor, check
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.verdict import ApprovalDocument, Verdict
+from cutter.batch import documents
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable
 from cutter.gates.catalogue import Role, Sovereign
 from cutter.kb.ids import signature_of
 from cutter.storage.pools import Connection, single
 from cutter.storage.queries import query
-
-PRE_BATCHED_SECONDS = 12 * 3600
-"""Life of an approval that is signed before the night (seed 001 §7)."""
 
 ORDER_TTL_SECONDS = 24 * 3600
 """Life of a signed resume, void, acknowledgement or revocation."""
@@ -50,6 +49,16 @@ def read_facts(connection: Connection, run_id: str, gate: str) -> Json:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     facts: Json = row[0]  # type: ignore[assignment]
     return facts
+
+
+def signed_before(deps: Deps, run: Json, gate: str) -> tuple[str, ...]:
+    """Approvals that lie ready for an item of a batch: `<document>.md`, then `<document>.<who>.md` of others."""
+    if not run["batch_id"] or run["mode"] != "live":
+        return ()
+    first = documents.pre_batched(run["batch_id"], gate, run["document_id"])
+    names = [name for name in deps.kb.list(first.removesuffix("md")) if name.endswith(".md")]
+    # The plain name first: whoever fills the folder with others does not push it out.
+    return tuple(sorted(names, key=lambda name: (name != first, name)))[: limits.APPROVALS_A_GATE_MAX]
 
 
 def policy_of(deps: Deps, facts: Json) -> tuple[Policy, Gpg]:
@@ -103,7 +112,7 @@ def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor
             starter=run["starter"],
             review_decision=_decision(facts, before=before) if decision and request else None,
             bindings=frozenset((schema.RUN, schema.TUPLE) if rehearsals else (schema.RUN,)),
-            ttl_tuple_seconds=PRE_BATCHED_SECONDS,
+            ttl_tuple_seconds=limits.PRE_BATCHED_HOURS * 3600,
             batch_id=run["batch_id"],
             dryrun_request_sha256=rehearsed if rehearsed in rehearsals else None,
             stopped_state=run["state"],

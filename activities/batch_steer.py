@@ -12,6 +12,7 @@ import structlog
 from psycopg.rows import dict_row
 from temporalio import activity
 
+from activities.approving import signed_before
 from activities.batch_documents import overview_of, report_of
 from activities.batch_folder import follow_batch
 from activities.begin import mint_run_id
@@ -137,10 +138,7 @@ def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[Batch
         for document_id, left_as in orders.leaves:
             connection.execute("select cutter_governance.fn_queue_leave(%s, %s, %s)", (batch_id, document_id, left_as))
         for document_id, decided, reason in orders.decided:
-            connection.execute(
-                "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)",
-                (batch_id, document_id, decided, reason),
-            )
+            connection.execute(_DECIDE, (batch_id, document_id, decided, reason))
         for document_id, kind in orders.stops:
             # The latch first: what runs stops at its next statement, also when nobody delivers the message.
             connection.execute(
@@ -182,22 +180,14 @@ def _opened(view: Json, items: Sequence[Json], started: Sequence[BatchStart]) ->
 
 
 def _stops(view: Json, orders: Orders, *, again: bool) -> list[BatchStop]:
-    told = dict(orders.stops)
-    batch = view["batch"]
-    found = []
-    for one in view["items"]:
-        lost = again and one["latched"] and not one["ended"] and not str(one["state"]).startswith("stopped_")
-        if one["document_id"] in told or lost:
-            kind = told.get(one["document_id"], "stop")
-            found.append(
-                BatchStop(
-                    document_id=one["document_id"],
-                    run_id=one["run_id"],
-                    kind="cancel" if kind == "cancel" else "stop",
-                    reason=_reason(batch, orders),
-                )
-            )
-    return found
+    """The stops to deliver: those of now, and with `again` those whose document has not come to a stop yet."""
+    batch, now = view["batch"], {document_id for document_id, _ in orders.stops}
+    kind = steering.stop_word(orders.halt.kind if orders.halt else batch["halted"])
+    return [
+        BatchStop(document_id=one["document_id"], kind=kind, reason=_reason(batch, orders))
+        for one in view["items"]
+        if one["document_id"] in now or (again and steering.unheeded(one))
+    ]
 
 
 def _reason(batch: Json, orders: Orders) -> str:
@@ -231,14 +221,17 @@ def _reviews(deps: Deps, connection: Connection, view: Json) -> list[Entry]:
 
 
 def _uncovered(deps: Deps, connection: Connection, batch_id: str, gate: str, one: Json) -> str:
-    """Why the pre-batched approval does not open the gate; empty while nobody has judged it yet."""
-    kb_id = documents.pre_batched(batch_id, gate, one["document_id"])
-    if not deps.kb.exists(kb_id):
-        return f"there is no {kb_id}"
-    row = connection.execute(
-        query("newest_verdict_on"), {"run_id": one["run_id"], "gate": gate, "kb_id": kb_id}
-    ).fetchone()
-    return "" if row is None or row[0] else str(row[1])
+    """Why what was signed before does not open the gate; empty while some of it has not been judged yet."""
+    run = {"batch_id": batch_id, "document_id": one["document_id"], "mode": "live"}
+    names = signed_before(deps, run, gate)
+    if not names:
+        return f"there is no {documents.pre_batched(batch_id, gate, one['document_id'])}"
+    asked = {"run_id": one["run_id"], "gate": gate, "kb_ids": list(names)}
+    verdicts = connection.execute(query("newest_verdicts_on"), asked).fetchall()
+    if len(verdicts) < len(names):
+        return ""
+    refused = [str(reason) for _, good, reason in verdicts if not good]
+    return "; ".join(refused) or f"{len(verdicts)} signed it, which are not as many as the policy asks for"
 
 
 def _enter(connection: Connection, view: Json, entry: Entry) -> None:

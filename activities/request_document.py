@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from activities.approving import PRE_BATCHED_SECONDS
 from activities.deps import Deps, day_of, folder_of
 from activities.marked import mark_pinned, pinned_of
 from cutter import limits
@@ -67,7 +66,7 @@ def request_document(deps: Deps, asked: Asked) -> RequestDocument:
 
 def _life(run: Json, gate: str, caps: Json) -> int:
     seconds = int(caps["ttl_cut_seconds"] if gate == Sovereign.CUT else caps["ttl_lifecycle_seconds"])
-    return min(seconds, PRE_BATCHED_SECONDS) if run["mode"] == "dryrun" and run["batch_id"] else seconds
+    return min(seconds, limits.PRE_BATCHED_HOURS * 3600) if run["mode"] == "dryrun" and run["batch_id"] else seconds
 
 
 def _tier(deps: Deps, epoch: Json, gate: str) -> str:

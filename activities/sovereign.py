@@ -15,11 +15,9 @@ from activities import approving
 from activities.deps import Deps, day_of, folder_of
 from activities.publish import publish, publish_now
 from activities.request_document import request_document
-from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.request import render_request
 from cutter.approvals.verdict import Verdict, verdict_record
-from cutter.batch import documents
 from cutter.domain import ids
 from cutter.gates.catalogue import Role
 from cutter.messages import (
@@ -82,18 +80,8 @@ def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json) -> Reque
         approvers_needed=policy.thresholds().get(input.gate, 1),
         review_decision_id=request["review_decision_id"] or "",
         accepted=_accepted(sidecar["verdicts"], request, asked.now),
-        offered=_signed_before(deps, sidecar["run"], input.gate),
+        offered=approving.signed_before(deps, sidecar["run"], input.gate),
     )
-
-
-def _signed_before(deps: Deps, run: Json, gate: str) -> tuple[str, ...]:
-    """Approvals that lie ready for an item of a batch: `<document>.md`, and `<document>.<who>.md` of further people."""
-    if not run["batch_id"] or run["mode"] != "live":
-        return ()
-    first = documents.pre_batched(run["batch_id"], gate, run["document_id"])
-    stem = first.removesuffix("md")
-    names = deps.kb.list(stem)
-    return tuple(name for name in names if name.endswith(".md"))[: limits.APPROVALS_A_GATE_MAX]
 
 
 def _accepted(verdicts: list[Json], request: Json, now: str) -> dict[str, str]:

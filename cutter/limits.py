@@ -68,6 +68,9 @@ TTL_SG1_HOURS = 24
 TTL_SG2_HOURS = 12
 """Life of a request and of an approval (spec "The statement")."""
 
+PRE_BATCHED_HOURS = 12
+"""Life of an approval that is signed before the night (seed 001 §7)."""
+
 SIGNED_BEFORE_SIGNATURE_MINUTES = 30
 SIGNED_AFTER_SIGNATURE_SECONDS = 60
 """How far a statement's signed_utc may lie before and after the signature's own time."""

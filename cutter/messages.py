@@ -291,13 +291,12 @@ class BatchStart:
     mode: Mode = "live"
     starter: str = "unknown"
     source_uri: str | None = None
-    amends: str | None = None
 
     def __post_init__(self) -> None:
         _named(self.document_id)
         if not ids.is_run_id(self.run_id):
             raise ValueError("no run id")
-        _short(self.starter, self.source_uri or "", self.amends or "")
+        _short(self.starter, self.source_uri or "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,13 +304,12 @@ class BatchStop:
     """An item whose run is to stop at its next boundary."""
 
     document_id: str
-    run_id: str
     kind: Literal["stop", "cancel"]
     reason: str
 
     def __post_init__(self) -> None:
         _named(self.document_id)
-        _short(self.run_id, self.reason)
+        _short(self.reason)
 
 
 @dataclass(frozen=True, kw_only=True)

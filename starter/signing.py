@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from cutter import marking
+from cutter import limits, marking
 from cutter.approvals import foresight, schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Approver, Policy
@@ -95,7 +95,7 @@ def answer_before(
     asked = document.request
     return Statement(
         deployment_id=asked.deployment_id, gate=gate, decision=schema.APPROVE, binding=schema.TUPLE, signed_utc=now,
-        not_after=now + timedelta(hours=ORDER_HOURS), approver=signing.approver, batch_id=batch_id,
+        not_after=now + timedelta(hours=limits.PRE_BATCHED_HOURS), approver=signing.approver, batch_id=batch_id,
         document_id=asked.document_id, source_version_id=asked.source_version_id, writer_digest=asked.writer_digest,
         candidate_count=asked.candidate_count, request_sha256=request_sha256(data),
         review_decision_id=review_decision_id if gate == Sovereign.LIFECYCLE else None,

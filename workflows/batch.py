@@ -142,7 +142,7 @@ class Batch:
     async def _start_document(self, start: BatchStart) -> None:
         run = RunInput(
             document_id=start.document_id, run_id=start.run_id, mode=start.mode, starter=start.starter,
-            source_uri=start.source_uri, amends=start.amends, batch_id=self.board.batch_id,
+            source_uri=start.source_uri, batch_id=self.board.batch_id,
         )  # fmt: skip
         self.started += 1
         # One that is open goes on: it was started before this execution of the batch.

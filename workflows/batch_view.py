@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from cutter.batch.item import Outcome, Stage
+from cutter.batch.steering import QUEUES
 from cutter.messages import Steering
 from workflows.view import plain
 
-STAGES = ("pending", "planning", "at_sg1", "writing", "at_sg2", "enacting", "settled")
-OUTCOMES = ("enacted", "rehearsed", "skipped", "failed", "stopped", "voided", "blocked", "busy")
-QUEUES = ("error_queue", "quarantine_queue", "human_review_queue")
+STAGES = tuple(stage.value for stage in Stage)
+OUTCOMES = tuple(outcome.value for outcome in Outcome)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -39,6 +39,9 @@ class WorkstreamState(StrEnum):
 ENDS = frozenset({BatchState.CLOSEOUT, BatchState.FAILED_PARTIAL, BatchState.VOIDED})
 """States of a batch that has nothing left to do."""
 
+FAILURES = (Outcome.FAILED, Outcome.STOPPED)
+"""Outcomes that somebody has to look at."""
+
 _MOVING = (
     (Stage.PLANNING, BatchState.PLANNING),
     (Stage.WRITING, BatchState.WRITING),
@@ -94,7 +97,7 @@ def is_partial(items: Sequence[Item]) -> bool:
 
 def stops_the_rest(items: Sequence[Item], *, strict: bool) -> Item | None:
     """The first item whose failure stops all others at their next boundary: any under `strict`, else a critical one."""
-    broken = (item for item in items if item.outcome in (Outcome.FAILED, Outcome.STOPPED))
+    broken = (item for item in items if item.outcome in FAILURES)
     return next((item for item in broken if strict or item.critical), None)
 
 

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from cutter.batch import plan
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
-from cutter.batch.state import ENDS, BatchState, batch_state, is_partial
+from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
 
 Json = dict[str, Any]
 
@@ -21,10 +21,8 @@ ERROR, QUARANTINE, REVIEW = "error_queue", "quarantine_queue", "human_review_que
 QUEUES = (ERROR, QUARANTINE, REVIEW)
 
 SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_authz"}
+AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz"}
 IN_MOTION = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
-FAILURES = (Outcome.FAILED, Outcome.STOPPED)
-
-HALTS_OF_PEOPLE = {"stop": "stop", "cancel": "cancel"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +131,7 @@ def summarise(view: Json, *, attended: bool) -> Summary:
         unanswered = [one for one in at_people if attended or not one.in_review]
         over = not (moving or pending or unanswered)
     gates = {SOVEREIGN_STAGES[one.stage] for one in at_people}
-    awaited = {
-        BatchState.AWAITING_CUT: "SG_cut_authz",
-        BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz",
-    }.get(state, "")
+    awaited = AWAITED.get(state, "")
     return Summary(
         state=state, totals=totals_of(items, view), partial=is_partial(items), over=over,
         gate=awaited if awaited in gates else "",
@@ -152,6 +147,11 @@ def unheard(view: Json, seconds: float) -> list[Json]:
         for one in view["items"]
         if one["state"] == "pending" and not one["ended"] and datetime.fromisoformat(one["created_at"]) < latest
     ]
+
+
+def unheeded(one: Json) -> bool:
+    """True for an item whose run was told to stop, by its latch, and has not come to a stop yet."""
+    return bool(one["latched"] and not one["ended"] and not str(one["state"]).startswith("stopped_"))
 
 
 def totals_of(items: Sequence[Item], view: Json) -> dict[str, int]:
@@ -178,12 +178,12 @@ def _halt(batch: Json, items: Sequence[Item], age_seconds: float) -> Halt | None
     """Why to halt now; `items` without the failed ones that a signature takes in again."""
     if batch["halted"] is not None:
         return None
-    failed = [one for one in items if one.outcome in FAILURES]
-    critical = next((one for one in failed if one.critical), None)
+    critical = stops_the_rest(items, strict=False)
     if critical is not None:
         return Halt(kind="critical", reason=f"{critical.document_id} is critical and {critical.outcome}")
-    if failed and batch["policy"] == "strict":
-        return Halt(kind="failure", reason=f"--stop-on-first-failure: {failed[0].document_id} {failed[0].outcome}")
+    failed = stops_the_rest(items, strict=batch["policy"] == "strict")
+    if failed is not None:
+        return Halt(kind="failure", reason=f"--stop-on-first-failure: {failed.document_id} {failed.outcome}")
     if age_seconds > batch["hard_cap_seconds"]:
         return Halt(
             kind="hard_cap", reason=f"STOP_OVER_BATCH_HARDCAP: more than {batch['hard_cap_seconds'] / 60:.0f} min"
@@ -195,8 +195,16 @@ def _stops(items: Sequence[Item], by_id: Mapping[str, Json], kind: str | None) -
     if kind is None:
         return []
     touched = IN_MOTION if kind == "hard_cap" else (*IN_MOTION, *SOVEREIGN_STAGES)
-    word = HALTS_OF_PEOPLE.get(kind, "stop")
-    return [(one.document_id, word) for one in items if one.stage in touched and not by_id[one.document_id]["latched"]]
+    return [
+        (one.document_id, stop_word(kind))
+        for one in items
+        if one.stage in touched and not by_id[one.document_id]["latched"]
+    ]
+
+
+def stop_word(halted: str | None) -> Literal["stop", "cancel"]:
+    """What the documents of a halted batch are told: a cancel as a cancel, every other halt as a stop."""
+    return "cancel" if halted == "cancel" else "stop"
 
 
 def _failures(batch: Json, items: Sequence[Item], by_id: Mapping[str, Json], kind: str | None) -> list[Entry]:

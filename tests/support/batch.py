@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import uuid_utils
 from temporalio.client import WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.begin import caps_of
 from cutter.approvals import schema
@@ -130,19 +131,20 @@ class Batch:
 
     async def complete(self, name: str, value: Any) -> None:
         """Answer the batch's open activity of that name in its worker's place, as a client of Temporal may."""
-        execution = ""
 
-        async def pending() -> str:
-            nonlocal execution
+        async def answered() -> bool:
             seen = (await self.handle.describe()).raw_description
-            execution = seen.workflow_execution_info.execution.run_id
-            return next((one.activity_id for one in seen.pending_activities if one.activity_type.name == name), "")
+            for one in seen.pending_activities:
+                if one.activity_type.name == name:
+                    handle = self.stack.client.get_async_activity_handle(
+                        workflow_id=self.handle.id,
+                        run_id=seen.workflow_execution_info.execution.run_id,
+                        activity_id=one.activity_id,
+                    )
+                    return await _taken(handle.complete(value))
+            return False
 
-        activity_id = await until(pending, what=f"{name} is open")
-        handle = self.stack.client.get_async_activity_handle(
-            workflow_id=self.handle.id, run_id=execution, activity_id=activity_id
-        )
-        await handle.complete(value)
+        await until(answered, what=f"{name} is open and takes the answer")
 
     async def until_stage(self, document_id: str, stage: str, *, seconds: float = 90) -> Json:
         """Wait until an item is at that stage; its row of the view then."""
@@ -160,15 +162,17 @@ class Batch:
             raise AssertionError(f"{document_id} is not {stage} within {seconds} s, but {seen}") from None
         return seen
 
-    async def through_lifecycle(self) -> Any:
+    async def through_lifecycle(self, *, seconds: float = 300) -> Any:
         """Sign what waits at SG_2 until nothing waits there; the result."""
-        while True:
+
+        async def ended() -> bool:
             seen = await self.view()
-            if seen["batch"]["ended_at"] is not None:
-                return await self.handle.result()
             if any(one["request_kb_id"] for one in steering.waiting_at(seen, LIFECYCLE)):
                 await self.hand_over(await self.sign(LIFECYCLE))
-            await asyncio.sleep(0.5)
+            return seen["batch"]["ended_at"] is not None
+
+        await until(ended, seconds=seconds, what="every enactment that waits is signed and the batch is over")
+        return await self.handle.result()
 
     async def through(self, *, seconds: float = 90) -> Any:
         """Both sets, then the result."""
@@ -209,6 +213,17 @@ async def start(
     items = small_laws(stack, documents_) if isinstance(documents_, int) else documents_
     name = await asyncio.to_thread(register, stack, items, options, batch_id)
     return Batch(stack=stack, batch_id=name, handle=await batches.start(stack.client, name, "olga"))
+
+
+async def _taken(answer: Awaitable[None]) -> bool:
+    """True once the server takes it; its worker may have been faster."""
+    try:
+        await answer
+    except RPCError as refused:
+        if refused.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return False
+    return True
 
 
 async def again(batch: Batch) -> Batch:

@@ -463,8 +463,9 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                                         where approval_sha256 = v.approval_sha256)),
                 'kept_out', cutter_governance.fn_item_kept_out(i),
                 'latched', coalesce(l.stopped, false), 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
-                'approved', a.run_id is not null and exists (
-                    select from cutter_governance.approval_verdict v
+                -- as many people as the policy asks for have signed, and the gate has not refused them since
+                'approved', a.run_id is not null and (
+                    select count(distinct v.fingerprint) from cutter_governance.approval_verdict v
                     where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'approve'
                         and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
                         and not exists (select from cutter_governance.approval_revocation
@@ -472,7 +473,9 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                         and not exists (select from cutter_governance.gate_attempt t
                                         join cutter_governance.gate_catalogue c on c.gate = t.gate
                                         where t.run_id = a.run_id and c.sovereign = a.gate
-                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at)),
+                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at))
+                    >= greatest(1, (select (e.thresholds ->> a.gate)::integer from cutter_governance.policy_epoch e
+                                    order by e.number desc limit 1)),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -625,16 +628,25 @@ CREATE FUNCTION cutter_governance.fn_decisions_prepare(p_batch_id text, p_docume
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    with made as (
+    with asked as (
+        select distinct wanted.document_id from unnest(p_document_ids) as wanted (document_id)
+        join cutter_governance.run r on r.batch_id = p_batch_id || '-dryrun' and r.document_id = wanted.document_id
+            and r.outcome = 'rehearsed'
+    ), fresh as (
+        select distinct on (p.document_id) p.document_id, p.review_decision_id
+        from cutter_governance.prepared_decision p join asked using (document_id)
+        where p.batch_id = p_batch_id and p.created_at > clock_timestamp() - interval '11 hours'
+            and not exists (
+                select from cutter_governance.review_decision d where d.review_decision_id = p.review_decision_id)
+        order by p.document_id, p.created_at desc
+    ), made as (
         insert into cutter_governance.prepared_decision (review_decision_id, batch_id, document_id, actor, created_by)
         select gen_random_uuid(), p_batch_id, asked.document_id, epoch.lifecycle_group, session_user
-        from (select distinct unnest(p_document_ids) as document_id) as asked,
-            (select lifecycle_group from cutter_governance.policy_epoch order by number desc limit 1) as epoch
-        where exists (
-            select from cutter_governance.run r
-            where r.batch_id = p_batch_id || '-dryrun' and r.document_id = asked.document_id and r.outcome = 'rehearsed')
+        from asked, (select lifecycle_group from cutter_governance.policy_epoch order by number desc limit 1) as epoch
+        where asked.document_id not in (select document_id from fresh)
         returning document_id, review_decision_id)
-    select coalesce(jsonb_object_agg(document_id, review_decision_id), '{}') from made
+    select coalesce(jsonb_object_agg(document_id, review_decision_id), '{}')
+    from (select * from fresh union all select * from made) as ready
 $$;
 
 CREATE FUNCTION cutter_governance.fn_definition_pins() RETURNS jsonb

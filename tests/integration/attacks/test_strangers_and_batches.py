@@ -47,7 +47,7 @@ def step(**more: Any) -> Json:
 
 
 def stop(document_id: str) -> Json:
-    return {"document_id": document_id, "run_id": "x", "kind": "stop", "reason": "r"}
+    return {"document_id": document_id, "kind": "stop", "reason": "r"}
 
 
 FORGED: tuple[tuple[str, Any], ...] = (

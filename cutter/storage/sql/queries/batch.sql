@@ -1,13 +1,13 @@
--- name: newest_verdict_on
-select v.accepted and t.code is null, coalesce(t.code, v.code || ': ' || v.reason)
+-- name: newest_verdicts_on
+select distinct on (v.kb_id) v.kb_id, v.accepted and t.code is null, coalesce(t.code, v.code || ': ' || v.reason)
 from cutter_governance.approval_verdict v
 left join lateral (
     select a.reason as code from cutter_governance.gate_attempt a
     join cutter_governance.gate_catalogue c on c.gate = a.gate
     where a.run_id = v.run_id and c.sovereign = v.gate and a.outcome = 'approval_refused' and a.started_at >= v.recorded_at
     order by a.n desc limit 1) t on true
-where v.run_id = %(run_id)s and v.gate = %(gate)s and v.kb_id = %(kb_id)s
-order by v.id desc limit 1
+where v.run_id = %(run_id)s and v.gate = %(gate)s and v.kb_id = any (%(kb_ids)s)
+order by v.kb_id, v.id desc
 
 -- name: queue_entries_before
 select count(*) from cutter_governance.batch_queue where batch_id = %(batch_id)s and document_id = %(document_id)s
