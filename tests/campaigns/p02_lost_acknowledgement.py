@@ -13,7 +13,6 @@ proxy, with the three cuts in turn, it must double more than 300 rows of 1,000.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shutil
 from collections import Counter
@@ -33,7 +32,7 @@ from cutter.errors import Unavailable
 from cutter.gates.catalogue import BY_NAME, GATES
 from cutter.messages import GateOutcome
 from cutter.stack.processes import until
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Database, TestCluster, own_cluster, short_folder
 from tests.support.laws import law
@@ -282,18 +281,5 @@ def summary(rows: list[Json], *, control: int, control_n: int) -> Summary:
     return result
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P2: lost acknowledgement of COMMIT")
-    parser.add_argument("--cuts", type=int, default=10_000)
-    parser.add_argument("--control", type=int, default=1_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(cuts=words.cuts, seed=words.seed, control=words.control, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P2: lost acknowledgement of COMMIT", cuts=10_000, control=1_000))

@@ -10,7 +10,6 @@ arm leaves out `client_connection_check_interval`: its backends finish their sta
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
@@ -29,7 +28,7 @@ import structlog
 
 from cutter.gates.catalogue import Sovereign
 from tests.campaigns.lock_holder import DOING
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Database, own_cluster, short_folder
 from tests.support.processes import ROOT
@@ -150,18 +149,5 @@ def percentile(times: Sequence[float], rank: int) -> float:
     return ordered[max(0, -(-len(ordered) * rank // 100) - 1)] if ordered else 0.0
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P5: locks after SIGKILL")
-    parser.add_argument("--trials", type=int, default=200)
-    parser.add_argument("--control", type=int, default=CONTROL_TRIALS)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, control=words.control, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P5: locks after SIGKILL", trials=200, control=CONTROL_TRIALS))

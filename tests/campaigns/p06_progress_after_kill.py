@@ -9,7 +9,6 @@ a kill that came late would have measured nothing.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from time import monotonic
 from typing import Any
 
 from tests.campaigns.kill_moments import ATTEMPT, MOMENTS, PASSED, Moment, come
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.laws import law
 from tests.support.processes import Stack, stack, wait
 
@@ -96,17 +95,5 @@ def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     return summary(rows)
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P6: progress after a worker's SIGKILL")
-    parser.add_argument("--trials", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P6: progress after a worker's SIGKILL", trials=40))

@@ -10,7 +10,6 @@ original. The control arm is a judge that takes gpg's "good" and valid YAML for 
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +28,7 @@ from cutter.approvals.verify import verify
 from cutter.errors import Unavailable
 from tests.campaigns.approval_cases import COUNCIL, World, aged_key, raw_gpg, world
 from tests.campaigns.approval_mutations import KINDS, BadKeys, Bench, Mutant, mutate
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 
 GOOD_SHARE = 10
 WORKERS = 2
@@ -158,17 +157,5 @@ def summary(rows: list[dict[str, Any]], good: list[dict[str, Any]]) -> Summary:
     return result
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P8: mutated approvals")
-    parser.add_argument("--trials", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P8: mutated approvals", trials=10_000))

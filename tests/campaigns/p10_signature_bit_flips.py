@@ -11,7 +11,6 @@ than there are.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -24,7 +23,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import Unavailable
 from tests.campaigns.approval_cases import World, world
 from tests.campaigns.approval_mutations import Good, good_approval
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 
 WORKERS = 2
 
@@ -82,18 +81,5 @@ def summary(rows: list[dict[str, Any]]) -> Summary:
     return result
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P10: bit flips of signatures")
-    parser.add_argument("--signatures", type=int, default=10)
-    parser.add_argument("--every", type=int, default=1, help="flip only each so-many-th bit")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(signatures=words.signatures, seed=words.seed, every=words.every, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P10: bit flips of signatures", signatures=10, every=1))

@@ -7,7 +7,6 @@ arm sends the approval alone: it must write, or the stop would have won against 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from typing import Any
 from temporalio.api.enums.v1 import EventType
 
 from cutter.gates.catalogue import WorkerRole
-from tests.campaigns.trials import Dice, Summary, write_lines
-from tests.support.stack import THREE_UNITS, Run, Stack, ground
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.support.stack import THREE_UNITS, Run, Stack, played
 
 CONTROL_SHARE = 20
 LANES = 8
@@ -118,28 +117,10 @@ def summary(rows: list[Json]) -> Summary:
 
 def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     """The campaign on a stack of its own."""
-
-    async def played() -> list[Json]:
-        async with under.stack() as stack:
-            return await play(stack, trials=trials, seed=seed)
-
-    with ground() as under:
-        rows = asyncio.run(played())
+    rows = played(play, trials=trials, seed=seed)
     write_lines(out, ({"seed": seed, **row} for row in rows))
     return summary(rows)
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P11: stop against approve")
-    parser.add_argument("--trials", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P11: stop against approve", trials=400))

@@ -7,7 +7,6 @@ judge that takes the first message for the answer would have refused the good ap
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
@@ -16,8 +15,8 @@ from typing import Any
 
 from cutter.approvals import schema
 from cutter.domain.digests import canonical_digest
-from tests.campaigns.trials import Dice, Summary, write_lines
-from tests.support.stack import THREE_UNITS, Run, Stack, ground
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.support.stack import THREE_UNITS, Run, Stack, played
 
 LANES = 6
 """Runs at the same time."""
@@ -118,28 +117,10 @@ def summary(rows: Sequence[Json]) -> Summary:
 
 def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     """The campaign on a stack of its own."""
-
-    async def played() -> list[Json]:
-        async with under.stack() as stack:
-            return await play(stack, trials=trials, seed=seed)
-
-    with ground() as under:
-        rows = asyncio.run(played())
+    rows = played(play, trials=trials, seed=seed)
     write_lines(out, ({"seed": seed, **row} for row in rows))
     return summary(rows)
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P12: ten shuffled signals")
-    parser.add_argument("--trials", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P12: ten shuffled signals", trials=1_000))

@@ -10,7 +10,6 @@ database: Temporal itself took each forged result for the gate's own.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import uuid
 from collections import Counter
@@ -35,8 +34,8 @@ from temporalio.worker import (
 
 from cutter.gates.catalogue import BY_NAME, GATES, Gate
 from cutter.messages import GateInput, GateOutcome
-from tests.campaigns.trials import Dice, Summary, write_lines
-from tests.support.stack import Run, Stack, ground
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.support.stack import Run, Stack, played
 from workflows import options
 
 FORGERIES = ("passed", "failed", "drift", "ended", "nonsense")
@@ -314,28 +313,10 @@ def summary(rows: Sequence[Json]) -> Summary:
 
 def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     """The campaign on a stack of its own."""
-
-    async def played() -> list[Json]:
-        async with under.stack() as stack:
-            return await play(stack, trials=trials, seed=seed)
-
-    with ground() as under:
-        rows = asyncio.run(played())
+    rows = played(play, trials=trials, seed=seed)
     write_lines(out, ({"seed": seed, **row} for row in rows))
     return summary(rows)
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P13: forged results")
-    parser.add_argument("--trials", type=int, default=55)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P13: forged results", trials=55))

@@ -7,7 +7,6 @@ written for; it counts the gate activities that the reset executions scheduled.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import uuid
 from pathlib import Path
@@ -19,8 +18,8 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHistory
 
 from cutter.gates.catalogue import BY_NAME
-from tests.campaigns.trials import Summary, write_lines
-from tests.support.stack import THREE_UNITS, Run, Stack, ground
+from tests.campaigns.trials import Summary, command_line, write_lines
+from tests.support.stack import THREE_UNITS, Run, Stack, played
 
 PRINT = """
 select md5(string_agg(line, '|' order by line)) from (
@@ -134,28 +133,10 @@ def summary(rows: list[Json]) -> Summary:
 
 def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     """The campaign on a stack of its own."""
-
-    async def played() -> list[Json]:
-        async with under.stack() as stack:
-            return await play(stack, trials=trials, seed=seed)
-
-    with ground() as under:
-        rows = asyncio.run(played())
+    rows = played(play, trials=trials, seed=seed)
     write_lines(out, ({"seed": seed, **row} for row in rows))
     return summary(rows)
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P14: reset to each workflow task")
-    parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P14: reset to each workflow task", trials=60))

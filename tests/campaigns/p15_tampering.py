@@ -10,7 +10,6 @@ what does not concern the run. The control arm is a survey of the seed's three d
 
 from __future__ import annotations
 
-import argparse
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from typing import Any
 import psycopg
 
 from tests.campaigns.tampering import KINDS, Tampering, seed_sees
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import gate_calls as gates
 from tests.support.database import Database, own_cluster
 from tests.support.runs import Stage, keyring, stage
@@ -169,17 +168,5 @@ def summary(rows: list[Row], untouched: list[Row]) -> Summary:
     return result
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P15: tampering")
-    parser.add_argument("--trials", type=int, default=1_000, help="clean gate transactions")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P15: tampering", trials=1_000))

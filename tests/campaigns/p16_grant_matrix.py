@@ -10,7 +10,6 @@ is a judge that reads the declaration and probes nothing; every flip fools it.
 
 from __future__ import annotations
 
-import argparse
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ import psycopg
 from psycopg import sql
 
 from cutter.storage.grants import PUBLIC, TABLE_VERBS, Cell, declared
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import Connection, Database, own_cluster
 
 STRANGER = "stranger"
@@ -219,17 +218,5 @@ def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     return result
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P16: grant matrix")
-    parser.add_argument("--trials", type=int, default=200, help="flipped cells")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P16: grant matrix", trials=200))

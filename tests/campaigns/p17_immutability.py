@@ -9,7 +9,6 @@ copy without triggers whose roles were granted everything; many must succeed the
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import ROLES, Connection, Database, own_cluster
 from tests.support.gate_calls import one
 from tests.support.runs import Stage, keyring, stage
@@ -199,17 +198,5 @@ def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     return result
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P17: immutability")
-    parser.add_argument("--trials", type=int, default=5_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P17: immutability", trials=5_000))

@@ -11,7 +11,6 @@ control arm is the question of overlaps, asked of gates that have no lane: there
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections import Counter
@@ -28,7 +27,7 @@ import uuid_utils
 from cutter.batch import documents, steering
 from cutter.gates.catalogue import GATES
 from starter import batches, demo, signing, source
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import CUT, OVERLAPS, law, queue_yaml
 from tests.support.processes import CUTTER_WORKER, EXEC, TEMPORAL, VERIFY, Stack, kill, stack, wait
 from tests.support.stack import OPTIONS
@@ -364,22 +363,7 @@ def _summary(night: Night, rows: list[Json], control: int) -> Summary:
     return result
 
 
-def main() -> int:
-    """Command line; exit 0 when the night is accepted."""
-    parser = argparse.ArgumentParser(description="P20: the night")
-    parser.add_argument("--documents", type=int, default=30)
-    parser.add_argument("--poisoned", type=int, default=2)
-    parser.add_argument("--lanes", type=int, default=2)
-    parser.add_argument("--kills", type=int, default=2)
-    parser.add_argument("--outages", type=int, default=1)
-    parser.add_argument("--plain", action="store_true", help="no dependent and no badly approved document")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = vars(parser.parse_args())
-    result = run(**words)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(
+        command_line(run, "P20: the night", documents=30, poisoned=2, lanes=2, kills=2, outages=1, plain=False)
+    )

@@ -10,12 +10,12 @@ counts the approvals that were good when signed and too old when needed: a judge
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,11 @@ from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect
 from starter import signing
 from starter.runs import OPERATOR
-from tests.campaigns.trials import Dice, Summary, write_lines
+from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
-from tests.support.stack import Stack, ground
+from tests.support.stack import Stack, played
+from tests.support.temporal import until
 
 A_ROUND = 6
 SIGNING_SECONDS = 10
@@ -98,11 +99,16 @@ async def one_round(stack: Stack, number: int, dice: Dice, need: tuple[float, fl
         needed = need[0] + (need[1] - need[0]) * place / (A_ROUND - 1)
         ends[name] = starts + timedelta(seconds=round(needed) + dice.between(-1, 1))
     await asyncio.to_thread(_sign, stack, batch_id, items, ends)
-    await asyncio.sleep(max(0.0, (starts - datetime.now(UTC)).total_seconds()))
+    await until(partial(_come, stack, starts), seconds=4 * SIGNING_SECONDS, what="the approvals are near their ends")
     night = await support.start(stack, queue, Options.overnight(), batch_id)
     await asyncio.wait_for(night.handle.result(), 240)
     rows = await asyncio.to_thread(_seen, stack, batch_id)
     return [{"round": number, **row, "ends": f"{ends[row['document']]:%H:%M:%S}"} for row in rows], night
+
+
+async def _come(stack: Stack, when: datetime) -> bool:
+    """True from that moment on, by the clock that judges the approvals."""
+    return bool(await asyncio.to_thread(stack.database.value, "select clock_timestamp() >= %s", (when,)))
 
 
 def _seen(stack: Stack, batch_id: str) -> list[Json]:
@@ -158,28 +164,10 @@ def summary(rows: Sequence[Json]) -> Summary:
 
 def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     """The campaign on a stack of its own."""
-
-    async def played() -> list[Json]:
-        async with under.stack() as stack:
-            return await play(stack, trials=trials, seed=seed)
-
-    with ground() as under:
-        rows = asyncio.run(played())
+    rows = played(play, trials=trials, seed=seed)
     write_lines(out, ({"seed": seed, **row} for row in rows))
     return summary(rows)
 
 
-def main() -> int:
-    """Command line; exit 0 when the campaign is accepted."""
-    parser = argparse.ArgumentParser(description="P21: approvals at the edge of their time")
-    parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    words = parser.parse_args()
-    result = run(trials=words.trials, seed=words.seed, out=words.out)
-    print("\n".join(result.lines()))
-    return 0 if result.accepted else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command_line(run, "P21: approvals at the edge of their time", trials=60))

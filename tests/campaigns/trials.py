@@ -1,11 +1,12 @@
-"""Seeded dice, the JSON lines of a campaign and its summary, shared by the campaigns on approvals."""
+"""Seeded dice, the JSON lines of a campaign, its summary and its command line, shared by the campaigns."""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,3 +75,18 @@ def write_lines(path: Path | None, rows: Iterable[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
             file.write(json.dumps(row, sort_keys=True) + "\n")
+
+
+def command_line(run: Callable[..., Summary], title: str, **sizes: int) -> int:
+    """A campaign's command line: each size an option with its default (False: a switch); 0 when it is accepted."""
+    parser = argparse.ArgumentParser(description=title)
+    for name, default in sizes.items():
+        if isinstance(default, bool):
+            parser.add_argument(f"--{name}", action="store_true")
+        else:
+            parser.add_argument(f"--{name}", type=int, default=default, help=f"{default} unless given")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, help="file for the trials, one JSON object a line")
+    result = run(**vars(parser.parse_args()))
+    print("\n".join(result.lines()))
+    return 0 if result.accepted else 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -393,6 +393,17 @@ def ground() -> Iterator[Ground]:
     finally:
         if ours:
             database_support.release()
+
+
+def played(play: Callable[..., Awaitable[list[Json]]], **words: int) -> list[Json]:
+    """What `play` of a campaign finds on a stack of its own."""
+
+    async def on_it() -> list[Json]:
+        async with under.stack() as made:
+            return await play(made, **words)
+
+    with ground() as under:
+        return asyncio.run(on_it())
 
 
 def workflow_id(document_id: str = DOCUMENT) -> str:
