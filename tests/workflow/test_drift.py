@@ -73,9 +73,12 @@ async def test_drift_before_a_request_stops_with_a_report_that_can_be_acknowledg
     stack.hooks.append(tamper)
     async with stack.workers():
         run = await stack.start()
+        seen = await run.until_state("stopped_drift_tables")
+        assert any("unit_version" in line for line in seen["run"]["last_error"]["report"]["diff"])
         await run.until_shown("stopped_drift_tables")
-        await run.resume(await run.order(schema.ACKNOWLEDGE_DRIFT))
-        await run.until_requested(CUT)
+        assert (await run.resume(await run.order(schema.ACKNOWLEDGE_DRIFT)))["status"] == "accepted"
+        status = await run.until_requested(CUT)
+        assert status["state"] == "awaiting_cut_authorization"
 
 
 async def test_a_row_that_is_changed_past_its_triggers_is_found(stack: Stack) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 
 from cutter.approvals import schema
@@ -176,6 +177,7 @@ async def test_a_cancel_that_only_the_latch_knows_ends_a_run_that_has_written_no
         assert (await run.result()).state == "voided_cancelled"
 
 
+@pytest.mark.parametrize("changed", [{"lane_wait_seconds": 60}], indirect=True)
 async def test_a_stop_cuts_a_backoff_short(stack: Stack) -> None:
     stack.take_write_lane()
     async with stack.workers():
@@ -183,5 +185,7 @@ async def test_a_stop_cuts_a_backoff_short(stack: Stack) -> None:
         await run.approve(CUT)
         await run.until_attempted("IG_cut_leg_a_execute", "lane_busy")
         await run.handle.signal("stop", "enough")
-        await run.until_state("stopped_stop")
+        seen = await run.until_state("stopped_stop")
+        assert [one["outcome"] for one in seen["attempts"] if one["gate"] == "IG_cut_leg_a_execute"] == ["lane_busy"]
+        assert not any(event.event_type == EventType.EVENT_TYPE_TIMER_FIRED for event in (await run.history()).events)
     stack.let_go()

@@ -162,10 +162,21 @@ def test_the_first_epoch_has_no_predecessor() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "x", "- a", GOOD + "---\nx: y\n", GOOD + "...\n---\n", "a: [", "\ufffe", "\x00"]
+    ("text", "reason"),
+    [
+        ("", "the file is empty"),
+        ("[]", "line 1: the policy must be a mapping"),
+        ("x", "line 1: the policy must be a mapping"),
+        ("- a", "line 1: the policy must be a mapping"),
+        (GOOD + "---\nx: y\n", "the file has a second document"),
+        (GOOD + "...\n---\n", "the file has a second document"),
+        ("a: [", "line 2: "),
+        ("\ufffe", "the file is no YAML"),
+        ("\x00", "the file is no YAML"),
+    ],
 )
-def test_what_is_no_policy_is_refused(text: str) -> None:
-    refused(text)
+def test_what_is_no_policy_is_refused(text: str, reason: str) -> None:
+    assert reason in refused(text)
 
 
 def test_bytes_that_are_not_text_and_files_that_are_too_large_are_refused() -> None:

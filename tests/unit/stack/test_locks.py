@@ -32,9 +32,11 @@ def test_the_second_holder_is_told(tmp_path: Path) -> None:
 
 
 def test_it_is_free_again_afterwards(tmp_path: Path) -> None:
+    taken = 0
     for _ in range(2):
         with held(tmp_path / "lock", seconds=0, busy="busy"):
-            pass
+            taken += 1
+    assert taken == 2
 
 
 def test_it_dies_with_its_holder(tmp_path: Path) -> None:
