@@ -128,6 +128,11 @@ async def test_forged_answers_of_the_steering_make_no_command_that_wedges_the_ba
             )
 
         await until(asked_again, seconds=30, what=f"the batch asks again after {name}")
+    view = await waiting.view()
+    assert {one["state"] for one in view["items"]} == {"awaiting_cut_authorization"}
+    assert view["batch"]["halted"] is None
+    runs = "select count(*) from cutter_governance.run where document_id like 'ICX-B-%'"
+    assert waiting.stack.database.value(runs) == 2
     await still_well(waiting)
 
 
