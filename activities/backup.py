@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from activities.backup_wave import alone_in_wave, shared_backup
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
+from cutter import limits
 from cutter.backup.artifacts import Store
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import digest, read_record, restore_check
@@ -38,7 +39,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
     wave = ExitStack()
 
     def prepare(attempt: Attempt) -> tuple[()] | Refusal:
-        wave.enter_context(alone_in_wave(deps, attempt, deps.settings.cap_seconds("backup") * 0.45))
+        wave.enter_context(alone_in_wave(deps, attempt, _step_seconds(deps)))
         shared = shared_backup(deps, attempt)
         if shared is not None:
             wave.close()
@@ -114,7 +115,7 @@ def take_and_check(deps: Deps, artifact_id: str) -> Checked | BackupRefusal:
     """Take a backup under that name and restore it into the scratch database."""
     settings = deps.settings
     home = settings.key_home("backup")
-    seconds = settings.cap_seconds("backup") * 0.45
+    seconds = _step_seconds(deps)
     record = take(
         dsn=dsn(settings, Role.BACKUP.value), pg_bin=pg_bin, gpg_home=home, recipient_fingerprint=recipient(deps),
         artifacts_url=settings.artifacts, artifact_id=artifact_id,
@@ -127,6 +128,10 @@ def take_and_check(deps: Deps, artifact_id: str) -> Checked | BackupRefusal:
         scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
     )  # fmt: skip
     return restored if isinstance(restored, BackupRefusal) else (record, restored)
+
+
+def _step_seconds(deps: Deps) -> float:
+    return deps.settings.cap_seconds("backup") * limits.BACKUP_STEP_SHARE
 
 
 def recipient(deps: Deps) -> str:

@@ -127,6 +127,10 @@ ORPHAN_SECONDS = 1
 BACKUP_DEADLINE_SECONDS = 240.0
 """Default bound of one backup or one restore check; below the gate's cap of five minutes."""
 
+BACKUP_STEP_SHARE = 0.45
+"""Of the backup gate's cap that one step of it may take: waiting for another item's backup, taking one, restoring it.
+Two of them and the gate's own transaction fit."""
+
 BACKUP_LINE_BYTES_MAX = 64 * MIB
 """One restored row as COPY text: a body of SOURCE_BYTES_MAX whose every byte is escaped, and room."""
 
@@ -280,6 +284,7 @@ BATCH_LANES = 4
 """Documents that are planned at once (seed 001 §5)."""
 
 BATCH_LANES_MAX = 64
+"""Lanes that may be asked for: far more than a machine has use for; the database has the same bound."""
 
 OVERNIGHT_LANES = 2
 OVERNIGHT_HARD_CAP_MINUTES = 360

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from activities.begin import caps_of
+from cutter import limits
 from cutter.batch import nights, plan, registry, resumption
 from cutter.batch.queue import load_queue
 from cutter.batch.registry import Admission, Options
@@ -116,8 +117,8 @@ def _options(
     else:
         policy = "strict" if strict else "quarantine" if quarantine else "default"
         options = Options(mode=kind, policy=cast(registry.Policy, policy), items_max=settings.batch_items_max)
-    if lanes is not None and not 1 <= lanes <= 64:
-        raise InvalidInput(f"--max-concurrent {lanes}: 1 to 64")
+    if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
+        raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
     return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
 
 

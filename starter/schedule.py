@@ -58,7 +58,7 @@ def install(
     queue: Annotated[Path, typer.Option(help="queue.yaml, the pattern of every night")],
     tz: Annotated[str, typer.Option(help="Time zone, such as Europe/Berlin")] = "UTC",
     name: Name = "nightly",
-    max_concurrent: Annotated[int, typer.Option(help="Documents planned at once", min=1, max=64)]
+    max_concurrent: Annotated[int, typer.Option(help="Documents planned at once", min=1, max=limits.BATCH_LANES_MAX)]
     = limits.OVERNIGHT_LANES,
     as_json: Json = False,
 ) -> None:  # fmt: skip

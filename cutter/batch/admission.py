@@ -5,7 +5,7 @@ Whoever calls reads the facts; a document that is missing from them does not exi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cutter.batch.item import Item, Outcome, Stage
@@ -43,17 +43,17 @@ def check_against(queue: Queue, known: Mapping[str, Known]) -> list[Problem]:
 
 
 def decided_before_start(
-    queue: Queue, known: Mapping[str, Known], *, skip_completed: bool = False, include_failed: Collection[str] = ()
+    queue: Queue, known: Mapping[str, Known], *, skip_completed: bool = False
 ) -> dict[str, Decision]:
     """Items that are settled without a run of this batch (seed 001 §9 "skip-completed_semantics").
 
-    A document whose run failed is passed over as blocked, not as skipped: it is no law, so its dependents wait too.
-    `include_failed` names the documents for which a signed authorisation was verified.
+    A document whose run failed is passed over as blocked, not as skipped: it is no law, so its dependents wait too. A
+    signature takes it in later.
     """
     decided = {}
     for item in queue.items:
         facts = known.get(item.document_id)
-        decision = _decision(facts, skip_completed, item.document_id in include_failed) if facts else None
+        decision = _decision(facts, skip_completed) if facts else None
         if decision is not None:
             decided[item.document_id] = decision
     return decided
@@ -77,12 +77,12 @@ def _item(item: QueueItem, tenant: str, decision: Decision | None) -> Item:
     )
 
 
-def _decision(facts: Known, skip_completed: bool, include_failed: bool) -> Decision | None:
+def _decision(facts: Known, skip_completed: bool) -> Decision | None:
     if facts.open_run:
         return Decision(outcome=Outcome.BUSY, reason=f"{BUSY}: run {facts.open_run} of it is open")
     if skip_completed and facts.enacted_run:
         return Decision(outcome=Outcome.SKIPPED, reason=f"this version is law already, by run {facts.enacted_run}")
-    if skip_completed and facts.failed_run and not include_failed:
+    if skip_completed and facts.failed_run:
         reason = f"run {facts.failed_run} of it failed: --include-failed with a signed authorisation takes it in"
         return Decision(outcome=Outcome.BLOCKED, reason=reason)
     return None

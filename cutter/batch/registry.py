@@ -33,7 +33,6 @@ class Options:
     hard_cap_minutes: float = limits.BATCH_HARD_CAP_MINUTES
     unattended: bool = False
     skip_completed: bool = False
-    include_failed: frozenset[str] = frozenset()
     items_max: int = limits.QUEUE_ITEMS_DEFAULT
 
     @classmethod
@@ -73,9 +72,7 @@ def admit(connection: Connection, queue: Queue, options: Options) -> Admission:
     wrong = tuple(one for one in problems if not one.alone)
     if wrong:
         raise QueueRefused(wrong)
-    decided = decided_before_start(
-        queue, known, skip_completed=options.skip_completed, include_failed=options.include_failed
-    )
+    decided = decided_before_start(queue, known, skip_completed=options.skip_completed)
     rows = tuple(_row(item, known[item.document_id], decided.get(item.document_id)) for item in queue.items)
     return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)))
 

@@ -96,9 +96,8 @@ def test_completed_documents_are_skipped_only_when_it_is_asked_for() -> None:
     assert decided_before_start(QUEUE, known, skip_completed=True)[FIRST].outcome is Outcome.SKIPPED
 
 
-def test_a_failed_document_is_passed_over_unless_a_signature_takes_it_in() -> None:
+def test_a_failed_document_is_passed_over_when_completed_ones_are() -> None:
     known = with_facts(FIRST, failed_run="ictr-1")
     decision = decided_before_start(QUEUE, known, skip_completed=True)[FIRST]
     assert (decision.outcome, "ictr-1" in decision.reason) == (Outcome.BLOCKED, True)
-    assert decided_before_start(QUEUE, known, skip_completed=True, include_failed=[FIRST]) == {}
     assert decided_before_start(QUEUE, known) == {}
