@@ -3,7 +3,8 @@
 It reads the wire protocol and changes nothing: until a cut is armed every byte passes. `ANSWER`: the server has
 committed, its answer is thrown away. `RACE`: COMMIT goes out and the connection ends in the same moment. `REQUEST`:
 COMMIT never reaches the server, which rolls back. To the client these look the same. `STATEMENT` cuts earlier, in the
-middle of a transaction.
+middle of a transaction: what the client sent before it has reached the server. `HOLD` cuts nothing: the statement goes
+on when `meanwhile` is over, however late.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ class Cut(StrEnum):
     RACE = "race"
     REQUEST = "request"
     STATEMENT = "statement"
+    HOLD = "hold"
 
 
 @dataclass(slots=True, kw_only=True)
 class Armed:
-    """One cut to come: of the next COMMIT of a transaction that mentions `word` (STATEMENT: of the mention itself).
+    """One cut to come: of the next COMMIT of a transaction that mentions `word` (STATEMENT, HOLD: of the mention).
 
     `skip` as many are let pass before. `meanwhile` is called while everything is held, before the connection ends: the
     place to kill whom one likes. `done` is set afterwards.
@@ -79,7 +81,6 @@ class CommitProxy:
         self._listener = socket.create_server(("127.0.0.1", port))
         self._listener.settimeout(WAIT_SECONDS)
         self._threads: list[threading.Thread] = []
-        self.cuts = 0
 
     @property
     def port(self) -> int:
@@ -143,13 +144,15 @@ class CommitProxy:
 
     def _from_client(self, pair: _Pair, data: bytes) -> bool:
         """Pass a client's bytes on; False when the connection is cut."""
+        sent, end = 0, -pair.asked.waiting
         for kind, message in pair.asked.feed(data):
+            begin, end = max(0, end), end + len(message)
             if kind == b"" and not pair.asked.typed:
                 pair.raw_answers += 1
             text = pair.statements.note(kind, message)
             if text is None:
                 continue
-            armed = self._take(pair.statements, at_commit=is_commit(text))
+            armed = self._take(pair.statements, text)
             if is_commit(text):
                 pair.statements.seen.clear()
             if armed is None:
@@ -157,10 +160,12 @@ class CommitProxy:
             if armed.cut is Cut.ANSWER:
                 pair.awaited = armed
                 continue
-            if armed.cut is Cut.RACE:
-                pair.server.sendall(data)
-            return self._cut(armed)
-        pair.server.sendall(data)
+            pair.server.sendall(data[sent:] if armed.cut is Cut.RACE else data[sent:begin])
+            sent = begin
+            self._happen(armed)
+            if armed.cut is not Cut.HOLD:
+                return False
+        pair.server.sendall(data[sent:])
         return True
 
     def _from_server(self, pair: _Pair, data: bytes) -> bool:
@@ -172,14 +177,21 @@ class CommitProxy:
             framed = data
         done = [is_commit_done(*frame) for frame in pair.answered.feed(framed)]
         if any(done) and pair.awaited is not None:
-            return self._cut(pair.awaited)
+            self._happen(pair.awaited)
+            return False
         pair.client.sendall(data)
         return True
 
-    def _take(self, statements: Statements, *, at_commit: bool) -> Armed | None:
+    def _take(self, statements: Statements, text: bytes) -> Armed | None:
         with self._lock:
             armed = self._armed
-            if armed is None or at_commit is (armed.cut is Cut.STATEMENT) or not statements.mention(armed.word):
+            if armed is None:
+                return None
+            if armed.cut in (Cut.STATEMENT, Cut.HOLD):
+                met = not is_commit(text) and armed.word in text
+            else:
+                met = is_commit(text) and statements.mention(armed.word)
+            if not met:
                 return None
             if armed.skip:
                 armed.skip -= 1
@@ -187,7 +199,8 @@ class CommitProxy:
             self._armed = None
             return armed
 
-    def _cut(self, armed: Armed) -> bool:
+    @staticmethod
+    def _happen(armed: Armed) -> None:
         try:
             armed.meanwhile()
         except BaseException as problem:
@@ -195,6 +208,3 @@ class CommitProxy:
             raise
         finally:
             armed.done.set()
-        with self._lock:
-            self.cuts += 1
-        return False

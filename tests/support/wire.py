@@ -17,6 +17,11 @@ class Frames:
     typed: bool
     _left: bytearray = field(default_factory=bytearray)
 
+    @property
+    def waiting(self) -> int:
+        """Bytes of a message that is not complete yet."""
+        return len(self._left)
+
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
         """(type, whole message) of every message that is complete now; an untyped one has the type b''."""
         self._left += data
