@@ -197,6 +197,12 @@ PUBLIC_KEY_BYTES_MAX = 256 * 1024
 GPG_SECONDS = 30
 """One call of gpg about a signature, which takes milliseconds; a person's passphrase dialog is not bounded by this."""
 
+RULES_BYTES_MAX = 64 * 1024
+"""A policy.yaml; one with a hundred rules has under 20 KiB. Its text is kept beside the decisions made by it."""
+
+RULES_MAX = 200
+"""Rules of a policy.yaml: more than people can hold in their heads, and still decided in microseconds."""
+
 CLOCK_SKEW_SECONDS = 60
 """How far a signature's own time may lie ahead of the database's clock."""
 

@@ -1,0 +1,114 @@
+"""Pure: the commands: every side effect that a worker can have, one table (seed 002 AG-EXE-01, seed 003 §1.4, §5).
+
+A command is what is proposed to the policy, what its receipt is found by, and what its receipt says. Reads are none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from cutter.approvals.policy import Tier
+from cutter.domain.digests import is_digest
+from cutter.gates.catalogue import GATES, Sovereign
+
+ESCALATION: Final = "SG_failure_escalation"
+"""What a document about a stop or a failure is written at (seed 000 §3)."""
+
+PLACES: Final = (*(gate.name for gate in GATES), *(gate.value for gate in Sovereign), ESCALATION)
+"""Where in a run a command may happen; one about a batch as a whole, or about a void, happens at none of them."""
+
+
+class Connector(StrEnum):
+    """What a command goes through."""
+
+    DATABASE = "database"
+    BACKUP = "backup"
+    KB = "kb"
+    NOTIFICATION = "notification"
+    EVIDENCE = "evidence"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One kind of side effect. `places` are the gates where it happens, empty for anywhere.
+
+    `approvable`: people can be asked about it. Documents and notifications are what they are asked with, and evidence
+    tells of what has happened already: those may only be allowed or denied.
+    """
+
+    connector: Connector
+    name: str
+    risk: Tier
+    reversible: bool
+    how_to_reverse: str
+    places: tuple[str, ...] = ()
+    approvable: bool = False
+
+
+_DRAFTS = "`cutter void RUN --reason TEXT` withdraws the drafts; governance rows stay"
+
+OPERATIONS: Final = (
+    Operation(
+        connector=Connector.DATABASE, name="create_units", risk=Tier.HIGH, reversible=True, how_to_reverse=_DRAFTS,
+        places=("IG_cut_leg_a_execute",), approvable=True,
+    ),
+    Operation(
+        connector=Connector.DATABASE, name="record_cut", risk=Tier.MEDIUM, reversible=True, how_to_reverse=_DRAFTS,
+        places=("IG_leg_b_record",), approvable=True,
+    ),
+    Operation(
+        connector=Connector.DATABASE, name="record_verification", risk=Tier.MEDIUM, reversible=True,
+        how_to_reverse=_DRAFTS, places=("IG_write_verify",), approvable=True,
+    ),
+    Operation(
+        connector=Connector.DATABASE, name="enact_units", risk=Tier.HIGH, reversible=False,
+        how_to_reverse="enacted law is never voided", places=("IG_lifecycle_enact_execute",), approvable=True,
+    ),
+    Operation(
+        connector=Connector.DATABASE, name="withdraw_drafts", risk=Tier.HIGH, reversible=False,
+        how_to_reverse="the document is run again", approvable=True,
+    ),
+    Operation(
+        connector=Connector.BACKUP, name="take", risk=Tier.LOW, reversible=True, how_to_reverse="delete the artifact",
+        places=("IG_backup",), approvable=True,
+    ),
+    Operation(
+        connector=Connector.KB, name="put", risk=Tier.LOW, reversible=False,
+        how_to_reverse="write-once; a later document says more",
+    ),
+    Operation(
+        connector=Connector.NOTIFICATION, name="post", risk=Tier.LOW, reversible=False,
+        how_to_reverse="a later message says more",
+    ),
+    Operation(
+        connector=Connector.EVIDENCE, name="store", risk=Tier.LOW, reversible=True,
+        how_to_reverse="delete the artifact",
+    ),
+)  # fmt: skip
+
+BY_KEY: Final = {(one.connector, one.name): one for one in OPERATIONS}
+
+
+def operation(connector: Connector, name: str) -> Operation:
+    """The operation of that name; KeyError is a programmer's error."""
+    return BY_KEY[connector, name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One side effect: what is done to which target, with the sha256 of what is written there."""
+
+    operation: Operation
+    target: str
+    fields_sha256: str
+
+    def __post_init__(self) -> None:
+        if not self.target or not is_digest(self.fields_sha256):
+            raise ValueError("a command has a target and the sha256 of its fields")
+
+    @property
+    def idempotency_key(self) -> str:
+        """Identifies the side effect, whatever is written (seed 003 §4.1): other fields under it are a conflict."""
+        return f"{self.operation.connector}:{self.operation.name}:{self.target}"
