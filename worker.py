@@ -9,28 +9,31 @@ import argparse
 import asyncio
 import os
 import signal
-import socket
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import structlog
+import uuid_utils
 from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities import build_activities, build_batch_activities
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
+from activities.presence import INITIALIZING, Presence
 from cutter import __version__, limits, settings
 from cutter.approvals import scratch
+from cutter.build import build_id
 from cutter.errors import CutterError, Refused
 from cutter.gates.catalogue import GATES, WorkerRole
 from cutter.kb.store import Store
 from cutter.stack import key_homes
-from cutter.storage.pools import check_direct
+from cutter.storage.pools import check_direct, open_pool
 from starter.client import connect
 from workflows import options
 from workflows.batch import Batch
@@ -42,6 +45,11 @@ from workflows.void_run import VoidRun
 SLOTS = 8
 """Activities at once in one worker."""
 
+CAP_SECONDS = max(gate.cap_minutes for gate in GATES) * 60
+"""The longest gate's: so long what runs may go on after the first signal."""
+
+DRAIN_SECONDS = CAP_SECONDS + limits.CAP_MARGIN_SECONDS
+
 log = structlog.get_logger()
 
 
@@ -50,11 +58,12 @@ def build_deps(config: settings.Settings, role: WorkerRole) -> Deps:
     return Deps(
         settings=config,
         worker_role=role,
-        worker=f"{socket.gethostname()}:{os.getpid()}:{role.value}",
+        worker=f"{role.value}-{uuid_utils.uuid7()}",
         tool_revision=f"cutter/{__version__}+{role.value}",
         pools=open_pools(config, role),
         kb=Store(config.kb),
         signer=signer_of(config, key_homes.HOMES[role]),
+        build_id=build_id(config),
     )
 
 
@@ -76,13 +85,15 @@ def make_worker(
         max_concurrent_activities=SLOTS,
         max_cached_workflows=cached_workflows,
         disable_eager_activity_execution=True,
-        graceful_shutdown_timeout=timedelta(minutes=max(gate.cap_minutes for gate in GATES)),
+        graceful_shutdown_timeout=timedelta(seconds=CAP_SECONDS),
         workflow_runner=sandbox(),
         interceptors=[MessageGuard(), *interceptors],
     )
 
 
-def make_batch_worker(client: Client, deps: Deps, executor: ThreadPoolExecutor) -> Worker:
+def make_batch_worker(
+    client: Client, deps: Deps, executor: ThreadPoolExecutor, *, interceptors: Sequence[Interceptor] = ()
+) -> Worker:
     """The activities of batches, beside the cutter role's own: what waits there takes no slot from a gate."""
     return Worker(
         client,
@@ -92,21 +103,54 @@ def make_batch_worker(client: Client, deps: Deps, executor: ThreadPoolExecutor) 
         max_concurrent_activities=limits.BATCH_SLOTS,
         disable_eager_activity_execution=True,
         graceful_shutdown_timeout=timedelta(seconds=limits.STEER_POLL_SECONDS * 3),
+        interceptors=interceptors,
     )
 
 
 @asynccontextmanager
-async def serving(client: Client, deps: Deps, **changed: Any) -> AsyncIterator[None]:
-    """Everything that a role serves, until the block ends; then what runs is finished. `changed`: see `make_worker`."""
-    name = deps.worker_role.value
-    with ThreadPoolExecutor(max_workers=SLOTS, thread_name_prefix=name) as executor:
-        async with make_worker(client, deps, executor, **changed):
-            if deps.worker_role is not WorkerRole.CUTTER:
-                yield
-                return
-            with ThreadPoolExecutor(max_workers=limits.BATCH_SLOTS, thread_name_prefix="batch") as waiting:
-                async with make_batch_worker(client, deps, waiting):
-                    yield
+async def serving(
+    client: Client, deps: Deps, *, interceptors: Sequence[Interceptor] = (), **changed: Any
+) -> AsyncIterator[Presence]:
+    """Everything that a role serves, until the block ends; then nothing more is taken, and what runs is finished.
+
+    `changed`: see `make_worker`.
+    """
+    async with AsyncExitStack() as exits:
+        presence = _presence(deps, exits)
+        await presence.say(INITIALIZING)
+        workers = []
+        for queue, slots in slots_of(deps.worker_role).items():
+            executor = exits.enter_context(ThreadPoolExecutor(max_workers=slots, thread_name_prefix=queue))
+            counting = presence.counting(queue)
+            if queue == options.BATCH_QUEUE:
+                workers.append(make_batch_worker(client, deps, executor, interceptors=[counting]))
+            else:
+                workers.append(make_worker(client, deps, executor, interceptors=[counting, *interceptors], **changed))
+        for worker in workers:
+            await exits.enter_async_context(worker)
+        keeping = asyncio.create_task(presence.keep())
+        try:
+            yield presence
+        finally:
+            await asyncio.gather(*(worker.shutdown() for worker in workers))
+            presence.end()
+            await keeping
+
+
+def slots_of(role: WorkerRole) -> dict[str, int]:
+    """Activities at once of each task queue that a role serves."""
+    batches = {options.BATCH_QUEUE: limits.BATCH_SLOTS} if role is WorkerRole.CUTTER else {}
+    return {options.TASK_QUEUES[role]: SLOTS, **batches}
+
+
+def _presence(deps: Deps, exits: AsyncExitStack) -> Presence:
+    """Its heartbeats have a connection of their own: none waits behind the gates."""
+    role = ROLES_OF[deps.worker_role][0].value
+    pool = exits.enter_context(open_pool(deps.settings, role, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS))
+    return Presence(
+        pool, identity=deps.worker, build_id=deps.build_id, slots=slots_of(deps.worker_role),
+        seconds=deps.settings.worker_beat_seconds,
+    )  # fmt: skip
 
 
 def sandbox() -> SandboxedWorkflowRunner:
@@ -117,22 +161,38 @@ def sandbox() -> SandboxedWorkflowRunner:
 
 
 async def run(config: settings.Settings, role: WorkerRole) -> None:
-    """Serve the role's task queue until SIGTERM or SIGINT, then finish what runs."""
+    """Serve the role's task queues until SIGTERM or SIGINT, then finish what runs; a second signal, or the longest
+    gate's cap, ends the process at once.
+    """
     _require_own_key(config, role)
     for database_role in ROLES_OF[role]:
         check_direct(config, database_role.value)
     deps = build_deps(config, role)
     client = await connect(config, identity=deps.worker)
     stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    _on_signals(stopping.set)
     async with serving(client, deps):
-        log.info("worker.ready", role=role.value, address=client.service_client.config.target_host)
+        log.info("worker.ready", role=role.value, worker=deps.worker, build_id=deps.build_id, pid=os.getpid(),
+                 address=client.service_client.config.target_host)  # fmt: skip
         _say_ready(config, role)
         await stopping.wait()
-        log.info("worker.draining", role=role.value)
+        _on_signals(partial(_end_at_once, "told twice"))
+        asyncio.get_running_loop().call_later(DRAIN_SECONDS, _end_at_once, "over the longest cap")
+        log.info("worker.draining", role=role.value, worker=deps.worker)
+    log.info("worker.drained", role=role.value, worker=deps.worker)
     for pool in deps.pools.values():
         pool.close()
+
+
+def _on_signals(then: Callable[[], None]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, then)
+
+
+def _end_at_once(why: str) -> None:
+    """What ran is tried again by another worker, as after a crash."""
+    log.warning("worker.ended", why=why)
+    _leave(Refused.exit_code)
 
 
 def _require_own_key(config: settings.Settings, role: WorkerRole) -> None:
@@ -170,10 +230,13 @@ def main() -> int:
     return 0
 
 
-if __name__ == "__main__":
-    code = main()
+def _leave(code: int) -> NoReturn:
+    """A process that used a Temporal client can abort while the interpreter exits; the code would lie."""
     scratch.remove_all()
     sys.stdout.flush()
     sys.stderr.flush()
-    # A process that used a Temporal client can abort while the interpreter exits; the code would lie.
     os._exit(code)
+
+
+if __name__ == "__main__":
+    _leave(main())

@@ -55,7 +55,11 @@ def begin_run(deps: Deps, input: BeginInput) -> RunView:
                 input.first_execution_id if run.run_id is None else None, run.batch_id, run.amends,
             ),
         )  # fmt: skip
-        sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (registered(answer),))
+        sidecar = call(
+            connection,
+            "select cutter_governance.fn_run_sidecar(cutter_governance.fn_run_version(%s, %s))",
+            (registered(answer), deps.build_id),
+        )
     return view_of(sidecar)
 
 

@@ -35,7 +35,10 @@ class Signer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deps:
-    """Dependencies of the activities of one worker process. `worker` names it in attempts; no globals anywhere."""
+    """Dependencies of the activities of one worker process. `worker` names it in attempts; no globals anywhere.
+
+    `build_id` names the code that it runs; empty where no workflow is driven.
+    """
 
     settings: Settings
     worker_role: WorkerRole
@@ -44,6 +47,7 @@ class Deps:
     pools: dict[Role, Pool]
     kb: Store
     signer: Callable[[], Signer]
+    build_id: str = ""
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
 
     def pool(self, role: Role) -> Pool:

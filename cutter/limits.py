@@ -64,6 +64,12 @@ HEARTBEAT_TIMEOUT_SECONDS = 15
 WORKER_WAIT_MINUTES = 10
 """Schedule-to-start: no worker of a role within it stops the run as stopped_unavailable_worker_<role>."""
 
+WORKER_BEAT_SECONDS = 10
+"""Between two heartbeats of a worker; one that missed three is called unresponsive."""
+
+WORKER_BEAT_WAIT_SECONDS = 3
+"""A heartbeat's wait for its connection: when the database is away the next one comes soon enough."""
+
 TTL_SG1_HOURS = 24
 TTL_SG2_HOURS = 12
 """Life of a request and of an approval (spec "The statement")."""
@@ -191,17 +197,17 @@ FRONT_MATTER_LINES_MAX = 400
 POLICY_BYTES_MAX = 256 * 1024
 """An epoch of approvers.yaml; hundreds of approvers have under 100 KiB."""
 
-PUBLIC_KEY_BYTES_MAX = 256 * 1024
-"""An approver's exported public key; one with many signatures has under 100 KiB."""
-
-GPG_SECONDS = 30
-"""One call of gpg about a signature, which takes milliseconds; a person's passphrase dialog is not bounded by this."""
-
 RULES_BYTES_MAX = 64 * 1024
 """A policy.yaml; one with a hundred rules has under 20 KiB. Its text is kept beside the decisions made by it."""
 
 RULES_MAX = 200
 """Rules of a policy.yaml: more than people can hold in their heads, and still decided in microseconds."""
+
+PUBLIC_KEY_BYTES_MAX = 256 * 1024
+"""An approver's exported public key; one with many signatures has under 100 KiB."""
+
+GPG_SECONDS = 30
+"""One call of gpg about a signature, which takes milliseconds; a person's passphrase dialog is not bounded by this."""
 
 CLOCK_SKEW_SECONDS = 60
 """How far a signature's own time may lie ahead of the database's clock."""
@@ -298,3 +304,6 @@ OVERNIGHT_HARD_CAP_MINUTES = 360
 
 BATCH_HARD_CAP_MINUTES = 7 * 24 * 60
 """Of a batch whose approvals people give in their own time."""
+
+EVENT_BYTES_MAX = 1 * MIB
+"""One line of transitions.jsonl; one of ours has under 2 KiB."""

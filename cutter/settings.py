@@ -65,6 +65,15 @@ class Settings(BaseSettings):
     temporal_ui_port: int | None = Field(None, ge=1, le=65535, description="Local Web UI's port; default: a free one")
     database_port: int | None = Field(None, ge=1, le=65535, description="Embedded PostgreSQL's port; default: free")
 
+    build_id: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+        description="Names the code that the workers run; default: the version and a digest of the code",
+    )
+    worker_beat_seconds: int = Field(
+        limits.WORKER_BEAT_SECONDS, ge=1, le=60, description="Between two heartbeats of a worker (`cutter workers`)"
+    )
+
     batch_dir: Path | None = Field(
         None, description="Batch folders, each with its queue.yaml; default <state_dir>/batches"
     )

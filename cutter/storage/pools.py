@@ -33,13 +33,16 @@ SESSION = " ".join(
 """Settings of every session: a killed worker's locks are freed in half a second instead of eight (measured)."""
 
 
-def open_pool(settings: Settings, role: str, *, size: int = 4) -> Pool:
-    """A pool of at most `size` connections; opened lazily, so that a worker starts before the database does."""
+def open_pool(settings: Settings, role: str, *, size: int = 4, timeout: float = 10) -> Pool:
+    """A pool of at most `size` connections; opened lazily, so that a worker starts before the database does.
+
+    Who waits for one of them for more than `timeout` seconds gets Unavailable.
+    """
     pool: Pool = ConnectionPool(
         dsn(settings, role),
         min_size=0,
         max_size=size,
-        timeout=10,
+        timeout=timeout,
         max_idle=60,
         reconnect_timeout=5,
         open=True,

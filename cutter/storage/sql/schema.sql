@@ -54,6 +54,7 @@ CREATE TABLE cutter_governance.run (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     state_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ended_at timestamp with time zone,
+    workflow_version_id text,
     CONSTRAINT run_id_form CHECK ((run_id ~ '^ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f-]{36}$'::text)),
     CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text])))
 );
@@ -1825,6 +1826,16 @@ begin
 end
 $_$;
 
+CREATE FUNCTION cutter_governance.fn_run_version(p_run_id text, p_build_id text) RETURNS text
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update cutter_governance.run set workflow_version_id = left(p_build_id, 100)
+    where run_id = p_run_id and ended_at is null
+        and workflow_version_id is distinct from left(p_build_id, 100);
+    select p_run_id
+$$;
+
 CREATE FUNCTION cutter_governance.fn_signature_kind() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2169,13 +2180,122 @@ CREATE FUNCTION cutter_governance.fn_wave_backup(p_run_id text, p_batch_id text,
     order by a.id desc limit 1
 $$;
 
-CREATE FUNCTION cutter_governance.fn_worker_beat(p_worker_id text, p_role text, p_build_id text, p_state text, p_slots integer) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
+CREATE FUNCTION cutter_governance.fn_worker_beat(p_worker_id text, p_build_id text, p_beat_seconds integer, p_queues jsonb, p_state text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    insert into cutter_governance.worker_heartbeat (worker_id, role, build_id, state, slots)
-    values (p_worker_id, p_role, p_build_id, p_state, p_slots)
-    on conflict (worker_id) do update set state = excluded.state, seen_at = clock_timestamp()
+declare
+    v_role text := case session_user when 'cutter_read' then 'cutter' when 'cutter_exec' then 'exec'
+        when 'cutter_verify' then 'verify' end;
+    seen cutter_governance.worker_heartbeat;
+begin
+    if v_role is null then
+        raise exception '% serves no task queue', session_user using errcode = 'CU006';
+    end if;
+    select * into seen from cutter_governance.worker_heartbeat where worker_id = p_worker_id for update;
+    if not found then
+        if p_state <> 'initializing' then
+            return 'shutdown';
+        end if;
+        perform cutter_governance.fn_workers_judge();
+        delete from cutter_governance.worker_heartbeat where seen_at < clock_timestamp() - interval '7 days';
+        if (select count(*) from cutter_governance.worker_heartbeat where owner = session_user) >= 1000 then
+            raise exception 'too many workers of % in a week', session_user using errcode = 'CU006';
+        end if;
+        insert into cutter_governance.worker_heartbeat (worker_id, role, build_id, queues, beat_seconds)
+        values (p_worker_id, v_role, p_build_id, p_queues, p_beat_seconds);
+        return 'initializing';
+    end if;
+    if seen.owner <> session_user then
+        raise exception 'worker % is not one of %', p_worker_id, session_user using errcode = 'CU006';
+    end if;
+    if seen.state = 'shutdown' then
+        return seen.state;
+    end if;
+    update cutter_governance.worker_heartbeat set seen_at = clock_timestamp(), queues = p_queues
+    where worker_id = p_worker_id returning * into seen;
+    -- it comes back, and it goes from any work to any other, by being idle
+    if seen.state = 'unresponsive' or (seen.state = 'initializing' and p_state = 'busy') then
+        seen := cutter_governance.fn_worker_move(seen, 'idle');
+    end if;
+    if seen.state <> p_state then
+        seen := cutter_governance.fn_worker_move(seen, p_state);
+    end if;
+    return seen.state;
+end
+$$;
+
+CREATE TABLE cutter_governance.worker_heartbeat (
+    worker_id text NOT NULL,
+    owner text DEFAULT SESSION_USER NOT NULL,
+    role text NOT NULL,
+    build_id text NOT NULL,
+    state text DEFAULT 'initializing'::text NOT NULL,
+    queues jsonb NOT NULL,
+    beat_seconds integer NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    state_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT worker_heartbeat_beat_seconds_check CHECK (((beat_seconds >= 1) AND (beat_seconds <= 300))),
+    CONSTRAINT worker_heartbeat_build_id_check CHECK (((length(build_id) >= 1) AND (length(build_id) <= 100))),
+    CONSTRAINT worker_heartbeat_queues_check CHECK ((length((queues)::text) <= 2000)),
+    CONSTRAINT worker_heartbeat_role_check CHECK ((role = ANY (ARRAY['cutter'::text, 'exec'::text, 'verify'::text]))),
+    CONSTRAINT worker_heartbeat_state_check CHECK ((state = ANY (ARRAY['initializing'::text, 'idle'::text, 'busy'::text, 'unresponsive'::text, 'shutdown'::text]))),
+    CONSTRAINT worker_heartbeat_worker_id_check CHECK (((length(worker_id) >= 1) AND (length(worker_id) <= 100)))
+);
+
+CREATE FUNCTION cutter_governance.fn_worker_move(p_worker cutter_governance.worker_heartbeat, p_to text) RETURNS cutter_governance.worker_heartbeat
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_trigger text := cutter_governance.fn_worker_trigger(p_worker.state, p_to);
+    moved cutter_governance.worker_heartbeat;
+begin
+    if v_trigger is null then
+        raise exception 'worker %: % is not reached from %', p_worker.worker_id, p_to, p_worker.state
+            using errcode = 'CU006';
+    end if;
+    update cutter_governance.worker_heartbeat set state = p_to, state_at = clock_timestamp()
+    where worker_id = p_worker.worker_id returning * into moved;
+    perform cutter_governance.fn_audit_append('workers', 'workers', 'transition', jsonb_build_object(
+        'timestamp', cutter_governance.fn_utc(moved.state_at), 'event_type', 'worker_state_transition',
+        'severity', case when 'unresponsive' in (p_to, p_worker.state) and p_to <> 'idle' then 'error' else 'info' end,
+        'entity_id', p_worker.worker_id, 'from_state', p_worker.state, 'to_state', p_to, 'trigger', v_trigger,
+        'metadata', jsonb_build_object('role', moved.role, 'build_id', moved.build_id, 'queues', moved.queues)));
+    if p_worker.state = 'initializing' then
+        perform cutter_governance.fn_audit_anchor('workers', 'worker_registered');
+    end if;
+    return moved;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_worker_trigger(p_from text, p_to text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE ((p_from || ' '::text) || p_to) WHEN 'initializing idle'::text THEN 'registration_complete'::text WHEN 'idle busy'::text THEN 'task_assigned'::text WHEN 'busy idle'::text THEN 'task_completed'::text WHEN 'idle unresponsive'::text THEN 'health_check_timeout'::text WHEN 'busy unresponsive'::text THEN 'health_check_timeout'::text WHEN 'unresponsive idle'::text THEN 'health_check_recovered'::text WHEN 'unresponsive shutdown'::text THEN 'max_timeout_exceeded'::text WHEN 'initializing shutdown'::text THEN 'shutdown_requested'::text WHEN 'idle shutdown'::text THEN 'shutdown_requested'::text WHEN 'busy shutdown'::text THEN 'shutdown_requested'::text ELSE NULL::text END;
+
+CREATE FUNCTION cutter_governance.fn_workers_judge() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    silent cutter_governance.worker_heartbeat;
+begin
+    for silent in
+        select * from cutter_governance.worker_heartbeat
+        where state in ('idle', 'busy', 'unresponsive')
+            and seen_at < clock_timestamp() - least(3 * beat_seconds, 600) * interval '1 second'
+        order by worker_id for update skip locked
+    loop
+        if silent.state <> 'unresponsive' then
+            silent := cutter_governance.fn_worker_move(silent, 'unresponsive');
+        end if;
+        if silent.seen_at < clock_timestamp() - interval '10 minutes' then
+            perform cutter_governance.fn_worker_move(silent, 'shutdown');
+        end if;
+    end loop;
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_writer_digest(p_docprefix text) RETURNS text
@@ -2936,16 +3056,6 @@ CREATE TABLE cutter_governance.void_record (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
-CREATE TABLE cutter_governance.worker_heartbeat (
-    worker_id text NOT NULL,
-    role text NOT NULL,
-    build_id text NOT NULL,
-    state text NOT NULL,
-    slots integer NOT NULL,
-    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-
 CREATE TABLE public.information_unit (
     id uuid NOT NULL,
     canonical_address text NOT NULL COLLATE pg_catalog."C",
@@ -3327,6 +3437,8 @@ CREATE INDEX run_document ON cutter_governance.run USING btree (document_id, cre
 CREATE INDEX run_of_batch ON cutter_governance.run USING btree (batch_id, document_id, created_at) WHERE (batch_id IS NOT NULL);
 
 CREATE UNIQUE INDEX run_success_once ON cutter_governance.run USING btree (document_id, source_version_id) WHERE ((mode = 'live'::text) AND (state = 'closeout_reported'::text));
+
+CREATE INDEX worker_heartbeat_alive ON cutter_governance.worker_heartbeat USING btree (seen_at) WHERE (state <> 'shutdown'::text);
 
 CREATE UNIQUE INDEX information_unit_address_key ON public.information_unit USING btree (canonical_address) WHERE (deleted_at IS NULL);
 

@@ -493,16 +493,6 @@ create table cutter_governance.outbox (
 create index outbox_waiting on cutter_governance.outbox (run_id) where done_at is null;
 create index outbox_waiting_of_batch on cutter_governance.outbox (batch_id) where done_at is null and batch_id is not null;
 
-create table cutter_governance.worker_heartbeat (
-    worker_id text primary key,
-    role text not null,
-    build_id text not null,
-    state text not null,
-    slots integer not null,
-    started_at timestamptz not null default clock_timestamp(),
-    seen_at timestamptz not null default clock_timestamp()
-);
-
 create table cutter_governance.audit_head (
     chain text primary key,
     seq bigint not null,

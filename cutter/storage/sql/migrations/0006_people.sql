@@ -674,13 +674,3 @@ begin
     return v_sha;
 end
 $$;
-
-create function cutter_governance.fn_worker_beat(p_worker_id text, p_role text, p_build_id text, p_state text, p_slots integer)
-returns void
-language sql security definer
-set search_path = pg_catalog, pg_temp
-as $$
-    insert into cutter_governance.worker_heartbeat (worker_id, role, build_id, state, slots)
-    values (p_worker_id, p_role, p_build_id, p_state, p_slots)
-    on conflict (worker_id) do update set state = excluded.state, seen_at = clock_timestamp()
-$$;

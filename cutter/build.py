@@ -1,0 +1,34 @@
+"""IO: the build id of this installation: as set, else the version and a digest of the code that a worker runs."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from cutter import __version__
+from cutter.settings import Settings
+
+PARTS = ("activities", "cutter", "workflows", "worker")
+KINDS = (".py", ".sql", ".yaml", ".j2", ".css")
+
+
+def build_id(settings: Settings) -> str:
+    """What names the code of a worker, such as `0.1.0-3f2a9c01d2e4`; another code gets another one."""
+    return settings.build_id or f"{__version__}-{_digest()}"
+
+
+@cache
+def _digest() -> str:
+    found = hashlib.sha256()
+    for part in PARTS:
+        spec = find_spec(part)
+        if spec is None or spec.origin is None:
+            continue
+        root = Path(spec.origin)
+        files = sorted(root.parent.rglob("*")) if spec.submodule_search_locations else [root]
+        for file in files:
+            if file.suffix in KINDS:
+                found.update(f"{part}/{file.relative_to(root.parent)}\0".encode() + file.read_bytes())
+    return found.hexdigest()[:12]
