@@ -70,6 +70,7 @@ COMMANDS = tuple(
         ("void", "messages", "void"),
         ("acknowledge-drift", "messages", "acknowledge_drift"),
         ("approvers", "approvers", "app"),
+        ("policy", "policy", "app"),
         ("status", "status", "status"),
         ("queues", "queues", "app"),
         ("report", "report", "report"),

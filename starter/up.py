@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from cutter.policy import current
 from cutter.settings import Settings, load
 from cutter.stack import agents, postgres, records, supervisor, temporal, temporal_server, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
@@ -127,6 +128,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         migrate(settings)
         status("making keys")
         ensure_throwaway_keys(settings)
+        _ensure_policy(settings)
         services += _start_temporal(settings, status)
         status("registering search attributes")
         search_attributes.ensure(settings)
@@ -134,6 +136,13 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
         services += workers.ensure_workers(settings, given=given)
         return services
+
+
+def _ensure_policy(settings: Settings) -> None:
+    """A stack of one's own begins with the policy that allows what the product does; one that stands is left alone."""
+    if not settings.policy.exists():
+        current.install(settings.policy, current.shipped())
+        say(f"no policy was in force: installed the shipped one at {settings.policy}; `cutter policy check --current`")
 
 
 def stop(settings: Settings, status: Say) -> list[str]:

@@ -123,3 +123,8 @@ def gate(name: str) -> Gate:
 def before(gate: Gate) -> Gate | None:
     """The gate whose sealed receipt this one needs; None for the first."""
     return GATES[gate.number - 2] if gate.number > 1 else None
+
+
+def stands_on(gate: Gate) -> Sovereign | None:
+    """The sovereign gate whose approval a gate goes on: its own or the last one before it; None before the first."""
+    return next((one.sovereign for one in reversed(GATES[: gate.number]) if one.sovereign is not None), None)

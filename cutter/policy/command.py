@@ -91,9 +91,19 @@ OPERATIONS: Final = (
 BY_KEY: Final = {(one.connector, one.name): one for one in OPERATIONS}
 
 
-def operation(connector: Connector, name: str) -> Operation:
-    """The operation of that name; KeyError is a programmer's error."""
-    return BY_KEY[connector, name]
+KB_PUT: Final = BY_KEY[Connector.KB, "put"]
+BACKUP_TAKE: Final = BY_KEY[Connector.BACKUP, "take"]
+WITHDRAW_DRAFTS: Final = BY_KEY[Connector.DATABASE, "withdraw_drafts"]
+
+
+def write_of(gate: str) -> Operation | None:
+    """What a gate writes into the database, or None."""
+    return next((one for one in OPERATIONS if one.connector is Connector.DATABASE and gate in one.places), None)
+
+
+def operations_at(place: str) -> tuple[Operation, ...]:
+    """Everything that is done at a gate: what belongs there alone, and its document."""
+    return (*(one for one in OPERATIONS if place in one.places), KB_PUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
