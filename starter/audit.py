@@ -10,6 +10,7 @@ import typer
 from cutter.domain.digests import is_digest, sha256_hex
 from cutter.errors import InvalidInput, NotFound
 from cutter.evidence import audit
+from cutter.evidence.offline import EVENT
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
@@ -55,7 +56,7 @@ def exported(settings: Settings, run_id: str | None) -> bytes:
         rows = connection.execute(query("audit_events"), {"chain": run_id}).fetchall()
     if not rows:
         raise NotFound(f"no audit events{f' of {run_id}' if run_id else ''}: see `cutter status`")
-    return audit.export(dict(zip(audit.EVENT_FIELDS, row, strict=True)) for row in rows)
+    return audit.export(dict(zip(EVENT, row, strict=True)) for row in rows)
 
 
 @app.command()
@@ -78,7 +79,7 @@ def verify(
         raise InvalidInput(f"{file}: {problem}; type `cutter audit export --out audit.jsonl` to make one")
     checked = audit.verify(data, head=head)
     found = {
-        "intact": checked.intact,
+        "intact": not checked.problems,
         "problems": list(checked.problems),
         "events": checked.events,
         "chains": checked.chains,
@@ -87,7 +88,7 @@ def verify(
         "not_checked": list(checked.unchecked),
     }
     rows = [
-        ("intact", "yes" if checked.intact else "NO"),
+        ("intact", "NO" if checked.problems else "yes"),
         *(("problem", problem) for problem in checked.problems),
         ("events", f"{checked.events} in {checked.chains} chains"),
         ("head", checked.head),
@@ -95,4 +96,4 @@ def verify(
         *(("NOT CHECKED", text) for text in checked.unchecked),
     ]
     show(found, as_json=as_json, render=lambda console: console.print(table(("", ""), rows)))
-    end(ExitCode.DONE if checked.intact else ExitCode.FAILED)
+    end(ExitCode.FAILED if checked.problems else ExitCode.DONE)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cutter.domain.digests import canonical_json, chain, sha256_hex
 from cutter.evidence import audit
+from cutter.evidence.offline import GLOBAL
 
 Event = dict[str, Any]
 
@@ -40,7 +41,7 @@ def anchors_of(runs: list[list[Event]]) -> list[Event]:
     """The global chain: each run's first and last event."""
     ends = [(event, kind) for run in runs for event, kind in ((run[0], "run_registered"), (run[-1], "run_ended"))]
     return chained(
-        audit.GLOBAL,
+        GLOBAL,
         [{"run_id": e["chain"], "kind": kind, "run_head": e["hash"], "run_seq": e["seq"]} for e, kind in ends],
     )
 
@@ -80,7 +81,7 @@ ANCHORS = 6
 def test_an_untouched_export_is_intact_and_its_own_head_anchors_everything(counts: list[int]) -> None:
     data = export_of(*counts)
     checked = audit.verify(data)
-    assert checked.intact
+    assert not checked.problems
     several = len(counts) > 1
     assert checked.events == sum(counts) + several * 2 * len(counts)
     assert checked.chains == len(counts) + several
@@ -91,7 +92,7 @@ def test_an_untouched_export_is_intact_and_its_own_head_anchors_everything(count
 def test_any_changed_byte_is_seen(position: int, difference: int) -> None:
     data = bytearray(WHOLE)
     data[position] ^= difference
-    assert not audit.verify(bytes(data)).intact
+    assert audit.verify(bytes(data)).problems
 
 
 @given(st.data())
@@ -104,12 +105,12 @@ def test_any_removed_repeated_or_moved_line_is_seen(data: st.DataObject) -> None
     swapped = list(lines)
     swapped[place], swapped[other] = swapped[other], swapped[place]
     for touched in (removed, repeated, swapped):
-        assert not audit.verify(joined(touched)).intact
+        assert audit.verify(joined(touched)).problems
 
 
 @given(st.integers(0, len(WHOLE) - 1))
 def test_any_cut_off_is_seen(length: int) -> None:
-    assert not audit.verify(WHOLE[:length]).intact
+    assert audit.verify(WHOLE[:length]).problems
 
 
 @pytest.mark.parametrize(
@@ -161,9 +162,7 @@ def test_what_happens_to_a_whole_run_is_seen_by_the_global_chain_though_every_ch
 
 
 def test_a_chain_that_begins_elsewhere_is_seen() -> None:
-    assert not audit.verify(
-        reclosed([line.replace(b"ictr-0", b"ictr-9") for line in lines_of(export_of(2))[:-1]])
-    ).intact
+    assert audit.verify(reclosed([line.replace(b"ictr-0", b"ictr-9") for line in lines_of(export_of(2))[:-1]])).problems
 
 
 @pytest.mark.parametrize("rewrite", ["last events left out", "every hash made anew"])
@@ -171,25 +170,25 @@ def test_a_rewritten_file_needs_an_outside_head_and_the_check_says_so(rewrite: s
     kept = audit.verify(export_of(5)).head
     data = export_of(4) if rewrite == "last events left out" else audit.export(events_of("ictr-other", 5))
     blind = audit.verify(data)
-    assert blind.intact
+    assert not blind.problems
     assert blind.anchored == "nothing"
     assert "--head" in blind.unchecked[0]
-    assert not audit.verify(data, head=kept).intact
+    assert audit.verify(data, head=kept).problems
 
 
 def test_a_head_from_the_middle_anchors_what_was_before_it_and_names_the_rest() -> None:
     third = events_of("ictr-0", 5)[2]["hash"]
     checked = audit.verify(WHOLE, head=third)
-    assert checked.intact
+    assert not checked.problems
     assert checked.anchored == "events 1 to 3 of ictr-0"
     assert checked.unchecked[0].startswith("events 4 to 5 of ictr-0")
     assert "3 other chains" in checked.unchecked[1]
 
 
 def test_a_head_of_the_global_chain_anchors_it_and_says_what_it_leaves_open() -> None:
-    head = json.loads(lines_of(WHOLE)[-1])["heads"][audit.GLOBAL][1]
+    head = json.loads(lines_of(WHOLE)[-1])["heads"][GLOBAL][1]
     checked = audit.verify(WHOLE, head=head)
-    assert (checked.intact, checked.anchored) == (True, f"events 1 to {ANCHORS} of global")
+    assert (checked.problems, checked.anchored) == ((), f"events 1 to {ANCHORS} of global")
     assert "last anchor" in checked.unchecked[0]
 
 
@@ -199,14 +198,14 @@ def test_the_export_of_one_run_has_the_runs_own_head() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"[]\n", b"{}\n", b"null\n", b"\xff\n", b'{"a":1.5}\n', b"[" * 100_000])
 def test_anything_else_is_a_problem_and_never_an_error(data: bytes) -> None:
-    assert not audit.verify(data).intact
+    assert audit.verify(data).problems
 
 
 def test_the_same_value_in_another_notation_is_altered() -> None:
     lines = lines_of(WHOLE)
     spaced = json.dumps(json.loads(lines[0]), sort_keys=True).encode()
     assert canonical_json(json.loads(spaced)) == lines[0].decode()
-    assert not audit.verify(joined([spaced, *lines[1:]])).intact
+    assert audit.verify(joined([spaced, *lines[1:]])).problems
 
 
 STRANGERS = {
@@ -228,7 +227,7 @@ def test_a_file_that_is_no_export_is_told_apart_from_one_that_was_altered(name: 
     assert said is not None
     assert said.startswith(found)
     assert "chain, seq, kind, body, prev_hash, hash" in said
-    assert not audit.verify(data).intact
+    assert audit.verify(data).problems
 
 
 @pytest.mark.parametrize("kept", range(len(lines_of(WHOLE))))

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""IO: the check of an evidence bundle or an audit export by this one file: no database, no server, no package.
+
+Python 3.9 or newer and its standard library; gpg for authorship. Each check is a line: OK, FAILED or NOT CHECKED, and
+why. Exit 0 when nothing failed, 1 when something did, 2 for what cannot be read. docs/evidence.md has both formats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+OK, FAILED, NOT_CHECKED = "OK", "FAILED", "NOT CHECKED"
+BUNDLE, EXPORT, GLOBAL, MANIFEST = "cutter-evidence/1", "cutter-audit/1", "global", "manifest.json"
+EVENT, TYPES = ("chain", "seq", "kind", "body", "prev_hash", "hash"), [str, int, str, str, str, str]
+CLOSING = {"format", "heads", "head", "events"}
+REWRITTEN = "whether the whole file was rewritten, or its last events left out: give a kept head with --head"
+OPENS = {"SG_cut_authz": "IG_cut_leg_a_execute", "SG_lifecycle_authz": "IG_lifecycle_enact_execute"}
+BOUND = {"gate", "decision", "approver", "document_id", "source_version_id", "writer_digest", "candidate_count"}
+BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError)
+Json = Any
+Line = tuple[str, str, str]  # what was checked, one of the three words, why
+
+
+class AuditCheck(NamedTuple):
+    problems: tuple[str, ...]
+    events: int
+    chains: int
+    head: str
+    anchored: str  # what the outside head covers
+    unchecked: tuple[str, ...]  # what the file alone cannot show
+
+
+def digest(data: bytes | str) -> str:
+    """SHA-256 as 64 hex characters."""
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+
+
+def canonical(value: Json) -> str:
+    """JSON with sorted keys and no blanks: the same value has the same text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def parsed(line: bytes) -> Json:
+    """The object that a line is the canonical form of; else None."""
+    try:
+        value = json.loads(line.decode())
+        return value if isinstance(value, dict) and canonical(value).encode() == line else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def head_of(heads: Json) -> str:
+    """The digest to keep elsewhere: a single chain's own head, of several the digest over all of them."""
+    return str(next(iter(heads.values()))[1]) if len(heads) == 1 else digest(canonical(heads)) if heads else ""
+
+
+def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
+    """Check an export. `head` is one that was kept elsewhere: the export's own, or the hash of any event in it."""
+    lines = data.split(b"\n")
+    problems = ["the file does not end with a line feed: something was cut off or added"] if lines.pop() else []
+    rows = [parsed(line) for line in lines]
+    closing = rows.pop() if rows and rows[-1] is not None and set(rows[-1]) == CLOSING else None
+    heads: Json = {}
+    places, broken, last, events, anchors = {}, set(), "", 0, []
+    for number, row in enumerate(rows, start=1):
+        form = row is not None and set(row) == {*EVENT} and [type(row[name]) for name in EVENT] == TYPES
+        name, events = row["chain"] if form else "", events + form
+        if form and name in broken:
+            continue
+        fault = _fault(row, last, heads) if form else "altered or inserted: no audit event in its canonical form"
+        if fault:
+            problems.append(f"line {number}: {fault}")
+            broken.add(name)
+        else:
+            last, heads[name], places[row["hash"]] = name, (row["seq"], row["hash"]), (name, row["seq"])
+            anchors += [json.loads(row["body"])] if name == GLOBAL else []
+    if GLOBAL in heads and GLOBAL not in broken:
+        problems += _against_global(anchors, heads, places, broken)
+    own = head_of(heads)
+    expected = {"format": EXPORT, "heads": heads, "head": own, "events": events}
+    if closing is None or (not broken and canonical(closing) != canonical(expected)):
+        problems.append("deleted or altered: the closing line with the heads is missing, or not that of the events")
+    if head not in (None, own, *places):
+        problems.append(f"the outside head {head} is in none of the chains: rewritten, cut off, or another's")
+    return AuditCheck(tuple(problems), events, len(heads), own, *_anchored(heads, places, own, head))
+
+
+def _fault(event: Json, last: str, heads: Json) -> str:
+    """An event's hash is sha256(previous hash, body); the first one's predecessor is sha256(the chain's name)."""
+    name, which = event["chain"], f"event {event['seq']} of {event['chain']}"
+    seq, previous = heads.get(name, (0, digest(name)))
+    if name != last and (name in heads or name < last):
+        return f"reordered: {which} stands apart from its chain"
+    if event["seq"] != seq + 1:
+        return f"deleted: {which} comes after {seq}" if event["seq"] > seq else f"inserted or reordered: {which}"
+    if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:
+        return f"altered or inserted: {which} does not follow the one before it, or its hash is not that of its body"
+    try:
+        said = json.loads(event["body"])
+        same = (said["seq"], said["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, said["run_id"])
+    except BROKEN:
+        same = False
+    return "" if same else f"altered: the body of {which} is about another event or about another run"
+
+
+def _against_global(anchors: list[Json], heads: Json, places: Json, broken: set[str]) -> Iterator[str]:
+    """The global chain holds the heads of all runs, so that none can be missing from an export of everything."""
+    for body in anchors:
+        name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
+        if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
+            found = "not the one" if name in heads else "missing, the one"
+            yield f"deleted or altered: the chain of {name} is {found} that the global chain names"
+    for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
+        yield f"inserted: the chain of {name} is not on the global chain"
+
+
+def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[str, tuple[str, ...]]:
+    if head == own or head not in places:
+        return "all events" if head == own else "nothing", () if head else (REWRITTEN,)
+    name, seq = places[head]
+    newest, others = heads[name][0], (len(heads) - 1) * (name != GLOBAL)
+    rest = [f"events {seq + 1} to {newest} of {name}, which are newer than the outside head"] * (newest > seq)
+    rest += ["what runs did after their last anchor on the global chain: give the export's own head"] * (name == GLOBAL)
+    rest += [f"the {others} other chain{'s' * (others > 1)}: each needs its own head"] * (others > 0)
+    return f"events 1 to {seq} of {name}", tuple(rest)
+
+
+def sealed(members: dict[str, bytes]) -> bytes:
+    """The bundle of these members: a plain tar of one form, the manifest of their digests first."""
+    run, audit = json.loads(members["run.json"]), json.loads(members["audit.jsonl"].split(b"\n")[-2])
+    listed = {name: [len(members[name]), digest(members[name])] for name in sorted(members)}
+    said = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
+    every = [(MANIFEST, (canonical(said) + "\n").encode()), *sorted(members.items())]
+    return b"".join(_header(name, len(body)) + body + bytes(-len(body) % 512) for name, body in every) + bytes(1024)
+
+
+def _header(name: str, size: int) -> bytes:
+    """A ustar header: a regular file of mode 0644, of nobody and of no time."""
+    head = name.encode("ascii").ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + b"%011o\0" % size + b"0" * 11
+    rest = b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2 + bytes(167)
+    return head + b"\0%06o\0 " % (sum(head + rest) + 8 * 32) + rest
+
+
+class Bundle:
+    """A bundle's members and the checks of them, each yielding its problems; what is no bundle raises one of BROKEN."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.members, at = data, {}, 0
+        while data[at : at + 1] > b"\0":
+            name, size = data[at : at + 100].rstrip(b"\0").decode("ascii"), data[at + 124 : at + 135]
+            length = int(size, 8) if size.isdigit() else len(data)
+            self.members[name] = data[at + 512 : at + 512 + length]
+            at += 512 + -(-length // 512) * 512
+        self.run = json.loads(self.members["run.json"])
+        self.events = [json.loads(event["body"]) for event in self.rows("audit")[:-1]]
+        self.receipts = {row["gate"]: (row, json.loads(row["sealed_body"])) for row in self.rows("receipts")}
+        self.pins = {name: pin for _, said in self.receipts.values() for name, pin in said["result"]["pins"].items()}
+        self.accepted = {row["approval_sha256"]: row for row in self.rows("verdicts") if row["accepted"]}
+
+    def rows(self, name: str) -> list[Json]:
+        return [json.loads(line) for line in self.members[f"{name}.jsonl"].splitlines()]
+
+    def archive(self) -> Iterator[str]:
+        rest = {name: body for name, body in self.members.items() if name != MANIFEST}
+        listed = json.loads(self.members[MANIFEST])["members"]
+        other = (name for name, body in rest.items() if listed.get(name) != [len(body), digest(body)])
+        yield from (f"{name} is not as the manifest says" for name in other)
+        if sealed(rest) != self.data:
+            yield "the manifest or the archive's form is another"
+
+    def chained(self) -> Iterator[str]:
+        previous = digest(self.run["run_id"])
+        for gate, (row, said) in self.receipts.items():
+            follows = (row["prev_hash"], row["receipt_hash"]) == (previous, digest(previous + row["sealed_body"]))
+            if not follows or (said["gate"], said["run_id"]) != (gate, self.run["run_id"]):
+                yield f"{gate} does not follow the receipt before it, or its hash is not that of its body"
+            previous = row["receipt_hash"]
+        moves = [event for event in self.events if event["kind"] == "transition"]
+        named = [event["metadata"]["receipt_hash"] for event in moves if "receipt_hash" in event["metadata"]]
+        if [row["receipt_hash"] for row, _ in self.receipts.values()] != named or {
+            event["run_id"] for event in self.events
+        } != {self.run["run_id"]}:
+            yield "the audit chain is another run's, or names other receipts"
+        if any(not any(line.items() <= move.items() for move in moves) for line in self.rows("transitions")):
+            yield "the transitions are not those of the audit chain"
+
+    def approvals(self) -> Iterator[str]:
+        heard = [[event.get(name) for name in ("approval_sha256", "fingerprint", "accepted")] for event in self.events]
+        for name, row in self.accepted.items():
+            judged = [name, row["fingerprint"], True] in heard and self.key(row) != b""
+            if digest(self.members[f"signed/{name}.md"]) != name or not judged:
+                yield f"{name} is not what was judged, or the audit chain or the policy epoch lacks verdict or signer"
+        used, requests = self.rows("consumptions"), {row["request_id"]: row for row in self.rows("requests")}
+        named = [(event["gate"], name) for event in self.events for name in event.get("approvals", ())]
+        if sorted(named) != sorted((row["gate"], row["approval_sha256"]) for row in used):
+            yield "the audit chain names other approvals that were consumed"
+        if {row["gate"] for row in used} != {gate for gate in OPENS if OPENS[gate] in self.receipts}:
+            yield "a gate was passed without an approval, or an approval consumed without its gate"
+        for row in used:
+            request, verdict = requests[row["request_id"]], self.accepted[row["approval_sha256"]]
+            front = self.members[f"signed/{row['approval_sha256']}.md"].decode().split("\n---\n")[0]
+            said = dict(line.split(": ", 1) for line in front.split("\n")[1:])
+            bound = {**request["tuple"], "decision": "approve", "approver": verdict["approver"]}
+            bound.update({name: self.pins[name] for name in ("writer_digest", "candidate_count", "source_version_id")})
+            bound.update({name: request[name] for name in ("challenge", "request_sha256") if said["binding"] == "run"})
+            for name in sorted(BOUND.union(said).intersection(bound)):
+                if said.get(name) != str(bound[name]):
+                    yield f"{name} that was signed for {row['gate']} is not its request's and its receipts'"
+            if request["challenge"] != digest(canonical(request["tuple"])):
+                yield f"the challenge of {row['gate']} is not that of its tuple"
+
+    def key(self, verdict: Json) -> bytes:
+        """The public key that a verdict's policy epoch names for its approver; empty without both."""
+        epoch = self.members.get(f"epochs/{verdict['policy_sha256']}.yaml", b"")
+        named = f"- name: {verdict['approver']}\n    fingerprint: {verdict['fingerprint']}\n    key_sha256: "
+        wanted = epoch.decode().partition(named)[2][:64] if digest(epoch) == verdict["policy_sha256"] else ""
+        return next((body for body in self.members.values() if digest(body) == wanted), b"")
+
+    def authorship(self, gpg: str) -> Iterator[str]:
+        for name, row in self.accepted.items():
+            with tempfile.TemporaryDirectory() as home:
+                Path(home, "asc").write_bytes(self.members[f"signed/{name}.asc"])
+                words = [gpg, "--homedir", home, "--batch", "--no-options", "--no-autostart", "--status-fd", "1"]
+                subprocess.run([*words, "--import"], input=self.key(row), capture_output=True, timeout=60, check=False)
+                words += ["--verify", f"{home}/asc", "-"]
+                done = subprocess.run(words, input=self.members[f"signed/{name}.md"], stdout=-1, stderr=-3, timeout=60)
+            said = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
+            good = [words[0] for words in said if words and words[0] in ("GOODSIG", "EXPKEYSIG")]
+            if len(good) != 1 or [words[-1] for words in said if "VALIDSIG" in words[:1]] != [row["fingerprint"]]:
+                yield f"the signature of {name} is not by {row['fingerprint']}"
+
+    def engine(self, history: bytes) -> Iterator[str]:
+        seen, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
+        if digest("".join(canonical(event) + "\n" for event in events[: seen["events"]])) != seen["sha256"]:
+            yield f"its first {seen['events']} events have another digest"
+
+
+def check(data: bytes, head: Json = None, sha256: Json = None, history: Json = None, gpg: Json = None) -> list[Line]:
+    """Every check of a bundle or an export, in order; raises one of BROKEN for what is neither."""
+    if parsed(data.split(b"\n")[0]):
+        return _chain(verify_export(data, head))
+    b, own = Bundle(data), digest(data)
+    compared = None if sha256 is None else [f"it is {own}"] * (own != sha256)
+    return [
+        _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing beside them"),
+        _line("sha256", compared, f"{own}: hold it against the closeout's report, or give that with --sha256"),
+        *_chain(verify_export(b.members["audit.jsonl"], head)),
+        _line("receipts", b.chained(), f"{len(b.receipts)} in one chain, as the audit chain names them"),
+        _line("approvals", b.approvals(), f"{len(b.accepted)} documents; requests, digests, receipts, verdicts agree"),
+        _line("authorship", b.authorship(gpg) if gpg else None, "signatures by the epoch's keys" if gpg else "no gpg"),
+        _line("history", b.engine(history) if history else None, "Temporal's events, given with --history"),
+        _line("policy", None, "whether these policy epochs were in force: ask who installed them"),
+        _line("the law", None, f"no text is in a bundle; the stored units digest to {b.pins.get('writer_digest')}"),
+    ]
+
+
+def _chain(audit: AuditCheck) -> list[Line]:
+    lines = [_line("audit chain", audit.problems, f"{audit.events} events of {audit.chains}, head {audit.head}")]
+    lines += [_line("head", (), f"covers {audit.anchored}")] if audit.anchored != "nothing" else []
+    return lines + [_line("head", None, text) for text in audit.unchecked]
+
+
+def _line(what: str, problems: Iterable[str] | None, why: str) -> Line:
+    try:
+        found = [*(problems or ())]
+    except BROKEN as problem:
+        found = [f"cannot be read: {type(problem).__name__} {problem}"]
+    return what, NOT_CHECKED if problems is None else FAILED if found else OK, "; ".join(found[:3]) or why
+
+
+def main() -> int:
+    """Check the file that the command line names, and print a line a check."""
+    parser = argparse.ArgumentParser(description="Check an evidence bundle or an audit export offline.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--head", help="head of the audit chain, kept elsewhere")
+    parser.add_argument("--sha256", help="digest of the file, kept elsewhere")
+    parser.add_argument("--history", type=Path, help="output of `temporal workflow show --output json`")
+    given = parser.parse_args()
+    try:
+        history = given.history.read_bytes() if given.history else None
+        lines = check(given.file.read_bytes(), given.head, given.sha256, history, shutil.which("gpg"))
+    except (OSError, *BROKEN) as problem:
+        print(f"{given.file}: no bundle and no audit export, or it cannot be read: {problem}", file=sys.stderr)
+        return 2
+    print("\n".join(f"{verdict:<11}  {what}: {why}" for what, verdict, why in lines))
+    return int(any(verdict == FAILED for _, verdict, _ in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

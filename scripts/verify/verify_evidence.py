@@ -1,0 +1,1 @@
+../../cutter/evidence/offline.py

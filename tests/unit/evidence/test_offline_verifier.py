@@ -1,0 +1,76 @@
+"""The stand-alone verifier is one file of a bounded length that needs nothing but Python, and is the package's own."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.evidence.test_audit_chain import WHOLE, events_of, joined, lines_of
+
+ROOT = Path(__file__).parents[3]
+SCRIPT = ROOT / "scripts" / "verify" / "verify_evidence.py"
+LINES_MAX = 300
+
+
+def alone(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The script as an auditor runs it: without site packages, environment or the folder it stands in."""
+    words = [sys.executable, "-S", "-I", str(SCRIPT), *arguments]
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_the_script_is_the_packages_own_file_and_short_enough_to_be_read() -> None:
+    assert SCRIPT.resolve() == ROOT / "cutter" / "evidence" / "offline.py"
+    assert SCRIPT.read_text(encoding="utf-8").count("\n") <= LINES_MAX
+
+
+def test_it_imports_the_standard_library_alone_in_the_grammar_of_3_9() -> None:
+    tree = ast.parse(SCRIPT.read_bytes(), feature_version=(3, 9))
+    taken = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    taken |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in taken} <= sys.stdlib_module_names
+
+
+def test_an_export_is_checked_line_by_line_and_the_missing_head_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    file.write_bytes(WHOLE)
+    blind = alone(str(file))
+    assert (blind.returncode, blind.stderr) == (0, "")
+    assert blind.stdout.splitlines()[0].startswith("OK           audit chain: ")
+    assert "NOT CHECKED  head: whether the whole file was rewritten" in blind.stdout
+    head = events_of("ictr-0", 5)[2]["hash"]
+    assert "OK           head: covers events 1 to 3 of ictr-0" in alone(str(file), "--head", head).stdout
+
+
+def test_a_head_that_is_not_in_the_file_fails(tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    file.write_bytes(WHOLE)
+    done = alone(str(file), "--head", "f" * 64)
+    assert done.returncode == 1
+    assert "is in none of the chains" in done.stdout
+
+
+def test_a_deleted_event_fails_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    lines = lines_of(WHOLE)
+    file.write_bytes(joined([*lines[:1], *lines[2:]]))
+    done = alone(str(file))
+    assert done.returncode == 1
+    assert "FAILED       audit chain: line 2: deleted: event 3 of global" in done.stdout
+
+
+@pytest.mark.parametrize("data", [b"", b"# A law\n", b"\xff\xfe", b"a" * 600, b"\0" * 2048], ids=repr)
+def test_any_other_file_is_exit_2_with_a_sentence(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "law.md"
+    file.write_bytes(data)
+    done = alone(str(file))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "no bundle and no audit export" in done.stderr
+
+
+def test_a_file_that_is_not_there_is_exit_2(tmp_path: Path) -> None:
+    assert alone(str(tmp_path / "nothing")).returncode == 2
