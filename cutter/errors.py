@@ -69,3 +69,9 @@ class OverCap(CutterError):
 
     code = "OVER_CAP"
     exit_code = 4
+
+
+class IllegalTransition(CutterError):
+    """A lifecycle does not allow this move; a developer must act, or whoever wrote the event."""
+
+    code = "ILLEGAL_TRANSITION"

@@ -1,0 +1,192 @@
+"""Pure: the transitions of a run and of a batch as events, from what the database recorded.
+
+A projection: the same rows give the same events, so transitions.jsonl can be rebuilt byte for byte. The run's and the
+batch's own moves and those of approvals are what stands in audit_event; those of requests, runs, steps, tasks and
+workstreams are the views' (`cutter.lifecycle.views`), each at the moment of the recorded change that made it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cutter import limits
+from cutter.lifecycle.declared import REQUEST, RUN, STEP, TASK
+from cutter.lifecycle.events import FIELDS, Event, instant, transition
+from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
+from cutter.lifecycle.machine import Lifecycle
+from cutter.lifecycle.states import StepStatus
+from cutter.lifecycle.views import request_status, run_status, step_status, steps_of, task_state
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One recorded change with its time, its cause in words, and the authoritative event where it is a transition."""
+
+    at: str
+    change: Change | None = None
+    cause: str = ""
+    reason: str = ""
+    worker: str = ""
+    event: Event | None = None
+
+
+def run_events(sidecar: Json) -> list[Event]:
+    """Every transition of a run and of its views, by time; `sidecar` is what `fn_run_sidecar` answers."""
+    run = sidecar["run"]
+    about = {"run_id": run["run_id"], "document_id": run["document_id"]}
+    views = _Views(entity_id=run["run_id"], about=about, dryrun=run["mode"] == "dryrun", created=run["created_at"])
+    return list(_told(views, recorded(sidecar)))
+
+
+def run_facts(sidecar: Json) -> RunFacts:
+    """The facts of a run as it stands."""
+    facts = RunFacts()
+    for one in recorded(sidecar):
+        if one.change is not None:
+            facts = after(facts, one.change)
+    return facts
+
+
+def recorded(sidecar: Json) -> list[Recorded]:
+    """What was recorded of a run, by time."""
+    run = sidecar["run"]
+    found = [*_moves(sidecar["transitions"]), *_approvals(sidecar.get("approval_moves", ()))]
+    found += _attempts(sidecar["attempts"])
+    if run["outcome"] is not None and run["ended_at"]:
+        found.append(Recorded(at=instant(run["ended_at"]), change=Finished(outcome=run["outcome"]), cause="ended"))
+    return sorted(found, key=lambda one: one.at)
+
+
+def _moves(bodies: Iterable[str]) -> Iterator[Recorded]:
+    for body in bodies:
+        event = of_audit(body)
+        yield Recorded(
+            at=instant(event.timestamp), change=Moved(to=event.to_state), cause=f"{event.trigger}: {event.to_state}",
+            reason=str(event.metadata.get("reason") or ""), event=event,
+        )  # fmt: skip
+
+
+def _approvals(bodies: Iterable[str]) -> Iterator[Recorded]:
+    for body in bodies:
+        event = of_audit(body)
+        yield Recorded(at=instant(event.timestamp), event=event)
+
+
+def of_audit(body: str) -> Event:
+    """The event that stands in the body of an audit event."""
+    value = json.loads(body)
+    return Event(**{name: value[name] for name in FIELDS})
+
+
+def _attempts(attempts: Iterable[Json]) -> Iterator[Recorded]:
+    for one in attempts:
+        gate, number = one["gate"], one["n"]
+        yield Recorded(
+            at=instant(one["started_at"]), change=Began(gate=gate, attempt=number), cause=f"{gate} attempt {number}",
+            worker=one.get("lease_owner") or "",
+        )  # fmt: skip
+        if one["finished_at"] is not None and one["outcome"] is not None:
+            again = one["outcome"] == "unavailable" and one.get("next_eligible_at") is not None
+            yield Recorded(
+                at=instant(one["finished_at"]),
+                change=Tried(gate=gate, attempt=number, outcome=one["outcome"], again=again),
+                cause=f"{gate} attempt {number}: {one['outcome']}", reason=one.get("reason") or "",
+            )  # fmt: skip
+
+
+# --- the views of one run ---------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class _Views:
+    """Where each view stands, by (lifecycle, entity)."""
+
+    entity_id: str
+    about: Mapping[str, Any]
+    created: str
+    dryrun: bool = False
+    facts: RunFacts = field(default_factory=RunFacts)
+    stand: dict[tuple[str, str], str] = field(default_factory=dict)
+    started: str = ""
+
+    def follow(self, one: Recorded) -> Iterator[Event]:
+        """The views' events of one recorded change."""
+        if one.change is None:
+            return
+        before, self.facts = self.facts, after(self.facts, one.change)
+        facts = self.facts
+        if facts.begun and not self.started:
+            self.started = one.at
+        gates = {gate.name: gate for gate in (before.gate, facts.gate) if gate is not None}
+        for gate in gates.values():
+            status = step_status(facts, gate)
+            yield from self._view(STEP, f"{self.entity_id}/{gate.name}", status, one, gate=gate.name)
+        yield from self._view(REQUEST, self._request(facts), request_status(facts), one)
+        yield from self._view(RUN, self.entity_id, run_status(facts), one, **self._steps())
+        yield from self._view(TASK, self.entity_id, task_state(facts), one)
+
+    def begin(self) -> Iterator[Event]:
+        """A registered run is accepted: its first request and its task are queued."""
+        one = Recorded(at=instant(self.created), cause="registered")
+        yield from self._view(REQUEST, self._request(self.facts), request_status(self.facts), one)
+        yield from self._view(TASK, self.entity_id, task_state(self.facts), one)
+
+    def _request(self, facts: RunFacts) -> str:
+        return f"{self.entity_id}#{facts.request}"
+
+    def _view(self, lifecycle: Lifecycle, entity: str, status: str, one: Recorded, **more: Any) -> Iterator[Event]:
+        """The events on the way to a status; none where the view stays."""
+        key = (lifecycle.name, entity)
+        for state in lifecycle.path(self.stand.get(key, lifecycle.initial), str(status)):
+            before = self.stand.get(key, lifecycle.initial)
+            self.stand[key] = state
+            rule = lifecycle.check(before, state)
+            yield transition(
+                lifecycle, entity, before, state, at=one.at, severity=self._severity(lifecycle, rule.severity),
+                metadata={**self.about, **self._more(lifecycle, state, one), **more},
+            )  # fmt: skip
+
+    def _severity(self, lifecycle: Lifecycle, severity: str) -> str:
+        return "critical" if lifecycle is TASK and severity == "error" and self.about.get("critical") else severity
+
+    def _more(self, lifecycle: Lifecycle, state: str, one: Recorded) -> Json:
+        more: Json = {"cause": one.cause}
+        if one.reason:
+            more["reason"] = one.reason
+        if lifecycle is TASK:
+            more |= self._task(state, one)
+        elif one.worker:
+            more["worker_id"] = one.worker
+        return more
+
+    def _task(self, state: str, one: Recorded) -> Json:
+        more: Json = {"retry_count": self.facts.retries, "max_retries": limits.FAILURE_BUDGET_A_RUN,
+                      "created_at": instant(self.created)}  # fmt: skip
+        if self.started:
+            more["started_at"] = self.started
+        if state == "running" and one.worker:
+            more["worker_id"] = one.worker
+        if state == "completed":
+            more["completed_at"] = one.at
+        if state == "failed":
+            more["retryable"] = False
+        return more
+
+    def _steps(self) -> Json:
+        steps = steps_of(self.facts, dryrun=self.dryrun)
+        done = [gate for gate in steps if step_status(self.facts, gate) is StepStatus.SUCCEEDED]
+        return {"steps": len(steps), "steps_succeeded": len(done)}
+
+
+def _told(views: _Views, changes: Iterable[Recorded]) -> Iterator[Event]:
+    """The authoritative events with those of the views behind each, from the registration on."""
+    yield from views.begin()
+    for one in changes:
+        if one.event is not None:
+            yield one.event
+        yield from views.follow(one)

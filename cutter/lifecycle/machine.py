@@ -1,0 +1,137 @@
+"""Pure: a lifecycle as data: states, rules with triggers and guards, terminal states; and the one check of a move."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from cutter.errors import IllegalTransition
+
+_TAIL = re.compile(r"[a-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Transitions that belong together: from each source to each target.
+
+    `guard` is what must hold, in words. `extension` is the reason of an edge that the seed's text needs and its diagram
+    lacks; empty where the seed has it. `severity` is that of its events. `whence` and `whither` are what a diagram
+    calls many sources or targets.
+    """
+
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    trigger: str = ""
+    guard: str = ""
+    extension: str = ""
+    severity: str = "info"
+    selves: bool = False
+    whence: str = ""
+    whither: str = ""
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """(from, to) of every transition; one to the same state only where the seed lists it (`selves`)."""
+        return tuple((one, other) for one in self.sources for other in self.targets if self.selves or one != other)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lifecycle:
+    """One entity's states, the first one the initial. A state `failed_<gate>` is a family: `failed_` and a reason."""
+
+    name: str
+    seed: str
+    states: tuple[str, ...]
+    terminal: tuple[str, ...]
+    rules: tuple[Rule, ...]
+
+    @property
+    def initial(self) -> str:
+        return self.states[0]
+
+    @property
+    def event_type(self) -> str:
+        """What events of its transitions are called."""
+        return f"{self.name}_state_transition"
+
+    @cached_property
+    def edges(self) -> Mapping[tuple[str, str], Rule]:
+        """The rule of every transition; a seed's own comes before an extension."""
+        ordered = sorted(self.rules, key=lambda rule: bool(rule.extension))
+        found: dict[tuple[str, str], Rule] = {}
+        for rule in ordered:
+            for edge in rule.edges:
+                found.setdefault(edge, rule)
+        return found
+
+    @cached_property
+    def allowed(self) -> Mapping[str, tuple[str, ...]]:
+        """The targets of every declared state, in the order of the states."""
+        return {one: tuple(other for other in self.states if (one, other) in self.edges) for one in self.states}
+
+    @cached_property
+    def extensions(self) -> tuple[tuple[str, str, str], ...]:
+        """(from, to, reason) of every transition that the seed's diagram lacks."""
+        return tuple((*edge, rule.extension) for edge, rule in self.edges.items() if rule.extension)
+
+    def declared(self, state: str) -> str | None:
+        """The declared name of a state: itself, or its family; None for one that this lifecycle does not have."""
+        if state in self.allowed:
+            return state
+        return next((name for name, head in self._families if _is_of(state, head)), None)
+
+    @cached_property
+    def _families(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, name.partition("<")[0]) for name in self.states if name.endswith(">"))
+
+    def is_terminal(self, state: str) -> bool:
+        return self.declared(state) in self.terminal
+
+    def rule(self, before: str, after: str) -> Rule | None:
+        """The rule that allows a move; None when there is none."""
+        one, other = self.declared(before), self.declared(after)
+        return self.edges.get((one, other)) if one and other else None
+
+    def check(self, before: str, after: str) -> Rule:
+        """The rule that allows a move; else IllegalTransition, which names from, to and the allowed targets."""
+        rule = self.rule(before, after)
+        if rule is None:
+            raise IllegalTransition(self.why_not(before, after))
+        return rule
+
+    def why_not(self, before: str, after: str) -> str:
+        """The sentence of the error: the same for the same move."""
+        for state in (before, after):
+            if self.declared(state) is None:
+                return f"{self.name}: there is no state {state!r}; its states are {', '.join(self.states)}"
+        targets = ", ".join(self.allowed[self.declared(before) or ""])
+        allowed = (
+            f"allowed from {before}: {targets}" if targets else f"{before} is terminal, nothing is allowed from it"
+        )
+        return f"{self.name}: {before} → {after} is not allowed; {allowed}"
+
+    def path(self, before: str, after: str) -> tuple[str, ...]:
+        """The states on the shortest legal way, without the first; empty when there is none or nothing to do.
+
+        A terminal state is only ever the last one.
+        """
+        ways: dict[str, tuple[str, ...]] = {before: ()}
+        waiting = deque([before] if before != after else [])
+        while waiting:
+            state = waiting.popleft()
+            for target in self.allowed[state]:
+                if target in ways:
+                    continue
+                ways[target] = (*ways[state], target)
+                if target == after:
+                    return ways[target]
+                if target not in self.terminal:
+                    waiting.append(target)
+        return ()
+
+
+def _is_of(state: str, head: str) -> bool:
+    return state.startswith(head) and _TAIL.fullmatch(state, len(head)) is not None

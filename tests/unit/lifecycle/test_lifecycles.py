@@ -1,0 +1,222 @@
+"""The declared lifecycles are the seeds': states, transitions, terminal states; what was added is listed, whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from cutter.errors import IllegalTransition
+from cutter.lifecycle.declared import (
+    APPROVAL,
+    BATCH,
+    BY_EVENT_TYPE,
+    DOCUMENT_RUN,
+    LIFECYCLES,
+    REQUEST,
+    RUN,
+    STEP,
+    TASK,
+    WORKER,
+    WORKSTREAM,
+)
+from cutter.lifecycle.machine import Lifecycle
+
+every = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
+
+
+def edges(text: str) -> set[tuple[str, str]]:
+    """`a → b c` lines as (a, b), (a, c)."""
+    found = set()
+    for line in text.strip().splitlines():
+        source, _, targets = line.partition("→")
+        found |= {(source.strip(), target) for target in targets.split()}
+    return found
+
+
+SEEDS = {
+    REQUEST: """
+        received → received queued failed cancelled
+        queued → queued executing failed cancelled
+        executing → executing awaiting_tool awaiting_user_confirmation completed failed cancelled
+        awaiting_tool → awaiting_tool executing failed cancelled
+        awaiting_user_confirmation → awaiting_user_confirmation executing failed cancelled
+        completed → completed
+        failed → failed
+        cancelled → cancelled""",
+    RUN: """
+        queued → running canceled
+        running → waiting_approval succeeded failed_retryable failed_terminal canceled
+        waiting_approval → running failed_terminal""",
+    STEP: """
+        ready → running canceled
+        running → succeeded waiting_approval failed_retryable failed_terminal canceled
+        waiting_approval → ready failed_terminal""",
+    APPROVAL: "requested → approved rejected expired canceled",
+    TASK: """
+        pending → queued
+        queued → running
+        running → validating retrying failed cancelled
+        retrying → queued
+        validating → completed failed""",
+    WORKSTREAM: """
+        planned → ready cancelled
+        ready → executing cancelled
+        executing → validating failed cancelled
+        validating → completed failed""",
+    WORKER: """
+        initializing → idle
+        idle → busy shutdown
+        busy → idle unresponsive shutdown
+        unresponsive → idle shutdown""",
+    DOCUMENT_RUN: """
+        pending → source_pinned
+        source_pinned → marked
+        marked → cutplan_ok
+        cutplan_ok → pre_write_backup_taken
+        pre_write_backup_taken → grants_probed
+        grants_probed → awaiting_cut_authorization
+        awaiting_cut_authorization → cut_leg_a_committed
+        cut_leg_a_committed → structural_verified
+        structural_verified → leg_b_recorded
+        leg_b_recorded → write_verified
+        write_verified → awaiting_lifecycle_authorization
+        awaiting_lifecycle_authorization → lifecycle_enacted
+        lifecycle_enacted → closeout_reported""",
+    BATCH: """
+        batch_planning → batch_awaiting_cut_authz_set
+        batch_awaiting_cut_authz_set → batch_writing
+        batch_writing → batch_awaiting_lifecycle_authz_set
+        batch_awaiting_lifecycle_authz_set → batch_enacting
+        batch_enacting → batch_closeout""",
+}
+WAY = [source.strip() for source, _, _ in (line.partition("→") for line in SEEDS[DOCUMENT_RUN].strip().splitlines())]
+MOVING = ["batch_planning", "batch_awaiting_cut_authz_set", "batch_writing", "batch_awaiting_lifecycle_authz_set",
+          "batch_enacting"]  # fmt: skip
+OPEN = ["batch_pending", *MOVING]
+ENDS = ["batch_closeout", "batch_failed_partial", "batch_voided"]
+
+ANY_STATE = {
+    DOCUMENT_RUN: {(one, end) for one in [*WAY, "stopped_<reason>"] for end in ("failed_<gate>", "stopped_<reason>")},
+    BATCH: {(one, "batch_failed_partial") for one in OPEN},
+}
+"""The seeds' `<any-state> + invariant_violation`, `<any-state> + sovereign_stop` and `any_doc_terminal_fail`."""
+
+EXTENSIONS = {
+    DOCUMENT_RUN: {
+        *(("stopped_<reason>", one) for one in WAY if not one.startswith("awaiting_")),
+        *((one, "voided_<reason>") for one in [*WAY, "stopped_<reason>"] if one != "lifecycle_enacted"),
+        ("failed_<gate>", "voided_<reason>"),
+    },
+    BATCH: {
+        *(("batch_pending", one) for one in [*MOVING, "batch_closeout", "batch_voided"]),
+        *((one, other) for one in MOVING for other in [*MOVING, "batch_closeout", "batch_voided"] if one != other),
+        *((one, other) for one in ENDS[1:] for other in [*MOVING, *ENDS] if one != other),
+    }
+    - edges(SEEDS[BATCH]),
+    REQUEST: set(),
+    RUN: {("failed_retryable", "running"), ("waiting_approval", "canceled"), ("failed_retryable", "canceled")},
+    STEP: {("failed_retryable", "ready"), ("waiting_approval", "canceled"), ("failed_retryable", "canceled")},
+    APPROVAL: set(),
+    TASK: {("pending", "cancelled"), ("queued", "cancelled")},
+    WORKSTREAM: set(),
+    WORKER: {("initializing", "shutdown"), ("idle", "unresponsive")},
+}
+"""Every transition that the declared lifecycles have and the seeds' diagrams lack."""
+
+
+@every
+def test_the_transitions_are_the_seeds_and_the_listed_extensions_and_no_others(lifecycle: Lifecycle) -> None:
+    seeds = edges(SEEDS[lifecycle]) | ANY_STATE.get(lifecycle, set())
+    assert {(one, other) for one, other, _ in lifecycle.extensions} == EXTENSIONS[lifecycle]
+    assert set(lifecycle.edges) == seeds | EXTENSIONS[lifecycle]
+    assert not seeds & EXTENSIONS[lifecycle]
+
+
+@every
+def test_each_extension_has_its_reason(lifecycle: Lifecycle) -> None:
+    assert all(len(reason) > 20 for _, _, reason in lifecycle.extensions)
+
+
+LEFT = {(DOCUMENT_RUN, "failed_<gate>"), (BATCH, "batch_failed_partial"), (BATCH, "batch_voided")}
+"""The terminal states that an extension leaves; all others are left by nothing."""
+
+
+@every
+def test_terminal_states_are_immutable_but_for_what_is_listed(lifecycle: Lifecycle) -> None:
+    assert lifecycle.terminal
+    for state in lifecycle.terminal:
+        left = set(lifecycle.allowed[state]) - {state}
+        assert bool(left) == ((lifecycle, state) in LEFT), (state, left)
+    for state in set(lifecycle.states) - set(lifecycle.terminal):
+        assert set(lifecycle.allowed[state]) - {state}
+
+
+@every
+def test_every_state_is_reached_from_the_first(lifecycle: Lifecycle) -> None:
+    assert all(lifecycle.path(lifecycle.initial, state) for state in lifecycle.states[1:])
+
+
+@every
+def test_every_move_is_allowed_or_refused_with_one_error(lifecycle: Lifecycle) -> None:
+    for one in lifecycle.states:
+        for other in lifecycle.states:
+            if (one, other) in lifecycle.edges:
+                assert lifecycle.check(one, other) is lifecycle.edges[one, other]
+                continue
+            with pytest.raises(IllegalTransition) as caught:
+                lifecycle.check(one, other)
+            said = str(caught.value)
+            assert f"{one} → {other}" in said
+            assert all(target in said for target in lifecycle.allowed[one])
+            assert "terminal" in said or lifecycle.allowed[one]
+
+
+def test_the_error_names_from_and_to_and_what_is_allowed() -> None:
+    with pytest.raises(IllegalTransition) as caught:
+        TASK.check("running", "completed")
+    assert str(caught.value) == (
+        "task: running → completed is not allowed; allowed from running: validating, failed, retrying, cancelled"
+    )
+    with pytest.raises(IllegalTransition) as caught:
+        TASK.check("completed", "running")
+    assert str(caught.value) == (
+        "task: completed → running is not allowed; completed is terminal, nothing is allowed from it"
+    )
+    with pytest.raises(IllegalTransition, match="there is no state 'asleep'; its states are pending, queued, "):
+        TASK.check("asleep", "running")
+
+
+def test_a_family_is_its_head_with_a_reason_behind_it() -> None:
+    assert DOCUMENT_RUN.declared("failed_mark") == "failed_<gate>"
+    assert DOCUMENT_RUN.declared("stopped_unavailable_worker_exec") == "stopped_<reason>"
+    for state in ("failed_", "failed_Mark", "failed_mark ", "failed", "voided_x; drop", ""):
+        assert DOCUMENT_RUN.declared(state) is None
+    assert TASK.declared("failed_mark") is None
+    assert DOCUMENT_RUN.check("stopped_stop", "voided_cancelled").trigger == "void"
+    with pytest.raises(IllegalTransition, match="lifecycle_enacted → voided_x is not allowed"):
+        DOCUMENT_RUN.check("lifecycle_enacted", "voided_x")
+
+
+def test_only_seed_002_lists_transitions_to_the_same_state_and_000_stops_that_follow_stops() -> None:
+    selves = {(lifecycle.name, one) for lifecycle in LIFECYCLES for one, other in lifecycle.edges if one == other}
+    assert selves == {*(("request", state) for state in REQUEST.states), ("document_run", "stopped_<reason>")}
+
+
+def test_a_way_ends_at_the_first_terminal_state() -> None:
+    assert TASK.path("running", "completed") == ("validating", "completed")
+    assert TASK.path("completed", "running") == ()
+    assert TASK.path("running", "running") == ()
+    assert BATCH.path("batch_pending", "batch_closeout") == ("batch_closeout",)
+
+
+def test_seed_004_names_its_three_events() -> None:
+    names = {"task_state_transition", "workstream_state_transition", "worker_state_transition"}
+    assert names < set(BY_EVENT_TYPE)
+    assert len(BY_EVENT_TYPE) == len(LIFECYCLES) == 9
+
+
+def test_retries_warn_failures_are_errors_and_a_critical_task_s_failure_is_critical() -> None:
+    assert TASK.check("running", "retrying").severity == "warning"
+    assert {TASK.check(one, "failed").severity for one in ("running", "validating")} == {"error"}
+    assert WORKSTREAM.check("executing", "failed").severity == "critical"
+    assert WORKER.check("busy", "unresponsive").severity == "error"
+    assert DOCUMENT_RUN.check("pending", "failed_source_pin").severity == "error"
