@@ -19,12 +19,12 @@ from activities.begin import mint_run_id
 from activities.deps import Deps
 from activities.escalate import wrote
 from cutter import limits
-from cutter.batch import documents, steering
+from cutter.batch import documents, registry, steering
 from cutter.batch.disposition import Failure, disposition
 from cutter.batch.steering import Entry, Orders, Summary
 from cutter.domain.digests import sha256_hex
 from cutter.domain.sidecar import render_state
-from cutter.errors import CutterError, NotFound
+from cutter.errors import CutterError
 from cutter.gates.catalogue import Role
 from cutter.messages import BatchStart, BatchStop, HaltInput, StateView, Steering, SteerInput
 from cutter.storage.faults import translated
@@ -36,7 +36,6 @@ log = structlog.get_logger()
 
 Json = dict[str, Any]
 
-_VIEW = "select cutter_governance.fn_batch_view(%s)"
 _DECIDE = "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)"
 
 
@@ -61,15 +60,6 @@ def halt_batch(deps: Deps, input: HaltInput) -> StateView:
             "select cutter_governance.fn_batch_halt(%s, %s, %s)", (input.batch_id, input.kind, input.reason)
         ).fetchone()
     return StateView(state="", code=str((answer or [None])[0] or "goes_on"))
-
-
-def read_view(connection: Connection, batch_id: str) -> Json:
-    """The batch and its items as the database has them."""
-    row = connection.execute(_VIEW, (batch_id,)).fetchone()
-    if row is None or row[0] is None:
-        raise NotFound(f"no batch {batch_id}: see `cutter status`", code="STOP_BATCH_NOT_FOUND")
-    found: Json = row[0]  # type: ignore[assignment]
-    return found
 
 
 def _big(step: Steering, input: SteerInput) -> bool:
@@ -105,20 +95,20 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
     with translated(), deps.pool(Role.READ).connection() as connection:
         # One at a time: an attempt whose worker was given up, or a stranger's, may still be looking at the same items.
         connection.execute("select pg_advisory_xact_lock(hashtext('cutter.batch'), hashtext(%s))", (input.batch_id,))
-        view = read_view(connection, input.batch_id)
+        view = registry.view(connection, input.batch_id)
         attended = not view["batch"]["unattended"]
         reviews = _reviews(deps, connection, view)
         orders = steering.decide(view, window=limits.BATCH_WINDOW, reviews=reviews)
         started = _carry_out(connection, view, orders)
         if orders.anything:
-            view = read_view(connection, input.batch_id)
+            view = registry.view(connection, input.batch_id)
         summary = steering.summarise(view, attended=attended)
         overview, report = _documents(connection, view, summary)
         connection.commit()
     publish_batch(deps, input.batch_id)
     if summary.over:
         follow_batch(deps, input.batch_id)
-    stops = _stops(view, orders, again=again or input.adopt)
+    stops = steering.deliveries(view, orders, again=again or input.adopt)
     if input.adopt:
         started += _opened(view, [one for one in view["items"] if one["run_id"] and not one["ended"]], started)
     elif again:
@@ -143,7 +133,7 @@ def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[Batch
             # The latch first: what runs stops at its next statement, also when nobody delivers the message.
             connection.execute(
                 "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
-                (by_id[document_id]["run_id"], kind, _reason(batch, orders), "batch"),
+                (by_id[document_id]["run_id"], kind, steering.reason_of(batch, orders), "batch"),
             )
     for entry in orders.enters:
         _enter(connection, view, entry)
@@ -179,21 +169,6 @@ def _opened(view: Json, items: Sequence[Json], started: Sequence[BatchStart]) ->
     return [_start(view["batch"], one, one["run_id"]) for one in items if one["document_id"] not in new]
 
 
-def _stops(view: Json, orders: Orders, *, again: bool) -> list[BatchStop]:
-    """The stops to deliver: those of now, and with `again` those whose document has not come to a stop yet."""
-    batch, now = view["batch"], {document_id for document_id, _ in orders.stops}
-    kind = steering.stop_word(orders.halt.kind if orders.halt else batch["halted"])
-    return [
-        BatchStop(document_id=one["document_id"], kind=kind, reason=_reason(batch, orders))
-        for one in view["items"]
-        if one["document_id"] in now or (again and steering.unheeded(one))
-    ]
-
-
-def _reason(batch: Json, orders: Orders) -> str:
-    return (orders.halt.reason if orders.halt else batch["halted_reason"]) or "the batch was stopped"
-
-
 # --- queues -----------------------------------------------------------------------------------------------------------
 
 
@@ -227,11 +202,13 @@ def _uncovered(deps: Deps, connection: Connection, batch_id: str, gate: str, one
     if not names:
         return f"there is no {documents.pre_batched(batch_id, gate, one['document_id'])}"
     asked = {"run_id": one["run_id"], "gate": gate, "kb_ids": list(names)}
-    verdicts = connection.execute(query("newest_verdicts_on"), asked).fetchall()
-    if len(verdicts) < len(names):
+    verdicts = connection.cursor(row_factory=dict_row).execute(query("newest_verdicts_on"), asked).fetchall()
+    signers = {one["fingerprint"] for one in verdicts if one["good"]}
+    # Enough of them since the batch was looked at: the run goes on by itself.
+    if len(verdicts) < len(names) or len(signers) >= verdicts[0]["needed"]:
         return ""
-    refused = [str(reason) for _, good, reason in verdicts if not good]
-    return "; ".join(refused) or f"{len(verdicts)} signed it, which are not as many as the policy asks for"
+    refused = [str(one["reason"]) for one in verdicts if not one["good"]]
+    return "; ".join(refused) or f"{len(signers)} signed it, and the policy asks for {verdicts[0]['needed']}"
 
 
 def _enter(connection: Connection, view: Json, entry: Entry) -> None:

@@ -55,12 +55,9 @@ class LocalFolder:
         """Names of regular files that begin with `prefix`; links and objects under construction are not listed."""
         folders = prefix.split("/")[:-1]
         start = "/".join(folders)
-        try:
-            with self._folder(folders) as folder:
-                yield from (name for name in _walk(folder, f"{start}/" if start else "") if name.startswith(prefix))
-        except FileNotFoundError:
-            if not self.root.is_dir():
-                raise
+        # Opened apart from what is in it: a root that is away for a moment is an outage and no empty folder.
+        with self._folder([]), suppress(FileNotFoundError), self._folder(folders) as folder:
+            yield from (name for name in _walk(folder, f"{start}/" if start else "") if name.startswith(prefix))
 
     @contextmanager
     def _folder(self, parts: list[str], *, make: bool = False) -> Iterator[int]:

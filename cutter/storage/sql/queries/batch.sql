@@ -1,5 +1,8 @@
 -- name: newest_verdicts_on
-select distinct on (v.kb_id) v.kb_id, v.accepted and t.code is null, coalesce(t.code, v.code || ': ' || v.reason)
+select distinct on (v.kb_id) v.kb_id, v.accepted and t.code is null as good,
+    coalesce(t.code, v.code || ': ' || v.reason) as reason, v.fingerprint,
+    coalesce((select (e.thresholds ->> v.gate)::integer from cutter_governance.policy_epoch e
+        order by e.number desc limit 1), 1) as needed
 from cutter_governance.approval_verdict v
 left join lateral (
     select a.reason as code from cutter_governance.gate_attempt a
@@ -8,6 +11,9 @@ left join lateral (
     order by a.n desc limit 1) t on true
 where v.run_id = %(run_id)s and v.gate = %(gate)s and v.kb_id = any (%(kb_ids)s)
 order by v.kb_id, v.id desc
+
+-- name: batch_state
+select state, mode from cutter_governance.batch where batch_id = %(batch_id)s
 
 -- name: queue_entries_before
 select count(*) from cutter_governance.batch_queue where batch_id = %(batch_id)s and document_id = %(document_id)s
