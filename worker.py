@@ -23,7 +23,7 @@ from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities import build_activities, build_batch_activities
+from activities.registered import build_activities, build_batch_activities
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
 from activities.presence import INITIALIZING, Presence
 from cutter import __version__, limits, settings
@@ -78,6 +78,7 @@ def make_worker(
     """The worker of one role on its task queue, with the sandbox on; `cached_workflows` 0 replays at every task."""
     return Worker(
         client,
+        identity=deps.worker,
         task_queue=options.TASK_QUEUES[deps.worker_role],
         workflows=[DocumentRun, VoidRun, Batch, BatchStarter] if deps.worker_role is WorkerRole.CUTTER else [],
         activities=build_activities(deps),
@@ -97,6 +98,7 @@ def make_batch_worker(
     """The activities of batches, beside the cutter role's own: what waits there takes no slot from a gate."""
     return Worker(
         client,
+        identity=deps.worker,
         task_queue=options.BATCH_QUEUE,
         activities=build_batch_activities(deps),
         activity_executor=executor,

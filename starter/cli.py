@@ -73,6 +73,7 @@ COMMANDS = tuple(
         ("policy", "policy", "app"),
         ("status", "status", "status"),
         ("queues", "queues", "app"),
+        ("workers", "workers", "workers"),
         ("report", "report", "report"),
         ("reconcile", "reconcile", "reconcile"),
         ("rebuild", "rebuild", "rebuild"),

@@ -110,6 +110,7 @@ def drain(settings: Settings, deps: Deps) -> tuple[list[View], list[View]]:
 async def _look_after_runs(settings: Settings, deps: Deps, grace_seconds: float) -> View:
     client = await connect(settings)
     with translated(), connect_database(settings, Role.READ.value) as connection:
+        connection.execute(query("judge_workers"))
         rows = connection.cursor(row_factory=dict_row).execute(query("runs_not_ended"), {}).fetchall()
     found = _nothing()
     for run in rows:

@@ -38,6 +38,8 @@ USERS = {
     "database_clock": (OWNER,),
     **dict.fromkeys(("wave_lock", "wave_backup"), ("cutter_backup",)),
     **dict.fromkeys(("waiting_batch_documents", "batches_not_ended", "runs_with_waiting_documents"), (READ,)),
+    "batch_state": (READ,),
+    "judge_workers": (READ, "cutter_operator"),
 }
 """Roles that send each query; leg B's are the executor's, the others a person's (cutter_operator)."""
 

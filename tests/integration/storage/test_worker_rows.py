@@ -10,13 +10,13 @@ import psycopg
 import pytest
 
 from cutter.evidence import audit
+from cutter.lifecycle.declared import WORKER
 from starter.audit import exported
 from tests.support.database import Database
 
 BEAT = "select cutter_governance.fn_worker_beat(%s, 'build-1', 10, %s, %s)"
 JUDGE = "select cutter_governance.fn_workers_judge()"
 QUEUES = json.dumps([{"queue": "cutter-exec", "slots": 8, "used": 0}])
-STATES = ("initializing", "idle", "busy", "unresponsive", "shutdown")
 EXEC = "cutter_exec"
 
 
@@ -170,23 +170,13 @@ def test_a_judge_passes_over_a_worker_that_is_just_beating(database: Database) -
     assert state_of(database) == "idle"
 
 
-def test_the_triggers_are_seed_004_s(database: Database) -> None:
+def test_the_triggers_are_the_declared_ones(database: Database) -> None:
     found = {
         pair: database.value("select cutter_governance.fn_worker_trigger(%s, %s)", pair)
-        for pair in product(STATES, STATES)
+        for pair in product(WORKER.states, WORKER.states)
     }
-    assert {pair: trigger for pair, trigger in found.items() if trigger} == {
-        ("initializing", "idle"): "registration_complete",
-        ("idle", "busy"): "task_assigned",
-        ("busy", "idle"): "task_completed",
-        ("busy", "unresponsive"): "health_check_timeout",
-        ("idle", "unresponsive"): "health_check_timeout",
-        ("unresponsive", "idle"): "health_check_recovered",
-        ("unresponsive", "shutdown"): "max_timeout_exceeded",
-        ("initializing", "shutdown"): "shutdown_requested",
-        ("idle", "shutdown"): "shutdown_requested",
-        ("busy", "shutdown"): "shutdown_requested",
-    }
+    declared = {edge: rule.trigger for edge, rule in WORKER.edges.items()}
+    assert {pair: trigger for pair, trigger in found.items() if trigger} == declared
 
 
 def test_the_workers_chain_is_part_of_an_intact_export(database: Database, settings: Any) -> None:

@@ -75,3 +75,16 @@ from cutter_governance.run r
 join public.source_version v on v.id = r.source_version_id
 join public.source_snapshot s on s.sha256 = v.content_checksum
 where r.run_id = %(run_id)s
+
+-- name: judge_workers
+select cutter_governance.fn_workers_judge()
+
+-- name: workers
+select worker_id, role, state, build_id, queues, started_at, seen_at, beat_seconds,
+    round(extract(epoch from clock_timestamp() - seen_at))::integer as age_seconds,
+    seen_at < clock_timestamp() - 3 * beat_seconds * interval '1 second' as silent
+from cutter_governance.worker_heartbeat
+order by state = 'shutdown', role, started_at, worker_id
+
+-- name: worker_events
+select body from cutter_governance.audit_event where chain = 'workers' and kind = 'transition' order by seq

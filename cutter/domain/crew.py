@@ -1,0 +1,80 @@
+"""Pure: the workers of the task queues as people see them: their own heartbeats beside who polls the queues.
+
+Rows are those of worker_heartbeat with `age_seconds` (since the last heartbeat) and `silent` (three were missed).
+Pollers are what the queues' server knows: {queue: [identity]}; None where it did not answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Json = dict[str, Any]
+Pollers = Mapping[str, Sequence[str]] | None
+
+LIVE = ("idle", "busy")
+UNREGISTERED = "unregistered"
+START = "cutter up"
+
+
+def crew(rows: Iterable[Json], pollers: Pollers, queues: Sequence[str]) -> Json:
+    """Workers, queues, and what is wrong: `unserved` queues, `unresponsive` workers, the `next` command or None."""
+    rows = list(rows)
+    workers = [_worker(row, pollers) for row in rows] + _strangers(rows, pollers)
+    serving = {
+        queue: sum(one["state"] in LIVE and any(its["queue"] == queue for its in one["queues"]) for one in workers)
+        for queue in queues
+    }
+    unserved = [queue for queue, count in serving.items() if not count]
+    unresponsive = [one["worker_id"] for one in workers if one["state"] == "unresponsive"]
+    return {
+        "workers": workers,
+        "queues": [{"queue": queue, "workers": count} for queue, count in serving.items()],
+        "unserved": unserved,
+        "unresponsive": unresponsive,
+        "next": START if unserved or unresponsive else None,
+    }
+
+
+def identity(worker_id: str) -> str:
+    """What Temporal calls a worker: its id without the number of times that it was given up and came back."""
+    return worker_id.partition(".")[0]
+
+
+def _worker(row: Json, pollers: Pollers) -> Json:
+    state = "unresponsive" if row["state"] == "initializing" and row["silent"] else row["state"]
+    ended = state == "shutdown"
+    return {
+        "worker_id": row["worker_id"],
+        "role": row["role"],
+        "state": state,
+        "queues": [{**its, "polls": None if ended else _polls(row, its["queue"], pollers)} for its in row["queues"]],
+        "slots": sum(its["slots"] for its in row["queues"]),
+        "used": 0 if ended else sum(its["used"] for its in row["queues"]),
+        "build_id": row["build_id"],
+        "started_utc": row["started_at"],
+        "seen_utc": row["seen_at"],
+        "age_seconds": row["age_seconds"],
+    }
+
+
+def _polls(row: Json, queue: str, pollers: Pollers) -> bool | None:
+    return None if pollers is None else identity(row["worker_id"]) in pollers.get(queue, ())
+
+
+def _strangers(rows: Sequence[Json], pollers: Pollers) -> list[Json]:
+    """Who polls our queues and has never registered: another program, or a worker whose database is away."""
+    known = {identity(row["worker_id"]) for row in rows}
+    found: dict[str, list[str]] = {}
+    for queue, names in (pollers or {}).items():
+        for name in names:
+            if name not in known:
+                found.setdefault(name, []).append(queue)
+    return [
+        {
+            "worker_id": name, "role": "", "state": UNREGISTERED, "slots": None, "used": None, "build_id": "",
+            "queues": [{"queue": queue, "slots": None, "used": None, "polls": True} for queue in queues],
+            "started_utc": None, "seen_utc": None, "age_seconds": None,
+        }
+        for name, queues in sorted(found.items())
+    ]  # fmt: skip

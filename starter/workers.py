@@ -1,0 +1,129 @@
+"""IO: `cutter workers`: who serves the task queues, from the workers' heartbeats and from the queues' pollers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Annotated, Any
+
+import typer
+from psycopg.rows import dict_row
+from rich.console import Console
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from cutter.domain.crew import crew
+from cutter.errors import Unavailable
+from cutter.settings import Settings, load
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect as connect_database
+from cutter.storage.queries import query
+from starter import runs
+from starter.client import connect
+from starter.inbox import utc
+from starter.terminal import ExitCode, Json, Listing, end, say, show
+from workflows import options
+
+View = dict[str, Any]
+
+QUEUES = (*options.TASK_QUEUES.values(), options.BATCH_QUEUE)
+KINDS = (TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
+FIELDS = ("timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata")
+
+
+def workers(
+    gone: Annotated[bool, typer.Option("--all", help="Also those that have shut down, for a week")] = False,
+    transitions: Annotated[
+        bool, typer.Option("--transitions", help="Print every worker's transitions instead, one JSON object a line")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List the workers of the task queues: state, slots, last heartbeat, build id.
+
+    Unresponsive is one that missed three heartbeats.
+    Exit 5: a queue has no worker, or Temporal does not answer. Exit 1: a worker is unresponsive, others do its work.
+
+    Example: cutter workers --all
+    """
+    settings = load()
+    if transitions:
+        for line in events(settings):
+            print(line, file=sys.stdout)
+        return
+    seen = look(settings)
+    if not gone:
+        seen["workers"] = [one for one in seen["workers"] if one["state"] != "shutdown"]
+    show(seen, as_json=as_json, render=lambda out: _print(out, seen))
+    if seen["unavailable"]:
+        say(seen["unavailable"])
+    if seen["unserved"] or seen["unavailable"]:
+        end(ExitCode.UNAVAILABLE)
+    end(ExitCode.FAILED if seen["unresponsive"] else ExitCode.DONE)
+
+
+def look(settings: Settings) -> View:
+    """What `crew` sees now; first what silence means is recorded. `unavailable` says why pollers are not known."""
+    with translated(), connect_database(settings, runs.OPERATOR) as connection:
+        connection.execute(query("judge_workers"))
+        rows = connection.cursor(row_factory=dict_row).execute(query("workers")).fetchall()
+    for row in rows:
+        row |= {"started_at": utc(row["started_at"]), "seen_at": utc(row["seen_at"])}
+    try:
+        pollers, unavailable = asyncio.run(_pollers(settings)), None
+    except Unavailable as problem:
+        pollers, unavailable = None, str(problem)
+    return {**crew(rows, pollers, QUEUES), "unavailable": unavailable}
+
+
+def events(settings: Settings) -> Iterator[str]:
+    """The transitions of all workers in their order, as lines of a transitions.jsonl (seed 004 "Event Schema")."""
+    with translated(), connect_database(settings, runs.OPERATOR) as connection:
+        for (body,) in connection.execute(query("worker_events")):
+            said = json.loads(str(body))
+            yield json.dumps({name: said[name] for name in FIELDS}, ensure_ascii=False)
+
+
+async def _pollers(settings: Settings) -> dict[str, list[str]]:
+    client = await connect(settings)
+    return {queue: await _pollers_of(client, queue) for queue in QUEUES}
+
+
+async def _pollers_of(client: Client, queue: str) -> list[str]:
+    names: dict[str, None] = {}
+    for kind in KINDS:
+        try:
+            answer = await client.workflow_service.describe_task_queue(
+                DescribeTaskQueueRequest(
+                    namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
+                )
+            )
+        except RPCError as problem:
+            raise runs.unanswered(problem) from None
+        names |= dict.fromkeys(poller.identity for poller in answer.pollers)
+    return list(names)
+
+
+def _print(out: Console, seen: View) -> None:
+    columns = ("worker", "state", "queue: used/slots", "last heartbeat", "build", "note")
+    out.print(Listing(columns=columns, rows=[_row(one) for one in seen["workers"]]), soft_wrap=True)
+    for queue in seen["unserved"]:
+        out.print(f"{queue} has no worker", markup=False)
+    if seen["next"]:
+        out.print(f"next: {seen['next']}", markup=False)
+
+
+def _row(one: View) -> tuple[str, ...]:
+    slots = (
+        f"{its['queue']}: {its['used']}/{its['slots']}" if its["slots"] is not None else its["queue"]
+        for its in one["queues"]
+    )
+    silent = [its["queue"] for its in one["queues"] if its["polls"] is False]
+    age = f"{timedelta(seconds=one['age_seconds'])} ago" if one["age_seconds"] is not None else ""
+    note = f"does not poll {', '.join(silent)}" if silent else ""
+    return (one["worker_id"], one["state"], ", ".join(slots), age, one["build_id"], note)

@@ -1,0 +1,122 @@
+"""`cutter workers` beside real workers: what they do, who fell silent, what is recorded of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from cutter.gates.catalogue import WorkerRole
+from cutter.lifecycle import events
+from cutter.lifecycle.declared import WORKER
+from cutter.settings import Settings
+from starter import workers
+from tests.acceptance.cli.conftest import NOBODY, Cutter
+from tests.support.stack import Stack
+from tests.support.temporal import until
+from worker import build_deps, serving
+
+BEATING = {"worker_beat_seconds": 1}
+
+
+def states(stack: Stack) -> dict[str, str]:
+    seen = ours(workers.look(stack.settings))
+    return {one["role"]: one["state"] for one in seen if one["state"] != "shutdown"}
+
+
+def ours(seen: dict[str, Any]) -> list[dict[str, Any]]:
+    """Without the workers of tests before, whom the server still knows as pollers for some minutes."""
+    return [one for one in seen["workers"] if one["state"] != "unregistered"]
+
+
+async def is_now(stack: Stack, role: str, state: str) -> bool:
+    return (await asyncio.to_thread(states, stack)).get(role) == state
+
+
+async def test_workers_are_idle_or_busy_by_what_really_runs_and_leave_when_they_are_told(
+    stack: Stack, cutter: Cutter
+) -> None:
+    async with stack.workers(**BEATING):
+        run = await stack.start()
+        await run.until_requested("SG_cut_authz")
+
+        async def all_idle() -> bool:
+            return set((await asyncio.to_thread(states, stack)).values()) == {"idle"}
+
+        await until(all_idle, seconds=60)
+        told = await cutter("workers", "--json")
+        assert told.code == 0
+        seen = told.json
+        crew = ours(seen)
+        assert [one["role"] for one in crew] == ["cutter", "exec", "verify"]
+        assert {one["build_id"] for one in crew} == {(await run.sidecar())["run"]["workflow_version_id"]}
+        assert all(its["polls"] for one in crew for its in one["queues"])
+        assert (crew[0]["used"], crew[0]["slots"]) == (0, 40)
+        leases = {one["lease_owner"] for one in (await run.sidecar())["attempts"]}
+        assert leases == {crew[0]["worker_id"]}, "attempts name the worker that made them"
+    gone = await cutter("workers", "--json")
+    assert gone.code == 5
+    assert gone.json["unserved"] == list(workers.QUEUES)
+    assert ours(gone.json) == []
+    assert len(ours((await cutter("workers", "--all", "--json")).json)) == 3
+    lines = (await cutter("workers", "--transitions")).out.splitlines()
+    follow(lines)
+    assert sum(json.loads(line)["to_state"] == "busy" for line in lines) >= 1
+    assert sum(json.loads(line)["to_state"] == "shutdown" for line in lines) == 3
+
+
+async def test_a_worker_that_falls_silent_is_recorded_once_and_may_come_back(
+    stack: Stack, cutter: Cutter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stack.workers(WorkerRole.CUTTER, WorkerRole.EXEC, **BEATING):
+        deps = build_deps(stack.deps(WorkerRole.VERIFY, **BEATING).settings, WorkerRole.VERIFY)
+        async with serving(stack.client, deps) as presence:
+            await until(lambda: is_now(stack, "verify", "idle"), seconds=60)
+            said = presence._say
+            monkeypatch.setattr(presence, "_say", lambda _state: None)
+
+            await until(lambda: is_now(stack, "verify", "unresponsive"), seconds=60)
+            told = await cutter("workers")
+            assert told.code == 5
+            assert "cutter-verify has no worker" in told.out
+            assert "next: cutter up" in told.out
+            assert (await cutter("reconcile", "--json")).code == 0
+            monkeypatch.setattr(presence, "_say", said)
+            await until(lambda: is_now(stack, "verify", "idle"), seconds=60)
+        for pool in deps.pools.values():
+            pool.close()
+    lines = (await cutter("workers", "--transitions")).out.splitlines()
+    moved = [json.loads(line)["to_state"] for line in lines if "verify" in json.loads(line)["entity_id"]]
+    assert moved == ["idle", "unresponsive", "idle", "shutdown"]
+    follow(lines)
+
+
+async def test_without_temporal_the_heartbeats_are_shown_and_it_is_said(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers(WorkerRole.VERIFY):
+        told = await cutter("workers", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert told.code == 5
+    assert [one["role"] for one in ours(told.json)] == ["verify"]
+    assert "does not answer" in told.err
+
+
+def follow(lines: list[str]) -> None:
+    """Each line is an event of seed 004's schema, and each worker's moves follow each other legally."""
+    at: dict[str, str] = {}
+    before = ""
+    for line in lines:
+        event = events.read(line.encode())
+        assert event.event_type == WORKER.event_type
+        rule = WORKER.check(event.from_state, event.to_state)
+        assert (rule.trigger, rule.severity) == (event.trigger, event.severity)
+        assert at.get(event.entity_id, WORKER.initial) == event.from_state
+        at[event.entity_id] = event.to_state
+        assert before <= event.timestamp
+        before = event.timestamp
+
+
+def test_the_interval_is_a_setting_of_at_most_a_minute() -> None:
+    assert Settings().worker_beat_seconds == 10
+    with pytest.raises(ValueError, match="less than or equal to 60"):
+        Settings(worker_beat_seconds=61)
