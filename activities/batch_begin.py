@@ -8,46 +8,41 @@ from activities.begin import caps_of
 from activities.deps import Deps
 from cutter import limits
 from cutter.batch import documents, registry
-from cutter.batch.queue import load_queue
 from cutter.batch.registry import Options
 from cutter.domain import ids
 from cutter.errors import InvalidInput, NotFound
 from cutter.gates.catalogue import Role
 from cutter.messages import BatchInput, Steering
+from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection
-
-QUEUE_FILE = "queue.yaml"
 
 
 def begin_batch(deps: Deps, input: BatchInput) -> Steering:
     """The batch's state. One that is not registered is made from `<batch dir>/<batch id>/queue.yaml`."""
     batch_id = ids.batch_id(input.batch_id)
     with translated(), deps.pool(Role.READ).connection() as connection:
-        row = connection.execute(
-            "select state, mode from cutter_governance.batch where batch_id = %s", (batch_id,)
-        ).fetchone()
-        if row is None:
+        there = registry.state_and_mode(connection, batch_id)
+        if there is None:
             _register(deps, connection, batch_id, input)
-            row = ("batch_pending", "dryrun" if batch_id.endswith("-dryrun") else "live")
-    return Steering(state=str(row[0]), seen="", mode=str(row[1]))
+            there = registry.state_and_mode(connection, batch_id) or ("", "")
+    return Steering(state=there[0], seen="", mode=there[1])
 
 
 def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInput) -> None:
-    path = deps.settings.batches / batch_id / QUEUE_FILE
+    path = deps.settings.batches / batch_id / batch_folder.QUEUE
     try:
-        data = path.read_bytes()
+        data = batch_folder.read_queue(path)
     except OSError:
         raise NotFound(
             f"no batch {batch_id}, and no {path}: put the queue there, or type `cutter orchestrate batch --queue FILE`",
             code="STOP_BATCH_NOT_FOUND",
         ) from None
     options = options_of(input, batch_id, deps.settings.batch_items_max)
-    queue = load_queue(data, items_max=options.items_max)
-    if registry.name_of(queue, options) != batch_id:
-        raise InvalidInput(f"{path} is of batch {queue.batch_id}, not of {batch_id}")
-    admission = registry.admit(connection, queue, options)
-    caps = registry.per_document(asdict(caps_of(deps.settings)), options)
+    admission = registry.admit(connection, data, options)
+    if registry.name_of(admission.queue, options) != batch_id:
+        raise InvalidInput(f"{path} is of batch {admission.queue.batch_id}, not of {batch_id}")
+    caps = asdict(caps_of(deps.settings))
     registry.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
     deps.kb.put(documents.queue_id(batch_id), documents.queue_document(data))
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from datetime import datetime
 
-from activities.batch_begin import QUEUE_FILE
 from activities.begin import caps_of
 from activities.deps import Deps
 from cutter import limits
 from cutter.batch import documents, nights, registry
-from cutter.batch.queue import load_queue
 from cutter.batch.registry import Options
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound
 from cutter.gates.catalogue import Role
 from cutter.messages import BatchInput, NightStart
+from cutter.storage.batch_folder import keep_queue
 from cutter.storage.faults import translated
 
 
@@ -28,13 +27,10 @@ def begin_night(deps: Deps, input: NightStart) -> BatchInput:
     data = nights.queue_of(_pattern(deps, night.queue_sha256), _instant(input.when))
     options = _options(night.lanes, deps.settings.batch_items_max)
     with translated(), deps.pool(Role.READ).connection() as connection:
-        admission = registry.admit(connection, load_queue(data, items_max=options.items_max), options)
-        caps = registry.per_document(asdict(caps_of(deps.settings)), options)
+        admission = registry.admit(connection, data, options)
+        caps = asdict(caps_of(deps.settings))
         batch_id, _ = registry.register(connection, admission, options, run_caps=caps, starter=night.starter[:100])
-    deps.kb.put(documents.queue_id(batch_id), documents.queue_document(data))
-    path = deps.settings.batches / batch_id / QUEUE_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    keep_queue(deps.settings.batches, deps.kb, batch_id, data)
     return BatchInput(batch_id=batch_id, starter=night.starter)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from activities.batch_steer import read_view
 from activities.deps import Deps
 from activities.sovereign import judge_approval
 from cutter import limits
 from cutter.approvals import statement
 from cutter.approvals.refusal import Refusal
-from cutter.batch import steering
+from cutter.batch import registry, steering
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gates.catalogue import Role
@@ -25,7 +24,7 @@ Json = dict[str, Any]
 def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     """Verdicts on a folder's documents, and the items that wait and got none."""
     with single(deps.pool(Role.READ)) as connection:
-        view = read_view(connection, input.batch_id)
+        view = registry.view(connection, input.batch_id)
     waiting = {
         one["run_id"]: {**one, "gate": gate}
         for gate in steering.SOVEREIGN_STAGES.values()

@@ -29,7 +29,6 @@ from benchmarks.wire import Counted
 from cutter.approvals import schema
 from cutter.batch import documents, registry, steering
 from cutter.batch.item import Stage
-from cutter.batch.queue import load_queue
 from cutter.batch.registry import Options
 from cutter.storage.pools import connect as connect_database
 from starter import batches, signing
@@ -61,8 +60,8 @@ class BatchBench:
         data = queue_yaml([{"document_id": name} for name in names])
         with connect_database(self.settings, OPERATOR) as connection:
             choice = Options(lanes=LANES, items_max=1000)
-            admission = registry.admit(connection, load_queue(data, items_max=1000), choice)
-            caps = registry.per_document(asdict(caps_of(self.settings)), choice)
+            admission = registry.admit(connection, data, choice)
+            caps = asdict(caps_of(self.settings))
             batch_id, _ = registry.register(connection, admission, choice, run_caps=caps, starter="bench")
         return asyncio.run(self._drive(batch_id, count, units))
 

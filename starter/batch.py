@@ -14,9 +14,8 @@ from rich.console import Console
 from activities.begin import caps_of
 from cutter import limits
 from cutter.batch import nights, plan, registry, resumption
-from cutter.batch.queue import load_queue
 from cutter.batch.registry import Admission, Options
-from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.errors import InvalidInput, Refused
 from cutter.messages import Mode
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
@@ -60,15 +59,15 @@ def batch(
     settings = load()
     options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
                        overnight=overnight, skip_completed=skip_completed or nightly)  # fmt: skip
-    data = _read(queue)
+    data = batches.read_queue(queue)
     if nightly:
         data = nights.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0))
     with translated(), connect_database(settings, OPERATOR) as connection:
-        admission = registry.admit(connection, load_queue(data, items_max=options.items_max), options)
+        admission = registry.admit(connection, data, options)
         if check:
             _show_check(admission, options, as_json=as_json)
             return
-        caps = registry.per_document(asdict(caps_of(settings)), options)
+        caps = asdict(caps_of(settings))
         batch_id, new = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
         if not new and not resume:
             raise Refused(
@@ -120,13 +119,6 @@ def _options(
     if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
         raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
     return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise NotFound(f"--queue {path}: {problem.strerror or problem}", code="STOP_QUEUE_NOT_FOUND") from None
 
 
 def _show_check(admission: Admission, options: Options, *, as_json: bool) -> None:

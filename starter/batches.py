@@ -9,15 +9,15 @@ from temporalio.client import Client, WithStartWorkflowOperation, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError
 
-from activities.batch_begin import QUEUE_FILE
 from activities.batch_set import listing_sha256, set_names
-from cutter.batch import documents
+from cutter.batch import documents, registry
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.kb.store import Store
 from cutter.messages import BatchInput, BatchResult
 from cutter.settings import Settings
+from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
@@ -30,14 +30,7 @@ Json = dict[str, Any]
 def view(settings: Settings, batch_id: str) -> Json:
     """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
     with translated(), connect(settings, OPERATOR) as connection:
-        row = connection.execute("select cutter_governance.fn_batch_view(%s)", (ids.batch_id(batch_id),)).fetchone()
-    if row is None or row[0] is None:
-        raise NotFound(
-            f"no batch {batch_id}: type `cutter orchestrate batch --queue FILE`, or see `cutter status`",
-            code="STOP_BATCH_NOT_FOUND",
-        )
-    found: Json = row[0]  # type: ignore[assignment]
-    return found
+        return registry.view(connection, ids.batch_id(batch_id))
 
 
 def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> None:
@@ -144,14 +137,17 @@ def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[
     return found
 
 
-def keep_queue(settings: Settings, batch_id: str, data: bytes) -> Path:
-    """queue.yaml in the batch's folder (seed 001 §8), and in the knowledge base, from which a lost folder gets it."""
-    Store(settings.kb).put(documents.queue_id(batch_id), documents.queue_document(data))
-    folder = settings.batches / batch_id
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / QUEUE_FILE
-    path.write_bytes(data)
-    return path
+def read_queue(path: Path) -> bytes:
+    """The file that --queue names; STOP_QUEUE_NOT_FOUND when it cannot be read."""
+    try:
+        return batch_folder.read_queue(path)
+    except OSError as problem:
+        raise NotFound(f"--queue {path}: {problem.strerror or problem}", code="STOP_QUEUE_NOT_FOUND") from None
+
+
+def keep_queue(settings: Settings, batch_id: str, data: bytes) -> None:
+    """The queue where the batch's folder and the knowledge base have it."""
+    batch_folder.keep_queue(settings.batches, Store(settings.kb), batch_id, data)
 
 
 def _signed_files(folder: Path) -> dict[str, bytes]:

@@ -15,7 +15,6 @@ from rich.console import Console
 
 from activities.begin import caps_of
 from cutter.batch import registry
-from cutter.batch.queue import load_queue
 from cutter.batch.registry import Options
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.settings import Settings
@@ -91,8 +90,8 @@ def _begun(settings: Settings, document_ids: Sequence[str]) -> str:
     data = ("\n".join(lines) + "\n").encode()
     options = Options(policy="quarantine")
     with translated(), connect_database(settings, OPERATOR) as connection:
-        admission = registry.admit(connection, load_queue(data), options)
-        caps = registry.per_document(asdict(caps_of(settings)), options)
+        admission = registry.admit(connection, data, options)
+        caps = asdict(caps_of(settings))
         batch_id, _ = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
     batches.keep_queue(settings, batch_id, data)
     asyncio.run(_start(settings, batch_id))

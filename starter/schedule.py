@@ -30,7 +30,6 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
 from cutter.batch import documents, nights, registry
-from cutter.batch.queue import load_queue
 from cutter.batch.registry import Options
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound
@@ -39,6 +38,7 @@ from cutter.messages import NightInput
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
+from starter import batches
 from starter.client import connect
 from starter.runs import OPERATOR, unanswered
 from starter.terminal import Json, fields, show
@@ -139,13 +139,10 @@ def _schedule_id(name: str) -> str:
 
 def _pattern(settings: Settings, path: Path) -> bytes:
     """The queue's bytes, after everything that would refuse it at night has been looked at now."""
-    try:
-        data = path.read_bytes()
-    except OSError as problem:
-        raise NotFound(f"--queue {path}: {problem.strerror or problem}", code="STOP_QUEUE_NOT_FOUND") from None
+    data = batches.read_queue(path)
     night = replace(Options.overnight(items_max=settings.batch_items_max), skip_completed=True)
     with translated(), connect_database(settings, OPERATOR) as connection:
-        registry.admit(connection, load_queue(data, items_max=night.items_max), night)
+        registry.admit(connection, data, night)
     return data
 
 

@@ -1,4 +1,4 @@
-"""IO: a queue against the database: what it knows of the documents, and the rows of a batch that is let in."""
+"""IO: a queue against the database: what it knows of the documents, the rows of a batch that is let in, its view."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from psycopg.types.json import Jsonb
 from cutter import limits
 from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Item
-from cutter.batch.queue import Queue, QueueItem, QueueRefused
+from cutter.batch.queue import Queue, QueueItem, QueueRefused, load_queue
 from cutter.batch.resumption import include_command
-from cutter.errors import Conflict
+from cutter.errors import Conflict, NotFound
 from cutter.messages import Mode
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection
@@ -65,8 +65,27 @@ def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict
     }  # fmt: skip
 
 
-def admit(connection: Connection, queue: Queue, options: Options) -> Admission:
-    """The queue as the database sees it. Raises QueueRefused when it is wrong; nothing is written."""
+def view(connection: Connection, batch_id: str) -> Json:
+    """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
+    row = connection.execute("select cutter_governance.fn_batch_view(%s)", (batch_id,)).fetchone()
+    if row is None or row[0] is None:
+        raise NotFound(
+            f"no batch {batch_id}: type `cutter orchestrate batch --queue FILE`, or see `cutter status`",
+            code="STOP_BATCH_NOT_FOUND",
+        )
+    found: Json = row[0]  # type: ignore[assignment]
+    return found
+
+
+def state_and_mode(connection: Connection, batch_id: str) -> tuple[str, str] | None:
+    """Of a registered batch; None when the database knows none."""
+    row = connection.execute(query("batch_state"), {"batch_id": batch_id}).fetchone()
+    return None if row is None else (str(row[0]), str(row[1]))
+
+
+def admit(connection: Connection, data: bytes, options: Options) -> Admission:
+    """A queue.yaml as the database sees it. Raises QueueRefused when it is wrong; nothing is written."""
+    queue = load_queue(data, items_max=options.items_max)
     known = known_documents(connection, [item.document_id for item in queue.items])
     problems = check_against(queue, known)
     wrong = tuple(one for one in problems if not one.alone)
@@ -94,9 +113,14 @@ def name_of(queue: Queue, options: Options) -> str:
 def register(
     connection: Connection, admission: Admission, options: Options, *, run_caps: Json, starter: str
 ) -> tuple[str, bool]:
-    """(Batch id, whether it is new). Raises Conflict when another queue has that id."""
+    """(Batch id, whether it is new). `run_caps` are a run's own, of which no document may take longer than the batch.
+
+    Raises Conflict when another queue has that id.
+    """
     queue = admission.queue
     batch_id = name_of(queue, options)
+    hard_seconds = options.hard_cap_minutes * 60
+    caps = {**run_caps, "hard_seconds": min(run_caps["hard_seconds"], hard_seconds)}
     answer = call(
         connection,
         "select cutter_governance.fn_batch_register(%s, %s)",
@@ -104,7 +128,7 @@ def register(
             Jsonb({
                 "batch_id": batch_id, "queue_sha256": queue.sha256, "mode": options.mode, "policy": options.policy,
                 "unattended": options.unattended, "lanes": options.lanes,
-                "hard_cap_seconds": options.hard_cap_minutes * 60, "caps": run_caps, "created_by": queue.created_by,
+                "hard_cap_seconds": hard_seconds, "caps": caps, "created_by": queue.created_by,
                 "starter": starter,
             }),
             Jsonb(list(admission.rows)),
@@ -130,11 +154,6 @@ def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[Jso
         }
         for document_id, run_id, state, batch_id in rows
     ]  # fmt: skip
-
-
-def per_document(run_caps: Json, options: Options) -> Json:
-    """The limits of the batch's runs: a document may not take longer than the batch itself."""
-    return {**run_caps, "hard_seconds": min(run_caps["hard_seconds"], options.hard_cap_minutes * 60)}
 
 
 def with_lanes(options: Options, lanes: int | None) -> Options:

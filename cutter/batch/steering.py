@@ -14,6 +14,7 @@ from typing import Any, Literal
 from cutter.batch import plan
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
 from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
+from cutter.messages import BatchStop
 
 Json = dict[str, Any]
 
@@ -152,6 +153,22 @@ def unheard(view: Json, seconds: float) -> list[Json]:
 def unheeded(one: Json) -> bool:
     """True for an item whose run was told to stop, by its latch, and has not come to a stop yet."""
     return bool(one["latched"] and not one["ended"] and not str(one["state"]).startswith("stopped_"))
+
+
+def deliveries(view: Json, orders: Orders, *, again: bool) -> list[BatchStop]:
+    """The stops to deliver: those of now, and with `again` those whose document has not come to a stop yet."""
+    batch, now = view["batch"], {document_id for document_id, _ in orders.stops}
+    kind = stop_word(orders.halt.kind if orders.halt else batch["halted"])
+    return [
+        BatchStop(document_id=one["document_id"], kind=kind, reason=reason_of(batch, orders))
+        for one in view["items"]
+        if one["document_id"] in now or (again and unheeded(one))
+    ]
+
+
+def reason_of(batch: Json, orders: Orders) -> str:
+    """Why its documents are stopped, in a sentence."""
+    return (orders.halt.reason if orders.halt else batch["halted_reason"]) or "the batch was stopped"
 
 
 def totals_of(items: Sequence[Item], view: Json) -> dict[str, int]:

@@ -13,16 +13,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from cutter import limits
-from cutter.batch.documents import queue_in
+from cutter.batch.documents import queue_document, queue_id, queue_in
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound
 from cutter.evidence import batch_folder as projection
 from cutter.evidence.batch_folder import Contents, Json
+from cutter.kb.store import Store
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
 from cutter.storage.run_folder import locked, replace, writable
 
 ARCHIVE, LOCK, QUEUE = "archive", "state.lock", "queue.yaml"
+
+_QUEUE_BYTES_READ = limits.QUEUE_ITEMS_MAX // 100 * limits.QUEUE_BYTES_A_HUNDRED_ITEMS + 1
+"""Enough of a queue.yaml to see that it is too large."""
 
 
 def read_facts(connection: Connection, batch_id: str) -> Json:
@@ -74,6 +78,20 @@ def write(
     return folder
 
 
+def read_queue(path: Path) -> bytes:
+    """A queue.yaml; of one that is too large as much as gets it refused. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(_QUEUE_BYTES_READ)
+
+
+def keep_queue(batches: Path, store: Store, batch_id: str, data: bytes) -> None:
+    """queue.yaml in the batch's folder (seed 001 §8), and in the knowledge base, from which a lost folder gets it."""
+    store.put(queue_id(batch_id), queue_document(data))
+    with writable(batches):
+        (batches / batch_id).mkdir(parents=True, exist_ok=True)
+        replace(batches / batch_id / QUEUE, data)
+
+
 def queue_of(body: bytes | None, sha256: str) -> bytes | None:
     """The queue.yaml that a knowledge base document holds, when it is the one that was registered."""
     data = queue_in(body) if body is not None else None
@@ -83,7 +101,7 @@ def queue_of(body: bytes | None, sha256: str) -> bytes | None:
 def has_queue(folder: Path, sha256: str) -> bool:
     """True when the registered queue.yaml stands in the folder."""
     try:
-        return sha256_hex((folder / QUEUE).read_bytes()) == sha256
+        return sha256_hex(read_queue(folder / QUEUE)) == sha256
     except OSError:
         return False
 

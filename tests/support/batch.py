@@ -14,7 +14,6 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.begin import caps_of
 from cutter.approvals import schema
 from cutter.batch import documents, registry, steering
-from cutter.batch.queue import load_queue
 from cutter.batch.registry import Options
 from cutter.batch.steering import Summary
 from cutter.kb.store import Store
@@ -199,10 +198,10 @@ class Batch:
 
 def register(stack: Stack, items: Sequence[Json], options: Options | None = None, batch_id: str = "") -> str:
     """Register a queue as the command does; its batch id."""
-    options = options or Options()
+    options = replace(options or Options(), items_max=1000)
     with connect_as(stack.settings, OPERATOR) as connection:
-        admission = registry.admit(connection, load_queue(queue_yaml(items, batch_id), items_max=1000), options)
-        caps = registry.per_document(asdict(caps_of(stack.settings)), options)
+        admission = registry.admit(connection, queue_yaml(items, batch_id), options)
+        caps = asdict(caps_of(stack.settings))
         return registry.register(connection, admission, options, run_caps=caps, starter="olga")[0]
 
 

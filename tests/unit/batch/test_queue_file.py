@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from queues import GOOD, HEAD, changed, many, refused
@@ -12,6 +13,7 @@ from cutter.batch.queue import load_queue
 from cutter.batch.queue_file import ItemFile, QueueFile
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
+from cutter.storage.batch_folder import read_queue
 
 
 def test_a_queue_is_read_whole() -> None:
@@ -241,3 +243,14 @@ def test_deep_nesting_is_refused_before_it_is_read() -> None:
     for nest in ("[\n" * 30_000, "- \n  " * 7, "{a:\n" * 10_000):
         with pytest.raises(InvalidInput):
             plain_yaml.load(nest.encode(), bytes_max=100_000)
+
+
+def test_no_more_of_a_file_is_read_than_what_gets_it_refused(tmp_path: Path) -> None:
+    path, most = tmp_path / "queue.yaml", limits.QUEUE_ITEMS_MAX // 100 * limits.QUEUE_BYTES_A_HUNDRED_ITEMS
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    data = read_queue(path)
+    assert len(data) == most + 1
+    assert "bytes" in refused(data, items_max=limits.QUEUE_ITEMS_MAX).problems[0].text
+    path.write_bytes(GOOD.encode().ljust(most, b"\n"))
+    assert len(read_queue(path)) == most

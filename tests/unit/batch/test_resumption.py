@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from views import BATCH_ID, Json, item, view
 
 from cutter.batch import resumption, steering
-
-Json = dict[str, Any]
-BATCH_ID = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
-
-
-def item(name: str, state: str | None = None, **more: Any) -> Json:
-    ended = state is not None and state.startswith(("failed_", "voided_", "closeout"))
-    return {
-        "document_id": name, "position": 1, "priority": 5, "depends_on": [], "critical": False, "tenant": "default",
-        "source_uri": None, "decided": None, "reason": None, "run_id": state and f"run of {name}", "state": state,
-        "outcome": None, "ended": ended, "included": False, "kept_out": False, "latched": False, "gate": None,
-        "approved": False, "queue": None, "queue_state": None, **more,
-    }  # fmt: skip
-
-
-def view(*items: Json, state: str = "batch_failed_partial", age: float = 1e9, **batch: Any) -> Json:
-    made = {
-        "batch_id": BATCH_ID, "mode": "live", "policy": "default", "unattended": False, "lanes": 4,
-        "hard_cap_seconds": 3600.0, "state": state, "halted": None, "halted_reason": None, **batch,
-    }  # fmt: skip
-    return {"batch": made, "age_seconds": age, "items": list(items)}
-
 
 LAW = item("A", "closeout_reported")
 FAILED = item("B", "failed_mark")

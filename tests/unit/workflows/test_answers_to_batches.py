@@ -12,7 +12,7 @@ from workflows.control import understood
 
 RUN = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 START = {"document_id": "ICX-1", "run_id": RUN}
-STOP = {"document_id": "ICX-1", "run_id": RUN, "kind": "stop", "reason": "r"}
+STOP = {"document_id": "ICX-1", "kind": "stop", "reason": "r"}
 ENTRY = {"document_id": "ICX-1", "kb_id": "a.md", "accepted": True, "code": "accepted", "reason": ""}
 LONG = "x" * (limits.ANSWER_CHARACTERS_MAX + 1)
 

@@ -1,0 +1,55 @@
+"""What a batch does next: whom it stops, with which word, and when it says it again."""
+
+from __future__ import annotations
+
+import pytest
+from views import Json, item, view
+
+from cutter.batch import steering
+from cutter.batch.steering import Halt, Orders
+from cutter.messages import BatchStop
+
+RUNNING = item("ICX-A", "marked")
+LATCHED = item("ICX-A", "marked", latched=True)
+
+
+@pytest.mark.parametrize(
+    ("halted", "word"),
+    [
+        ("cancel", "cancel"), ("stop", "stop"), ("failure", "stop"), ("critical", "stop"), ("hard_cap", "stop"),
+        (None, "stop"),
+    ],
+)  # fmt: skip
+def test_documents_are_told_a_cancel_as_a_cancel_and_every_other_halt_as_a_stop(halted: str | None, word: str) -> None:
+    assert steering.stop_word(halted) == word
+    if halted is not None:
+        stops = steering.decide(view(RUNNING, halted=halted, age=1.0), window=9).stops
+        assert stops == (("ICX-A", word),)
+
+
+def test_who_has_not_come_to_a_stop_yet_has_not_heeded_it() -> None:
+    assert steering.unheeded(LATCHED)
+    for other in (RUNNING, item("ICX-A", "stopped_stop", latched=True), item("ICX-A", "failed_mark", latched=True)):
+        assert not steering.unheeded(other)
+
+
+@pytest.mark.parametrize("word", ["cancel", "stop"])
+def test_a_lost_stop_is_told_again_with_its_own_word(word: str) -> None:
+    seen = view(
+        LATCHED, item("ICX-B", "stopped_stop", latched=True), item("ICX-C"), halted=word, halted_reason="enough"
+    )
+    orders = steering.decide(seen, window=9)
+    assert orders.stops == ()
+    assert steering.deliveries(seen, orders, again=False) == []
+    assert steering.deliveries(seen, orders, again=True) == [BatchStop(document_id="ICX-A", kind=word, reason="enough")]
+
+
+def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
+    seen: Json = view(RUNNING, item("ICX-B", "failed_mark"), policy="strict", age=1.0)
+    orders = steering.decide(seen, window=9)
+    assert orders.halt == Halt(kind="failure", reason="--stop-on-first-failure: ICX-B failed")
+    (told,) = steering.deliveries(seen, orders, again=False)
+    assert told == BatchStop(document_id="ICX-A", kind="stop", reason=orders.halt.reason)
+    assert (
+        steering.deliveries(seen, Orders(stops=(("ICX-A", "stop"),)), again=False)[0].reason == "the batch was stopped"
+    )
