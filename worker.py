@@ -23,14 +23,14 @@ from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities.registered import build_activities, build_batch_activities
+from activities import build_activities, build_batch_activities
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
 from activities.presence import INITIALIZING, Presence
 from cutter import __version__, limits, settings
 from cutter.approvals import scratch
 from cutter.build import build_id
 from cutter.errors import CutterError, Refused
-from cutter.gates.catalogue import GATES, WorkerRole
+from cutter.gates.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.kb.store import Store
 from cutter.stack import key_homes
 from cutter.storage.pools import check_direct, open_pool
@@ -45,10 +45,6 @@ from workflows.void_run import VoidRun
 SLOTS = 8
 """Activities at once in one worker."""
 
-CAP_SECONDS = max(gate.cap_minutes for gate in GATES) * 60
-"""The longest gate's: so long what runs may go on after the first signal."""
-
-DRAIN_SECONDS = CAP_SECONDS + limits.CAP_MARGIN_SECONDS
 
 log = structlog.get_logger()
 
@@ -86,7 +82,7 @@ def make_worker(
         max_concurrent_activities=SLOTS,
         max_cached_workflows=cached_workflows,
         disable_eager_activity_execution=True,
-        graceful_shutdown_timeout=timedelta(seconds=CAP_SECONDS),
+        graceful_shutdown_timeout=timedelta(seconds=LONGEST_CAP_SECONDS),
         workflow_runner=sandbox(),
         interceptors=[MessageGuard(), *interceptors],
     )
@@ -179,7 +175,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
         _say_ready(config, role)
         await stopping.wait()
         _on_signals(partial(_end_at_once, "told twice"))
-        asyncio.get_running_loop().call_later(DRAIN_SECONDS, _end_at_once, "over the longest cap")
+        asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
         log.info("worker.draining", role=role.value, worker=deps.worker)
     log.info("worker.drained", role=role.value, worker=deps.worker)
     for pool in deps.pools.values():
