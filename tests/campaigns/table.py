@@ -49,6 +49,8 @@ CAMPAIGNS = tuple(
          "exactly the right ones are law, the others in the right queues, whose commands work; nothing doubled"),
         ("P21", "approvals signed before, at the edge of their time", "p21_ttl_edge", ("--trials", "60"),
          "each consumed exactly once, or its document in human review with nothing written"),
+        ("P23", "one edit of the audit export: delete, alter, insert, reorder; the forger knows the format",
+         "p23_edited_exports", ("--trials", "1000"), "1,000 of 1,000 detected by the stand-alone verifier"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.campaigns import p15_tampering, p16_grant_matrix, p17_immutability
+from tests.campaigns import p15_tampering, p16_grant_matrix, p17_immutability, p23_edited_exports
 from tests.campaigns.tampering import KINDS
+from tests.support.database import Database
+from tests.support.runs import Keys
 
 
 def test_tampering_is_detected_and_unrelated_writes_stop_nothing(tmp_path: Path) -> None:
@@ -25,3 +27,12 @@ def test_protected_rows_stay_as_they_are() -> None:
     result = p17_immutability.run(trials=200, seed=1)
     assert result.accepted, list(result.lines())
     assert len(p17_immutability.ROUTES) * len(p17_immutability.COLUMNS) >= 60
+
+
+def test_an_edited_audit_export_is_detected(database: Database, keys: Keys) -> None:
+    data = p23_edited_exports.original(database, keys)
+    result = p23_edited_exports.run(trials=24, seed=1, data=data)
+    assert result.accepted, list(result.lines())
+    assert {name.partition(":")[0] for name in result.counts if "detected" in name} >= {
+        f"{edit}, rewritten" for edit in p23_edited_exports.EDITS
+    }
