@@ -45,14 +45,17 @@ def up(as_json: Json = False) -> None:
     )
 
 
-def down(as_json: Json = False) -> None:
+def down(
+    drain: bool = typer.Option(False, "--drain", help="Let the workers finish what they run, up to the longest cap."),
+    as_json: Json = False,
+) -> None:
     """Stop what `cutter up` started or a demo left up, and only that. Data stays.
 
-    Example: cutter down
+    Example: cutter down --drain
     """
     settings = load()
     with progress("stopping") as status:
-        stopped = stop(settings, status)
+        stopped = stop(settings, status, drain=drain)
         demo = settings.model_copy(update={"state_dir": settings.state / DEMO})
         if records.read(demo.state):
             stopped += [f"the demo's {name}" for name in stop(demo, status)]
@@ -145,14 +148,14 @@ def _ensure_policy(settings: Settings) -> None:
         say(f"no policy was in force: installed the shipped one at {settings.policy}; `cutter policy check --current`")
 
 
-def stop(settings: Settings, status: Say) -> list[str]:
+def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
     """Stop what the records name, the last started first; the names of what was running."""
     state_dir = settings.state
     if not state_dir.exists():
         return []
     with supervisor.only_one(state_dir):
         status("stopping the workers")
-        stopped = workers.stop_workers(state_dir)
+        stopped = workers.stop_workers(state_dir, drain=drain)
         status("stopping Temporal")
         if temporal_server.stop_server(state_dir):
             stopped.append(temporal_server.NAME)

@@ -20,6 +20,7 @@ from temporalio.service import RPCError
 
 from cutter.domain.crew import crew
 from cutter.errors import Unavailable
+from cutter.lifecycle.events import FIELDS
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
@@ -34,7 +35,6 @@ View = dict[str, Any]
 
 QUEUES = (*options.TASK_QUEUES.values(), options.BATCH_QUEUE)
 KINDS = (TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
-FIELDS = ("timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata")
 
 
 def workers(

@@ -112,6 +112,9 @@ GATES: tuple[Gate, ...] = tuple(
 )
 # fmt: on
 
+LONGEST_CAP_SECONDS = max(gate.cap_minutes for gate in GATES) * 60
+"""What runs has ended by then: so long a worker that is told to leave may finish it."""
+
 BY_NAME: dict[str, Gate] = {gate.name: gate for gate in GATES}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from cutter import limits
 from cutter.errors import Unavailable
 from cutter.stack import records
 from cutter.stack.locks import held
-from cutter.stack.processes import end
+from cutter.stack.processes import end, send, until
 from cutter.stack.records import Service
 
 
@@ -58,17 +58,26 @@ def ensure(
 
 
 def stop(state_dir: Path, name: str, *, seconds: float) -> bool:
-    """End one recorded process: SIGTERM, a bounded wait, SIGKILL; forget it. False when it was not running."""
-    known = records.read(state_dir).get(name)
-    if known is None:
-        return False
-    was_alive = known.alive
-    if not end(known.process, ask=signal.SIGTERM, seconds=seconds) and not end(
-        known.process, ask=signal.SIGKILL, seconds=limits.KILL_SECONDS
-    ):
-        raise Unavailable(f"{name} (process {known.process.pid}) does not end: end it by hand", what="stack")
-    records.forget(state_dir, name)
-    return was_alive
+    """End one recorded process; False when it was not running."""
+    return bool(stop_all(state_dir, [name], seconds=seconds))
+
+
+def stop_all(state_dir: Path, names: Sequence[str], *, seconds: float) -> list[str]:
+    """End recorded processes side by side: SIGTERM once, a bounded wait, SIGKILL; forget them. Those that were running.
+
+    A second SIGTERM would tell a worker not to finish what it runs.
+    """
+    known = [service for name, service in records.read(state_dir).items() if name in names]
+    running = [service for service in known if service.alive]
+    for service in running:
+        send(service.process, signal.SIGTERM)
+    until(lambda: not any(service.alive for service in running), seconds=seconds)
+    for service in known:
+        if service.alive and not end(service.process, ask=signal.SIGKILL, seconds=limits.KILL_SECONDS):
+            pid = service.process.pid
+            raise Unavailable(f"{service.name} (process {pid}) does not end: end it by hand", what="stack")
+        records.forget(state_dir, service.name)
+    return [service.name for service in running]
 
 
 def require_disk(state_dir: Path) -> None:

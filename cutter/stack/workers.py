@@ -11,9 +11,9 @@ from pathlib import Path
 
 from cutter import __version__, limits
 from cutter.errors import Unavailable
-from cutter.gates.catalogue import GATES, WorkerRole
+from cutter.gates.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.settings import PREFIX, Settings
-from cutter.stack import key_homes, supervisor
+from cutter.stack import key_homes, records, supervisor
 from cutter.stack.detached import last_line, spawn
 from cutter.stack.processes import until
 from cutter.stack.records import Service
@@ -21,6 +21,11 @@ from cutter.stack.records import Service
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "USER", "LOGNAME")
 PASSED_PREFIXES = (PREFIX, "TEMPORAL_", "AWS_")
 """What a worker may see of our environment: the settings, Temporal's own profile, the object store's credentials."""
+
+PREFIX_OF_NAMES = "worker-"
+
+DRAIN_SECONDS = LONGEST_CAP_SECONDS + limits.WORKER_STOP_SECONDS
+"""No gate runs longer; behind it a worker ends by itself."""
 
 
 def database_roles(worker: WorkerRole) -> tuple[str, ...]:
@@ -44,13 +49,14 @@ def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
     return list(started.values())
 
 
-def stop_workers(state_dir: Path) -> list[str]:
-    """Names of those that were running."""
-    return [
-        _name(worker)
-        for worker in WorkerRole
-        if supervisor.stop(state_dir, _name(worker), seconds=limits.WORKER_STOP_SECONDS)
-    ]
+def stop_workers(state_dir: Path, *, drain: bool = False) -> list[str]:
+    """Names of those that were running. Each may finish what it runs: for some seconds, to `drain` as long as it takes.
+
+    What does not end by then is ended, and what it ran is tried again by the worker after it.
+    """
+    names = [name for name in records.read(state_dir) if name.startswith(PREFIX_OF_NAMES)]
+    seconds = DRAIN_SECONDS if drain else limits.WORKER_STOP_SECONDS
+    return supervisor.stop_all(state_dir, names, seconds=seconds)
 
 
 def environment(settings: Settings, worker: WorkerRole) -> dict[str, str]:
@@ -123,7 +129,7 @@ def _program() -> Path:
 
 
 def _name(worker: WorkerRole) -> str:
-    return f"worker-{worker.value}"
+    return f"{PREFIX_OF_NAMES}{worker.value}"
 
 
 def _secrets(state_dir: Path, worker: WorkerRole) -> Path:
