@@ -83,7 +83,8 @@ def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
     if (
         state.startswith("08")
         or state in RETRYABLE_STATES
-        or (not state and isinstance(problem, psycopg.OperationalError))
+        # libpq's own, at whichever call it noticed; as a result it is of no class in particular
+        or (not state and (isinstance(problem, psycopg.OperationalError) or type(problem) is psycopg.DatabaseError))
     ):
         away = not state or state.startswith(AWAY_STATES)
         return Unavailable(f"database: {line}{REMEDY if away else ''}", what="database")

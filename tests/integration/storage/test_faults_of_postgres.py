@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import psycopg
 import pytest
 
+from cutter import limits
 from cutter.errors import OverCap, Unavailable
 from cutter.settings import Settings
-from cutter.storage import faults
+from cutter.stack.processes import until
+from cutter.storage import faults, pools
 from cutter.storage.faults import DatabaseRefused, translate, translated
 from cutter.storage.pools import open_pool, single
 from tests.support.database import OWNER, Database
@@ -74,6 +78,22 @@ def test_a_pool_replaces_connections_whose_server_side_ended_without_an_error(
             row = connection.execute("select pg_backend_pid()").fetchone()
     assert row is not None
     assert row[0] != pid
+
+
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_a_transaction_that_a_stopped_worker_left_open_is_ended(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch, *, pipelined: bool
+) -> None:
+    shorter = pools.SESSION.replace(f"{limits.IDLE_IN_TRANSACTION_SECONDS}s", "200ms", 1)
+    monkeypatch.setattr(pools, "SESSION", shorter)
+    with open_pool(settings, "cutter_read") as pool, pool.connection() as connection:
+        with connection.pipeline() if pipelined else nullcontext():
+            connection.execute("select 1")
+        pid = connection.info.backend_pid
+        ended = "select not exists (select from pg_stat_activity where pid = %s)"
+        assert until(lambda: bool(database.value(ended, (pid,))), seconds=30)
+        with pytest.raises(Unavailable), translated():
+            connection.execute("select 1")
 
 
 def test_a_single_statement_is_committed_and_the_next_user_of_the_connection_is_in_a_transaction(

@@ -37,8 +37,9 @@ def test_a_lost_connection_is_unavailable(state: str) -> None:
     assert isinstance(translate(raised(state)), Unavailable)
 
 
-def test_an_operational_error_without_a_state_is_a_lost_connection() -> None:
-    assert isinstance(translate(psycopg.OperationalError("server closed the connection")), Unavailable)
+@pytest.mark.parametrize("kind", [psycopg.OperationalError, psycopg.DatabaseError])
+def test_an_error_of_the_connection_itself_is_a_lost_connection(kind: type[psycopg.Error]) -> None:
+    assert isinstance(translate(kind("server closed the connection unexpectedly\ninvalid socket")), Unavailable)
 
 
 @pytest.mark.parametrize("state", sorted(faults.OVER_CAP_STATES))
