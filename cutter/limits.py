@@ -52,6 +52,9 @@ SENT_BACK_A_RUN = 20
 RETRY_DELAYS_SECONDS = (5, 30, 120, 600)
 """Backoff between retries, jittered, cut to what the caps leave (seed 003 §6.2)."""
 
+CAP_SECONDS_MAX = 31 * 24 * 3600
+"""Any cap, life or delay that is pinned in a run: more is a mistake, or a forged answer that no timer could hold."""
+
 RETRY_JITTER_PERCENT = 20
 """Spread of a delay, so that many runs do not come back at once."""
 
@@ -98,6 +101,12 @@ IDLE_IN_TRANSACTION_SECONDS = 10
 
 CAP_MARGIN_SECONDS = 5
 """transaction_timeout lies this far below the gate's cap, so that nothing goes on writing after it."""
+
+HISTORY_SECONDS = 10
+"""Temporal's answer with a page of a run's history; a whole one has some 140 events."""
+
+HISTORY_EVENTS_MAX = 51_200
+"""Temporal ends an execution at this many."""
 
 STATE_LOCK_SECONDS = 5
 """Wait for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
@@ -271,7 +280,13 @@ SOURCE_URI_CHARACTERS_MAX = 2_048
 """What browsers and servers take for the length of an address."""
 
 ANSWER_CHARACTERS_MAX = 4_000
-"""A text in an activity's answer to a batch's workflow; the longest of ours is a source's address."""
+"""A text in an activity's answer to a workflow; the longest of ours is a source's address."""
+
+NAME_CHARACTERS_MAX = 100
+"""A state, a gate or a field's name in such an answer: people filter by it, and the server takes no long ones."""
+
+ANSWER_ENTRIES_MAX = 50
+"""Facts, counts or names in such an answer; the most of ours is twenty."""
 
 BATCH_WINDOW = 500
 """Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""
@@ -282,6 +297,13 @@ STEER_POLL_SECONDS = 10
 STEER_UNHEARD_SECONDS = 30
 """A run that a batch registered and nothing has begun is named to the batch's workflow again after so long: the answer
 that named it first may have been lost with its worker. So is a stop that has not come about."""
+
+BATCH_CLOSING_SECONDS = 30
+"""A batch's workflow that has seen its batch over closes within this: the folder of a thousand documents is written
+meanwhile. A resume waits so long for it, since that workflow would not notice."""
+
+BATCH_CLOSING_LOOK_SECONDS = 0.2
+"""Between two looks whether it has closed."""
 
 STEER_SHOW_SECONDS = 5
 """A batch's totals are shown at most this much after they changed; what people wait for is shown at once."""
@@ -307,3 +329,9 @@ BATCH_HARD_CAP_MINUTES = 7 * 24 * 60
 
 EVENT_BYTES_MAX = 1 * MIB
 """One line of transitions.jsonl; one of ours has under 2 KiB."""
+
+ENTITIES_IN_MEMORY = 20_000
+"""Entities of a file of transitions that are kept in memory while it is checked, some 20 MB; more go to disk."""
+
+FINDINGS_IN_JSON = 1_000
+"""Findings of such a file that one JSON document lists; the rest are counted."""

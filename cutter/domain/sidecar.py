@@ -11,6 +11,8 @@ from typing import Any
 from cutter.domain.digests import sha256_hex
 from cutter.gates import phase_report
 from cutter.gates.catalogue import BY_NAME, GATES
+from cutter.lifecycle.events import lines
+from cutter.lifecycle.history import run_events
 
 SCHEMA_VERSION = 1
 
@@ -55,24 +57,8 @@ def render_state(sidecar: dict[str, Any]) -> bytes:
 
 
 def render_transitions(sidecar: dict[str, Any]) -> bytes:
-    """transitions.jsonl's bytes: one event a line, with exactly seed 004's fields."""
-    lines = []
-    for body in sidecar["transitions"]:
-        event = json.loads(body)
-        lines.append(json.dumps({key: event[key] for key in TRANSITION_FIELDS}, ensure_ascii=False))
-    return "".join(line + "\n" for line in lines).encode()
-
-
-TRANSITION_FIELDS = (
-    "timestamp",
-    "event_type",
-    "severity",
-    "entity_id",
-    "from_state",
-    "to_state",
-    "trigger",
-    "metadata",
-)
+    """transitions.jsonl's bytes: every transition of the run and of its views, one event a line (seed 004)."""
+    return lines(run_events(sidecar))
 
 
 def _phases(sidecar: dict[str, Any]) -> dict[str, Any]:
@@ -118,15 +104,16 @@ def _result(run: dict[str, Any], receipt: dict[str, Any] | None, attempts: list[
 
 
 def _artifacts(run: dict[str, Any], receipt: dict[str, Any] | None) -> list[dict[str, str]]:
-    """Files of the run folder that the phase left: its report, and the backup, named as in the folder."""
+    """Files of the run folder that the phase left: its report, the backup, the evidence, as in the folder."""
     if receipt is None:
         return []
     report = phase_report.render(run, receipt)
     artifacts = [{"path": phase_report.file_name(receipt["gate"]), "sha256": sha256_hex(report)}]
     pins = receipt["result"].get("pins") or {}
-    if "backup_artifact" in pins:
-        path = pins["backup_artifact"].removeprefix(f"{run['run_id']}/")
-        artifacts.append({"path": path, "sha256": pins["backup_sha256"]})
+    for kind in ("backup", "evidence"):
+        if f"{kind}_artifact" in pins:
+            path = pins[f"{kind}_artifact"].removeprefix(f"{run['run_id']}/")
+            artifacts.append({"path": path, "sha256": pins[f"{kind}_sha256"]})
     return artifacts
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from cutter.batch import dag, steering
 from cutter.batch.state import BatchState
-from cutter.domain.sidecar import TRANSITION_FIELDS
 from cutter.evidence import batch_report
 from cutter.evidence.batch_view import batch_view, planned_items
+from cutter.lifecycle.events import lines
+from cutter.lifecycle.workstream import batch_events
 
 Json = dict[str, Any]
 
@@ -53,7 +54,7 @@ def contents(facts: Json, texts: Sequence[Sequence[str]]) -> Contents:
     items = planned_items(facts)
     files = {
         STATE: _json(state_json(view)),
-        TRANSITIONS: _lines(view["moves"]),
+        TRANSITIONS: lines(batch_events(facts)),
         DAG: dag.dag_mermaid(items).encode(),
         PLAN: _json(dag.execution_plan(items)),
         PAGE: batch_report.render(view),
@@ -84,8 +85,3 @@ def state_json(view: Json) -> Json:
 
 def _json(value: Json) -> bytes:
     return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
-
-
-def _lines(moves: Sequence[Json]) -> bytes:
-    lines = (json.dumps({key: move[key] for key in TRANSITION_FIELDS}, ensure_ascii=False) for move in moves)
-    return "".join(f"{line}\n" for line in lines).encode()

@@ -103,7 +103,7 @@ def _last(facts: Json) -> str:
     times += [
         one[name] for tries in facts["attempts"].values() for one in tries for name in ("started_at", "finished_at")
     ]
-    times += [at for moves in facts["moves"].values() for at, _ in moves]
+    times += [at for moves in facts["moves"].values() for at, *_ in moves]
     times += [one["requested_at"] for one in facts["requests"]]
     times += [one["recorded_at"] for one in facts["approvals"]]
     return max((at for at in times if at), key=datetime.fromisoformat)
@@ -160,7 +160,7 @@ def _over(states: Sequence[Json], spans: Sequence[Json]) -> Iterator[Json]:
 
 def _states(run: Json, moves: Sequence[Sequence[str]], until: str) -> Iterator[Json]:
     """Spans of one kind after another; times of the database are texts of one form, so they compare as they are."""
-    points = [(run["created_at"], State.PENDING.value), *((at, state) for at, state in moves)]
+    points = [(run["created_at"], State.PENDING.value), *((at, state) for at, state, _ in moves)]
     ends = [*(at for at, _ in points[1:]), run["ended_at"] or until]
     open_: Json | None = None
     for (start, state), end in zip(points, ends, strict=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -22,6 +22,7 @@ Json = dict[str, Any]
 FIELDS = ("timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata")
 SEVERITIES = ("info", "warning", "error", "critical")
 
+_FIELDS = frozenset(FIELDS)
 _TEXTS = FIELDS[:-1]
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 
@@ -52,6 +53,11 @@ class Event:
         return json.dumps(self.as_json(), ensure_ascii=False)
 
 
+def lines(events: Iterable[Event]) -> bytes:
+    """transitions.jsonl's bytes."""
+    return "".join(f"{event.line()}\n" for event in events).encode()
+
+
 def transition(
     lifecycle: Lifecycle, entity_id: str, before: str, after: str, *, at: str, trigger: str = "", severity: str = "",
     metadata: Mapping[str, Any] | None = None,
@@ -75,7 +81,7 @@ def read(line: bytes) -> Event:
     if len(line) > limits.EVENT_BYTES_MAX:
         raise Malformed(f"longer than {limits.EVENT_BYTES_MAX} bytes")
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant)
+        value = _DECODER.decode(line.decode("utf-8"))
     except UnicodeDecodeError:
         raise Malformed("not UTF-8") from None
     except Malformed:
@@ -89,16 +95,21 @@ def read(line: bytes) -> Event:
 
 def moment(event: Event) -> datetime:
     """When it happened; Malformed when the timestamp is none."""
+    return parsed(event.timestamp)
+
+
+def parsed(text: str) -> datetime:
+    """A time; Malformed when the text is no RFC 3339 time with a zone."""
     try:
-        if _INSTANT.fullmatch(event.timestamp):
-            return datetime.fromisoformat(event.timestamp)
+        if _INSTANT.fullmatch(text):
+            return datetime.fromisoformat(text)
     except ValueError:
         pass
-    raise Malformed(f"timestamp {event.timestamp[:40]!r} is no RFC 3339 time with a zone")
+    raise Malformed(f"{text[:40]!r} is no RFC 3339 time with a zone")
 
 
 def _event(value: Json) -> Event:
-    if value.keys() != set(FIELDS):
+    if value.keys() != _FIELDS:
         lacking = [name for name in FIELDS if name not in value]
         more = sorted(set(value) - set(FIELDS))
         raise Malformed("; ".join(
@@ -126,3 +137,6 @@ def _object(pairs: list[tuple[str, Any]]) -> Json:
 
 def _constant(name: str) -> NoReturn:
     raise Malformed(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)

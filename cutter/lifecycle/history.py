@@ -1,8 +1,8 @@
-"""Pure: the transitions of a run and of a batch as events, from what the database recorded.
+"""Pure: the transitions of a run as events, from what the database recorded.
 
-A projection: the same rows give the same events, so transitions.jsonl can be rebuilt byte for byte. The run's and the
-batch's own moves and those of approvals are what stands in audit_event; those of requests, runs, steps, tasks and
-workstreams are the views' (`cutter.lifecycle.views`), each at the moment of the recorded change that made it.
+A projection: the same rows give the same events, so transitions.jsonl can be rebuilt byte for byte. The run's own moves
+and those of approvals are what stands in audit_event; those of requests, runs, steps and tasks are the views'
+(`cutter.lifecycle.views`), each at the moment of the recorded change that made it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,18 @@ def run_events(sidecar: Json) -> list[Event]:
     """Every transition of a run and of its views, by time; `sidecar` is what `fn_run_sidecar` answers."""
     run = sidecar["run"]
     about = {"run_id": run["run_id"], "document_id": run["document_id"]}
-    views = _Views(entity_id=run["run_id"], about=about, dryrun=run["mode"] == "dryrun", created=run["created_at"])
-    return list(_told(views, recorded(sidecar)))
+    return events_of(run, recorded(sidecar), about=about, dryrun=run["mode"] == "dryrun")
+
+
+def events_of(run: Json, changes: Iterable[Recorded], *, about: Mapping[str, Any], dryrun: bool) -> list[Event]:
+    """The events of one run from its recorded changes; `about` is the metadata that each of its views' events has."""
+    views = _Views(entity_id=run["run_id"], about=about, dryrun=dryrun, created=run["created_at"])
+    events = list(views.begin())
+    for one in changes:
+        if one.event is not None:
+            events.append(one.event)
+        events += views.follow(one)
+    return events
 
 
 def run_facts(sidecar: Json) -> RunFacts:
@@ -54,27 +64,25 @@ def run_facts(sidecar: Json) -> RunFacts:
 
 def recorded(sidecar: Json) -> list[Recorded]:
     """What was recorded of a run, by time."""
-    run = sidecar["run"]
-    found = [*_moves(sidecar["transitions"]), *_approvals(sidecar.get("approval_moves", ()))]
-    found += _attempts(sidecar["attempts"])
+    moves = [moved(event) for event in map(of_audit, sidecar["transitions"])]
+    approvals = [Recorded(at=instant(one.timestamp), event=one) for one in map(of_audit, sidecar["approval_moves"])]
+    return in_order(sidecar["run"], [*moves, *approvals], sidecar["attempts"])
+
+
+def moved(event: Event) -> Recorded:
+    """A move of the run, from its own event."""
+    return Recorded(
+        at=instant(event.timestamp), change=Moved(to=event.to_state), cause=f"{event.trigger}: {event.to_state}",
+        reason=str(event.metadata.get("reason") or ""), event=event,
+    )  # fmt: skip
+
+
+def in_order(run: Json, moves: Iterable[Recorded], attempts: Iterable[Json]) -> list[Recorded]:
+    """Moves, attempts and an end without a write, by time."""
+    found = [*moves, *_attempts(attempts)]
     if run["outcome"] is not None and run["ended_at"]:
         found.append(Recorded(at=instant(run["ended_at"]), change=Finished(outcome=run["outcome"]), cause="ended"))
     return sorted(found, key=lambda one: one.at)
-
-
-def _moves(bodies: Iterable[str]) -> Iterator[Recorded]:
-    for body in bodies:
-        event = of_audit(body)
-        yield Recorded(
-            at=instant(event.timestamp), change=Moved(to=event.to_state), cause=f"{event.trigger}: {event.to_state}",
-            reason=str(event.metadata.get("reason") or ""), event=event,
-        )  # fmt: skip
-
-
-def _approvals(bodies: Iterable[str]) -> Iterator[Recorded]:
-    for body in bodies:
-        event = of_audit(body)
-        yield Recorded(at=instant(event.timestamp), event=event)
 
 
 def of_audit(body: str) -> Event:
@@ -181,12 +189,3 @@ class _Views:
         steps = steps_of(self.facts, dryrun=self.dryrun)
         done = [gate for gate in steps if step_status(self.facts, gate) is StepStatus.SUCCEEDED]
         return {"steps": len(steps), "steps_succeeded": len(done)}
-
-
-def _told(views: _Views, changes: Iterable[Recorded]) -> Iterator[Event]:
-    """The authoritative events with those of the views behind each, from the registration on."""
-    yield from views.begin()
-    for one in changes:
-        if one.event is not None:
-            yield one.event
-        yield from views.follow(one)

@@ -73,6 +73,11 @@ class Lifecycle:
         return {one: tuple(other for other in self.states if (one, other) in self.edges) for one in self.states}
 
     @cached_property
+    def triggers(self) -> Mapping[str, frozenset[str]]:
+        """What may move an entity on from every declared state."""
+        return {one: frozenset(self.edges[one, other].trigger for other in self.allowed[one]) for one in self.states}
+
+    @cached_property
     def extensions(self) -> tuple[tuple[str, str, str], ...]:
         """(from, to, reason) of every transition that the seed's diagram lacks."""
         return tuple((*edge, rule.extension) for edge, rule in self.edges.items() if rule.extension)

@@ -35,6 +35,20 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_approval_moved() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform cutter_governance.fn_audit(new.run_id, 'approval_transition', jsonb_build_object(
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'approval_state_transition',
+        'severity', case new.status when 'approved' then 'info' else 'warning' end, 'entity_id', new.request_id,
+        'from_state', old.status, 'to_state', new.status, 'trigger', new.status,
+        'metadata', jsonb_build_object('run_id', new.run_id, 'gate', new.gate, 'n', new.n)));
+    return null;
+end
+$$;
+
 CREATE TABLE cutter_governance.run (
     run_id text NOT NULL,
     document_id text NOT NULL,
@@ -368,7 +382,7 @@ begin
     where batch_id = p_batch_id;
     perform cutter_governance.fn_audit_append(p_batch_id, null, 'transition', jsonb_build_object(
         'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'batch_state_transition',
-        'severity', case when p_to in ('batch_failed_partial', 'batch_voided') then 'warning' else 'info' end,
+        'severity', case p_to when 'batch_failed_partial' then 'error' when 'batch_voided' then 'warning' else 'info' end,
         'entity_id', p_batch_id, 'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
     return true;
 end
@@ -1616,9 +1630,9 @@ begin
     set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
     where run_id = p_run_id;
     perform cutter_governance.fn_audit(p_run_id, 'transition', jsonb_build_object(
-        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'run_state_transition',
-        'severity', p_severity, 'entity_id', p_run_id, 'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger,
-        'metadata', p_metadata));
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'document_run_state_transition',
+        'severity', case when p_to like 'failed\_%' then 'error' else p_severity end, 'entity_id', p_run_id,
+        'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
     if v_ended then
         perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
     end if;
@@ -1782,6 +1796,8 @@ CREATE FUNCTION cutter_governance.fn_run_sidecar(p_run_id text) RETURNS jsonb
                           'sha256', o.sha256) order by o.id), '[]') from cutter_governance.outbox o where o.run_id = r.run_id),
         'transitions', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
                         where e.chain = r.run_id and e.kind = 'transition'),
+        'approval_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
+                           where e.chain = r.run_id and e.kind = 'approval_transition'),
         'audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = r.run_id),
         'global_audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = 'global'))
     from cutter_governance.run r where r.run_id = p_run_id
@@ -3477,6 +3493,8 @@ ALTER TABLE cutter_governance.approval_consumption ENABLE ALWAYS TRIGGER trg_app
 CREATE TRIGGER trg_approval_consumption_no_truncate BEFORE TRUNCATE ON cutter_governance.approval_consumption FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.approval_consumption ENABLE ALWAYS TRIGGER trg_approval_consumption_no_truncate;
+
+CREATE TRIGGER trg_approval_request_moved AFTER UPDATE OF status ON cutter_governance.approval_request FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION cutter_governance.fn_approval_moved();
 
 CREATE TRIGGER trg_approval_revocation_append_only BEFORE DELETE OR UPDATE ON cutter_governance.approval_revocation FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

@@ -108,6 +108,7 @@ class Facts:
             moves.append([at(now), state])
         last = moves[-1][1] if moves else State.PENDING.value
         ended = last == State.CLOSEOUT_REPORTED or last.startswith(("failed_", "voided_")) or item["outcome"]
+        moves = [[*move, move[0]] for move in moves]
         item |= {"state": last, "state_at": at(now), "created_at": at(start), "ended": bool(ended),
                  "ended_at": at(now) if ended else None}  # fmt: skip
         self.made["runs"].append({

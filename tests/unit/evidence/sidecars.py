@@ -36,6 +36,7 @@ def sidecar(state: str, *, gates: int = 0, **run: Any) -> Json:
         "consumptions": [],
         "documents": [document(number) for number in range(1, gates + 1)],
         "transitions": [move(number) for number in range(1, gates + 1)],
+        "approval_moves": [],
         "audit_head": "f" * 64,
     }  # fmt: skip
 
@@ -71,8 +72,8 @@ def move(number: int) -> str:
 def transition(before: str, after: str, trigger: str, *, seconds: float, reason: str | None = None) -> str:
     """The body of an audit event of kind `transition`."""
     return json.dumps(
-        {"timestamp": at(seconds), "event_type": "run_state_transition", "severity": "info", "entity_id": RUN_ID,
-         "from_state": before, "to_state": after, "trigger": trigger,
+        {"timestamp": at(seconds), "event_type": "document_run_state_transition", "severity": "info",
+         "entity_id": RUN_ID, "from_state": before, "to_state": after, "trigger": trigger,
          "metadata": {} if reason is None else {"reason": reason}}
     )  # fmt: skip
 

@@ -134,9 +134,9 @@ begin
     set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
     where run_id = p_run_id;
     perform cutter_governance.fn_audit(p_run_id, 'transition', jsonb_build_object(
-        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'run_state_transition',
-        'severity', p_severity, 'entity_id', p_run_id, 'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger,
-        'metadata', p_metadata));
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'document_run_state_transition',
+        'severity', case when p_to like 'failed\_%' then 'error' else p_severity end, 'entity_id', p_run_id,
+        'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
     if v_ended then
         perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
     end if;

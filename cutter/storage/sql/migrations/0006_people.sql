@@ -102,6 +102,23 @@ begin
 end
 $$;
 
+-- Each end of a request is a transition of an approval (seed 003), on the chain of its run.
+create function cutter_governance.fn_approval_moved() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform cutter_governance.fn_audit(new.run_id, 'approval_transition', jsonb_build_object(
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'approval_state_transition',
+        'severity', case new.status when 'approved' then 'info' else 'warning' end, 'entity_id', new.request_id,
+        'from_state', old.status, 'to_state', new.status, 'trigger', new.status,
+        'metadata', jsonb_build_object('run_id', new.run_id, 'gate', new.gate, 'n', new.n)));
+    return null;
+end
+$$;
+create trigger trg_approval_request_moved after update of status on cutter_governance.approval_request
+    for each row when (old.status is distinct from new.status) execute function cutter_governance.fn_approval_moved();
+
 -- Binds the rendered document to its request, in the request's own transaction.
 create function cutter_governance.fn_request_document(p_request_id uuid, p_kb_id text, p_body text) returns void
 language plpgsql security definer
@@ -585,6 +602,8 @@ as $$
                           'sha256', o.sha256) order by o.id), '[]') from cutter_governance.outbox o where o.run_id = r.run_id),
         'transitions', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
                         where e.chain = r.run_id and e.kind = 'transition'),
+        'approval_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
+                           where e.chain = r.run_id and e.kind = 'approval_transition'),
         'audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = r.run_id),
         'global_audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = 'global'))
     from cutter_governance.run r where r.run_id = p_run_id

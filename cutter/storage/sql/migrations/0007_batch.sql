@@ -239,7 +239,7 @@ begin
     where batch_id = p_batch_id;
     perform cutter_governance.fn_audit_append(p_batch_id, null, 'transition', jsonb_build_object(
         'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'batch_state_transition',
-        'severity', case when p_to in ('batch_failed_partial', 'batch_voided') then 'warning' else 'info' end,
+        'severity', case p_to when 'batch_failed_partial' then 'error' when 'batch_voided' then 'warning' else 'info' end,
         'entity_id', p_batch_id, 'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
     return true;
 end

@@ -90,12 +90,14 @@ select jsonb_build_object(
         group by g.run_id) s),
     'attempts', (select coalesce(jsonb_object_agg(s.run_id, s.tries), '{}') from (
         select a.run_id, jsonb_agg(jsonb_build_object('gate', a.gate, 'n', a.n, 'started_at', a.started_at,
-            'finished_at', a.finished_at, 'outcome', a.outcome) order by a.started_at, a.gate, a.n) as tries
+            'finished_at', a.finished_at, 'outcome', a.outcome, 'next_eligible_at', a.next_eligible_at,
+            'lease_owner', a.lease_owner) order by a.started_at, a.gate, a.n) as tries
         from r join cutter_governance.gate_attempt a on a.run_id = r.run_id
         group by a.run_id) s),
     'moves', (select coalesce(jsonb_object_agg(s.run_id, s.moves), '{}') from (
         select e.chain as run_id,
-            jsonb_agg(jsonb_build_array(e.at, e.body::jsonb ->> 'to_state') order by e.seq) as moves
+            jsonb_agg(jsonb_build_array(e.at, e.body::jsonb ->> 'to_state', e.body::jsonb ->> 'timestamp')
+                order by e.seq) as moves
         from r join cutter_governance.audit_event e on e.chain = r.run_id and e.kind = 'transition'
         group by e.chain) s),
     'batch_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
