@@ -238,7 +238,7 @@ class Story:
             return ["its successor does not pass"]
         if step.activity == "begin_run":
             self.run_id = passed[0].run_id
-        return [*self._differences(step, STEPS[: place + 1]), *self._unpublished()]
+        return self._differences(step, STEPS[: place + 1], waiting=0)
 
     def _sign(self, step: Step) -> None:
         """What a person does once the request stands."""
@@ -249,23 +249,17 @@ class Story:
         statement = signing.answer(document, data, who, schema.APPROVE)
         self.approval = signing.sign_and_upload(self.made.settings, statement, who, document.approval_kb_id)
 
-    def _stands(self, step: Step) -> Json:
-        asked = {"run": self.run_id, "document": self.document, "gate": step.activity}
-        if asked["run"] is None:
-            row = self.eye.execute("select run_id from cutter_governance.run where document_id = %(document)s", asked)
-            asked["run"] = next((one["run_id"] for one in row), None)
-        return {name: value for query in (COUNTS, STANDS) for name, value in _only(self.eye, query, asked).items()}
+    def _differences(self, step: Step, done: Sequence[Step], **more: int) -> list[str]:
+        expected = wanted(done) | more | ({"receipts": int(step in done)} if step.activity in BY_NAME else {})
+        return differences(self.eye, self.document, expected, gate=step.activity)
 
-    def _differences(self, step: Step, done: Sequence[Step]) -> list[str]:
-        stands = self._stands(step)
-        expected = wanted(done) | ({"receipts": int(step in done)} if step.activity in BY_NAME else {})
-        return [
-            f"{name}: {stands[name]} instead of {value}" for name, value in expected.items() if stands[name] != value
-        ]
 
-    def _unpublished(self) -> list[str]:
-        waiting = _only(self.eye, STANDS, {"run": self.run_id, "document": self.document})["waiting"]
-        return [f"{waiting} documents are not in the knowledge base"] if waiting else []
+def differences(eye: Eye, document: str, expected: Json, *, gate: str = "") -> list[str]:
+    """What of a document's one run is not as expected, in words; `gate` is whose receipt COUNTS looks at."""
+    row = eye.execute("select run_id from cutter_governance.run where document_id = %s", (document,)).fetchone()
+    asked = {"run": row and row["run_id"], "document": document, "gate": gate}
+    stands = _only(eye, COUNTS, asked) | _only(eye, STANDS, asked)
+    return [f"{name}: {stands[name]} instead of {value}" for name, value in expected.items() if stands[name] != value]
 
 
 def _only(eye: Eye, query: LiteralString, asked: Json) -> Json:

@@ -23,6 +23,8 @@ CAMPAIGNS = tuple(
          ("--cuts", "10000", "--control", "1000"), "0 doubled, 0 lost; the control doubles more than 300 of 1,000"),
         ("P3", "SIGKILL at 85 named points of a run's steps, 25 seeds", "p03_crash_points", ("--seeds", "25"),
          "each of 2,125 correct: 0 lost, 0 doubled"),
+        ("P4", "zombie workers: SIGSTOP until another has the gate, then SIGCONT", "p04_zombie_workers",
+         ("--trials", "500"), "0 writes by a stale attempt; without the fence there are"),
         ("P5", "locks after SIGKILL", "p05_locks_after_kill", ("--trials", "200"), "p99 at most 2 s"),
         ("P6", "progress after a worker's SIGKILL", "p06_progress_after_kill", ("--trials", "40"), "p95 at most 45 s"),
         ("P8", "mutated approvals", "p08_mutated_approvals", ("--trials", "10000"), "0 accepted; 1,000 good ones are"),

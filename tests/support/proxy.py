@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
 
-from tests.support.wire import Frames, Statements, is_commit, is_commit_done
+from tests.support.wire import Frames, Statements, ends_turn, is_commit, is_commit_done
 
 CHUNK = 64 * 1024
 WAIT_SECONDS = 0.2
@@ -38,12 +38,14 @@ class Cut(StrEnum):
 class Armed:
     """One cut to come: of the next COMMIT of a transaction that mentions `word` (STATEMENT, HOLD: of the mention).
 
-    `skip` as many are let pass before. `meanwhile` is called while everything is held, before the connection ends: the
-    place to kill whom one likes. `done` is set afterwards.
+    `given` is what must stand in the message itself, such as a parameter (STATEMENT, HOLD). `skip` as many are let pass
+    before. `meanwhile` is called while everything is held, before the connection ends: the place to kill whom one
+    likes. `done` is set afterwards.
     """
 
     cut: Cut
     word: bytes = b""
+    given: bytes = b""
     skip: int = 0
     meanwhile: Callable[[], None] = lambda: None
     done: threading.Event = field(default_factory=threading.Event)
@@ -87,9 +89,11 @@ class CommitProxy:
         """Where clients connect."""
         return int(self._listener.getsockname()[1])
 
-    def arm(self, cut: Cut, *, word: str = "", skip: int = 0, meanwhile: Callable[[], None] = lambda: None) -> Armed:
+    def arm(
+        self, cut: Cut, *, word: str = "", given: str = "", skip: int = 0, meanwhile: Callable[[], None] = lambda: None
+    ) -> Armed:
         """Cut the next COMMIT whose transaction mentions `word`, on whichever connection it comes."""
-        armed = Armed(cut=cut, word=word.encode(), skip=skip, meanwhile=meanwhile)
+        armed = Armed(cut=cut, word=word.encode(), given=given.encode(), skip=skip, meanwhile=meanwhile)
         with self._lock:
             self._armed = armed
         return armed
@@ -144,15 +148,16 @@ class CommitProxy:
 
     def _from_client(self, pair: _Pair, data: bytes) -> bool:
         """Pass a client's bytes on; False when the connection is cut."""
-        sent, end = 0, -pair.asked.waiting
+        sent, turn, end, last = 0, 0, -pair.asked.waiting, b""
         for kind, message in pair.asked.feed(data):
             begin, end = max(0, end), end + len(message)
+            turn, last = begin if ends_turn(last) else turn, kind
             if kind == b"" and not pair.asked.typed:
                 pair.raw_answers += 1
             text = pair.statements.note(kind, message)
             if text is None:
                 continue
-            armed = self._take(pair.statements, text)
+            armed = self._take(pair.statements, text, message)
             if is_commit(text):
                 pair.statements.seen.clear()
             if armed is None:
@@ -160,8 +165,10 @@ class CommitProxy:
             if armed.cut is Cut.ANSWER:
                 pair.awaited = armed
                 continue
-            pair.server.sendall(data[sent:] if armed.cut is Cut.RACE else data[sent:begin])
-            sent = begin
+            # Held in the middle of a pipeline, the server would not count the time as idle.
+            upto = {Cut.RACE: len(data), Cut.HOLD: turn}.get(armed.cut, begin)
+            pair.server.sendall(data[sent:upto])
+            sent = max(sent, upto)
             self._happen(armed)
             if armed.cut is not Cut.HOLD:
                 return False
@@ -182,13 +189,13 @@ class CommitProxy:
         pair.client.sendall(data)
         return True
 
-    def _take(self, statements: Statements, text: bytes) -> Armed | None:
+    def _take(self, statements: Statements, text: bytes, message: bytes) -> Armed | None:
         with self._lock:
             armed = self._armed
             if armed is None:
                 return None
             if armed.cut in (Cut.STATEMENT, Cut.HOLD):
-                met = not is_commit(text) and armed.word in text
+                met = not is_commit(text) and armed.word in text and armed.given in message
             else:
                 met = is_commit(text) and statements.mention(armed.word)
             if not met:

@@ -73,6 +73,11 @@ class Statements:
         return None
 
 
+def ends_turn(kind: bytes) -> bool:
+    """Behind a client's message of this type the server answers whether it is ready: Sync, a simple query."""
+    return kind in (b"S", b"Q")
+
+
 def is_commit(text: bytes | None) -> bool:
     """A client's COMMIT."""
     return text is not None and text.strip().rstrip(b";").upper() == b"COMMIT"
