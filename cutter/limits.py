@@ -221,6 +221,23 @@ GPG_SECONDS = 30
 CLOCK_SKEW_SECONDS = 60
 """How far a signature's own time may lie ahead of the database's clock."""
 
+SLACK_HEADER_MAX = 140
+SLACK_LINE_MAX = 300
+SLACK_TEXT_MAX = 1_400
+"""Characters of a card's header, of a line and of a text: below Slack's own 150, 2,000 and 3,000, however it counts."""
+
+SLACK_WINDOW_SECONDS = 300
+"""A callback signed longer ago, or further ahead, may be a replay."""
+
+SLACK_SECONDS = 5.0
+"""Each step of one call of Slack, which answers in a tenth of a second: no run waits for it."""
+
+SLACK_ANSWER_BYTES_MAX = 4 * MIB
+"""Slack's answer; that with the last hundred messages of a channel is the largest."""
+
+SLACK_RETRY_SECONDS = (5.0, 30.0, 120.0, 600.0)
+"""Between two tries of one message; where Slack itself asks for a time, that, up to the last of these."""
+
 CHANGES_SHOWN_MAX = 500
 """Units of each kind (added, changed, removed) that a request document lists; the rest are counted."""
 

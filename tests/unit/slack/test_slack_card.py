@@ -1,0 +1,137 @@
+"""A card says what waits in numbers and ids, within Slack's limits, and has buttons only where those may decide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutter.approvals.policy import Tier
+from cutter.slack import card
+from cutter.slack.card import Outcome, Waiting
+
+RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
+WAITING = Waiting(
+    subject="6f0d3c1e-5a55-4b0c-9d4e-6d1f3c2b7a10", place="SG_cut_authz", run_id=RUN, document_id="ICX-LAW-2026-001",
+    docprefix="ICX-LAW-1", mode="live", tier=Tier.MEDIUM, needed=1, reason="policy.yaml line 5: rule writes says allow",
+    command=f"cutter approve {RUN}", expires=datetime(2026, 11, 22, 9, 0, tzinfo=UTC), units=27, changes=(20, 4, 3),
+)  # fmt: skip
+EFFECT = replace(WAITING, place="IG_backup", tier=Tier.LOW, unsigned=True)
+
+BOUNDS = {"header": 150, "section": 3000, "field": 2000, "context": 2000, "button": 75, "title": 100, "confirm": 300}
+"""Slack's own limits, in characters."""
+
+
+def objects(node: Any) -> Iterator[dict[str, Any]]:
+    """Every JSON object in a message."""
+    if isinstance(node, dict):
+        yield node
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from objects(inner)
+
+
+def texts(message: dict[str, Any], kind: str) -> list[str]:
+    return [one["text"] for one in objects(message) if one.get("type") == kind and isinstance(one.get("text"), str)]
+
+
+def words(message: dict[str, Any]) -> str:
+    return "\n".join([*texts(message, "plain_text"), *texts(message, "mrkdwn")])
+
+
+def buttons(message: dict[str, Any]) -> list[str]:
+    return [one["action_id"] for one in objects(message) if one.get("type") == "button"]
+
+
+def test_a_card_says_what_would_be_written_the_policy_s_reason_and_the_command() -> None:
+    said = words(card.asked(WAITING))
+    assert "27 units at as many addresses below ICX-LAW-1/: 20 added, 4 changed, 3 removed" in said
+    assert "policy.yaml line 5: rule writes says allow" in said
+    assert f"```cutter approve {RUN}```" in said
+    assert "2026-11-22 09:00 UTC" in said
+    assert "1 person, tier medium" in said
+
+
+def test_enacting_is_told_without_differences() -> None:
+    said = words(card.asked(replace(WAITING, place="SG_lifecycle_authz", findings=2)))
+    assert "27 units enacted at as many addresses below ICX-LAW-1/; 2 findings" in said
+    assert "added" not in said
+
+
+def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None:
+    assert buttons(card.asked(WAITING)) == []
+    assert buttons(card.asked(EFFECT)) == [card.APPROVE, card.REJECT]
+    assert buttons(card.answered(EFFECT, Outcome.APPROVED, ["an"])) == []
+    assert {one["value"] for one in objects(card.asked(EFFECT)) if one.get("type") == "button"} == {WAITING.subject}
+
+
+@pytest.mark.parametrize("place", ["SG_cut_authz", "SG_lifecycle_authz"])
+def test_a_sovereign_gate_of_a_live_run_cannot_be_built_with_buttons(place: str) -> None:
+    with pytest.raises(ValueError, match="signatures alone"):
+        replace(WAITING, place=place, unsigned=True)
+
+
+def test_a_decided_card_names_who_decided_and_has_nothing_to_type() -> None:
+    said = words(card.answered(WAITING, Outcome.APPROVED, ["an", "bo"]))
+    assert "approved by an, bo" in said
+    assert "cutter approve" not in said
+
+
+def test_the_same_card_has_the_same_bytes_and_is_found_by_its_subject() -> None:
+    first, again = (json.dumps(card.asked(WAITING)) for _ in range(2))
+    assert first == again
+    assert card.asked(WAITING)["metadata"] == {
+        "event_type": "cutter_gate_waits", "event_payload": {"subject": WAITING.subject},
+    }  # fmt: skip
+
+
+HOSTILE = st.text(max_size=4000) | st.sampled_from(
+    ["<!channel> <@U123> <https://evil.example|click>", "&amp;lt;!here&gt;", "```*bold*```", "‮⁦a​b\x00\n", "<" * 4000]
+)
+
+
+@given(reason=HOSTILE, command=HOSTILE, names=st.lists(HOSTILE, max_size=3), unsigned=st.booleans())
+def test_no_text_makes_a_mention_a_link_or_a_format_or_passes_slack_s_limits(
+    reason: str, command: str, names: list[str], unsigned: bool
+) -> None:
+    made = replace(EFFECT, reason=f"zqz {reason}", command=command, unsigned=unsigned)
+    for message in (card.asked(made), card.answered(made, Outcome.REJECTED, names)):
+        for text in [*texts(message, "plain_text"), *texts(message, "mrkdwn"), message["text"]]:
+            bare = text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
+            assert not set(bare) & set("<>&\x00‮⁦​")
+        for text in texts(message, "mrkdwn"):
+            assert text.count("```") in (0, 2)
+            assert "zqz" not in text
+        check_limits(message)
+
+
+def check_limits(message: dict[str, Any]) -> None:
+    """Slack's limits, as its reference gives them."""
+    assert len(message["blocks"]) <= 50
+    for block in message["blocks"]:
+        if block["type"] == "section":
+            assert len(block.get("fields", [])) <= 10
+            assert all(1 <= len(one["text"]) <= BOUNDS["field"] for one in block.get("fields", []))
+            assert "fields" in block or 1 <= len(block["text"]["text"]) <= BOUNDS["section"]
+        if block["type"] == "header":
+            assert 1 <= len(block["text"]["text"]) <= BOUNDS["header"]
+    for button in (one for one in objects(message) if one.get("type") == "button"):
+        assert len(button["text"]["text"]) <= BOUNDS["button"]
+        assert len(button["value"]) <= 2000
+        assert len(button["action_id"]) <= 255
+        assert len(button["confirm"]["title"]["text"]) <= BOUNDS["title"]
+        assert len(button["confirm"]["text"]["text"]) <= BOUNDS["confirm"]
+        assert len(button["confirm"]["confirm"]["text"]) <= 30
+
+
+@given(st.text(max_size=600), st.integers(min_value=1, max_value=300))
+def test_what_is_cut_keeps_its_bound_and_never_half_of_an_entity(text: str, most: int) -> None:
+    shown = card.escaped(text, most)
+    assert len(shown) <= most
+    for part in shown.split("&")[1:]:
+        assert part.startswith(("amp;", "lt;", "gt;"))
