@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 import structlog
 import uuid_utils
 from temporalio.client import Client
-from temporalio.worker import Interceptor, Worker
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities import build_activities, build_batch_activities
@@ -33,6 +34,7 @@ from cutter.errors import CutterError, Refused
 from cutter.gates.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.kb.store import Store
 from cutter.stack import key_homes
+from cutter.stack.workers import ready_file
 from cutter.storage.pools import check_direct, open_pool
 from starter.client import connect
 from workflows import options
@@ -55,12 +57,20 @@ def build_deps(config: settings.Settings, role: WorkerRole) -> Deps:
         settings=config,
         worker_role=role,
         worker=f"{role.value}-{uuid_utils.uuid7()}",
-        tool_revision=f"cutter/{__version__}+{role.value}",
+        tool_revision=_revision(config, role),
         pools=open_pools(config, role),
         kb=Store(config.kb),
         signer=signer_of(config, key_homes.HOMES[role]),
         build_id=build_id(config),
     )
+
+
+def _revision(config: settings.Settings, role: WorkerRole) -> str:
+    """What signs: the version, and where builds are pinned the build. Else a run that leg B has recorded could be
+    verified by no worker of the build after it, which must show the revision that leg B names.
+    """
+    build = f"/{build_id(config)}" if config.versioning == "pinned" else ""
+    return f"cutter/{__version__}{build}+{role.value}"
 
 
 def make_worker(
@@ -75,6 +85,7 @@ def make_worker(
     return Worker(
         client,
         identity=deps.worker,
+        deployment_config=_deployment(deps),
         task_queue=options.TASK_QUEUES[deps.worker_role],
         workflows=[DocumentRun, VoidRun, Batch, BatchStarter] if deps.worker_role is WorkerRole.CUTTER else [],
         activities=build_activities(deps),
@@ -95,6 +106,7 @@ def make_batch_worker(
     return Worker(
         client,
         identity=deps.worker,
+        deployment_config=_deployment(deps),
         task_queue=options.BATCH_QUEUE,
         activities=build_batch_activities(deps),
         activity_executor=executor,
@@ -133,6 +145,17 @@ async def serving(
             await asyncio.gather(*(worker.shutdown() for worker in workers))
             presence.end()
             await keeping
+
+
+def _deployment(deps: Deps) -> WorkerDeploymentConfig | None:
+    """The version of our deployment that a worker stands for; None where builds are not pinned."""
+    if deps.settings.versioning == "off":
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(deployment_name=options.DEPLOYMENT, build_id=deps.build_id),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
+    )
 
 
 def slots_of(role: WorkerRole) -> dict[str, int]:
@@ -205,9 +228,9 @@ def _require_own_key(config: settings.Settings, role: WorkerRole) -> None:
 
 
 def _say_ready(config: settings.Settings, role: WorkerRole) -> None:
-    folder = config.state / "workers"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{role.value}.ready").write_text(str(os.getpid()), encoding="ascii")
+    file = ready_file(config, role)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(str(os.getpid()), encoding="ascii")
 
 
 def main() -> int:

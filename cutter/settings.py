@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import Field, ValidationError, field_validator
@@ -73,6 +73,11 @@ class Settings(BaseSettings):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
         description="Names the code that the workers run; default: the version and a digest of the code",
     )
+    versioning: Literal["off", "pinned"] = Field(
+        "off",
+        description="pinned: a run ends on the build that it began on, and `cutter up` of another build leaves the "
+        "workers that it still needs (docs/runbooks/upgrade.md)",
+    )
     worker_beat_seconds: int = Field(
         limits.WORKER_BEAT_SECONDS, ge=1, le=60, description="Between two heartbeats of a worker (`cutter workers`)"
     )
@@ -94,7 +99,7 @@ class Settings(BaseSettings):
     heartbeat_timeout_seconds: Seconds = Field(
         limits.HEARTBEAT_TIMEOUT_SECONDS, le=60, description="A dead worker is noticed after this"
     )
-    retry_delays_seconds: tuple[float, ...] = Field(
+    retry_delays_seconds: tuple[Seconds, ...] = Field(
         limits.RETRY_DELAYS_SECONDS, min_length=1, max_length=4, description="Backoff between retries of a gate"
     )
     worker_wait_minutes: Minutes = Field(

@@ -67,7 +67,7 @@ def _all(settings: Settings) -> Iterator[Check]:
     yield database(settings)
     yield migrations(settings)
     for role in WorkerRole:
-        yield process(f"worker-{role}", known)
+        yield process(workers.service_name(settings, role), known)
     yield disk(settings)
     yield keys(settings)
 
@@ -193,7 +193,7 @@ def _separation(settings: Settings) -> Check | None:
         found = f"{one} and {other} in {settings.keys} hold the same private key"
         return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="give each worker a key of its own")
     for role in WorkerRole:
-        others = key_homes.foreign(workers.handed_keys(settings.state, role), role)
+        others = key_homes.foreign(workers.handed_keys(settings, role), role)
         if others:
             found = f"the {role} worker was given {', '.join(others)} too"
             return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="cutter down, then cutter up")

@@ -116,7 +116,7 @@ def start(settings: Settings, status: Say) -> list[Service]:
 def _start(settings: Settings, status: Say) -> list[Service]:
     # Here, not above: `cutter --help` and `cutter down` need neither the database's driver nor Temporal's.
     from cutter.storage.migrate import migrate
-    from starter import search_attributes
+    from starter import search_attributes, versions
     from starter.keys import ensure_throwaway_keys
 
     state_dir = settings.state
@@ -138,6 +138,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         status("starting the workers")
         given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
         services += workers.ensure_workers(settings, given=given)
+        services += versions.settle(settings)
         return services
 
 

@@ -25,7 +25,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from starter import runs
+from starter import runs, versions
 from starter.client import connect
 from starter.inbox import utc
 from starter.terminal import ExitCode, Json, Listing, end, say, show
@@ -74,11 +74,13 @@ def look(settings: Settings) -> View:
         rows = connection.cursor(row_factory=dict_row).execute(query("workers")).fetchall()
     for row in rows:
         row |= {"started_at": utc(row["started_at"]), "seen_at": utc(row["seen_at"])}
+    pollers, unavailable = None, None
+    builds: dict[str, str] = {}
     try:
-        pollers, unavailable = asyncio.run(_pollers(settings)), None
+        pollers, builds = asyncio.run(_asked(settings))
     except Unavailable as problem:
-        pollers, unavailable = None, str(problem)
-    return {**crew(rows, pollers, QUEUES), "unavailable": unavailable}
+        unavailable = str(problem)
+    return {**crew(rows, pollers, QUEUES, builds), "unavailable": unavailable}
 
 
 def events(settings: Settings) -> Iterator[str]:
@@ -89,9 +91,10 @@ def events(settings: Settings) -> Iterator[str]:
             yield json.dumps({name: said[name] for name in FIELDS}, ensure_ascii=False)
 
 
-async def _pollers(settings: Settings) -> dict[str, list[str]]:
+async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """What Temporal knows: who polls each queue, and which builds runs are pinned to."""
     client = await connect(settings)
-    return {queue: await _pollers_of(client, queue) for queue in QUEUES}
+    return {queue: await _pollers_of(client, queue) for queue in QUEUES}, await versions.statuses(client)
 
 
 async def _pollers_of(client: Client, queue: str) -> list[str]:
@@ -112,6 +115,8 @@ async def _pollers_of(client: Client, queue: str) -> list[str]:
 def _print(out: Console, seen: View) -> None:
     columns = ("worker", "state", "queue: used/slots", "last heartbeat", "build", "note")
     out.print(Listing(columns=columns, rows=[_row(one) for one in seen["workers"]]), soft_wrap=True)
+    for build, status in seen["builds"].items():
+        out.print(f"build {build}: {status}", markup=False)
     for queue in seen["unserved"]:
         out.print(f"{queue} has no worker", markup=False)
     if seen["next"]:

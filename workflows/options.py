@@ -14,6 +14,9 @@ WORKFLOW_QUEUE = TASK_QUEUES[WorkerRole.CUTTER]
 BATCH_QUEUE = "cutter-batch"
 """Activities of batches, some of which wait long: they must not hold the slots that gates need."""
 
+DEPLOYMENT = "cutter"
+"""The worker deployment whose versions are our builds, where builds are pinned."""
+
 DOCUMENT_RUN = "DocumentRun"
 BATCH = "Batch"
 VOID_RUN = "VoidRun"

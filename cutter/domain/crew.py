@@ -13,12 +13,19 @@ Json = dict[str, Any]
 Pollers = Mapping[str, Sequence[str]] | None
 
 LIVE = ("idle", "busy")
+WITH_RUNS = ("current", "ramping", "draining")
 UNREGISTERED = "unregistered"
 START = "cutter up"
 
 
-def crew(rows: Iterable[Json], pollers: Pollers, queues: Sequence[str]) -> Json:
-    """Workers, queues, and what is wrong: `unserved` queues, `unresponsive` workers, the `next` command or None."""
+def crew(
+    rows: Iterable[Json], pollers: Pollers, queues: Sequence[str], builds: Mapping[str, str] | None = None
+) -> Json:
+    """Workers, queues, and what is wrong: `unserved` queues, `unresponsive` workers, the `next` command or None.
+
+    `builds` are those that runs are pinned to, with their status. A queue is served for each one that still has runs.
+    """
+    builds = builds or {}
     rows = list(rows)
     workers = [_worker(row, pollers) for row in rows] + _strangers(rows, pollers)
     serving = {
@@ -26,10 +33,15 @@ def crew(rows: Iterable[Json], pollers: Pollers, queues: Sequence[str]) -> Json:
         for queue in queues
     }
     unserved = [queue for queue, count in serving.items() if not count]
+    served = {(one["build_id"], its["queue"]) for one in workers if one["state"] in LIVE for its in one["queues"]}
+    for build, status in builds.items():
+        needed = queues if status in WITH_RUNS else ()
+        unserved += [f"{queue} of build {build}" for queue in needed if (build, queue) not in served]
     unresponsive = [one["worker_id"] for one in workers if one["state"] == "unresponsive"]
     return {
         "workers": workers,
         "queues": [{"queue": queue, "workers": count} for queue, count in serving.items()],
+        "builds": dict(builds),
         "unserved": unserved,
         "unresponsive": unresponsive,
         "next": START if unserved or unresponsive else None,

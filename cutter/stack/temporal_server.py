@@ -28,6 +28,9 @@ DYNAMIC_CONFIG = (
     # Priority is exact only when a queue has one partition.
     "matching.numTaskqueueReadPartitions=1",
     "matching.numTaskqueueWritePartitions=1",
+    # A build that no run is pinned to any more is called drained after this, not after minutes.
+    'matching.wv.VersionDrainageStatusVisibilityGracePeriod="10s"',
+    'matching.wv.VersionDrainageStatusRefreshInterval="10s"',
     # `temporal worker list` answers only with these two.
     "frontend.WorkerHeartbeatsEnabled=true",
     "frontend.ListWorkersEnabled=true",

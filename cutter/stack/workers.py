@@ -9,7 +9,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from cutter import __version__, limits
+from cutter import limits
+from cutter.build import build_id
 from cutter.errors import Unavailable
 from cutter.gates.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.settings import PREFIX, Settings
@@ -23,6 +24,7 @@ PASSED_PREFIXES = (PREFIX, "TEMPORAL_", "AWS_")
 """What a worker may see of our environment: the settings, Temporal's own profile, the object store's credentials."""
 
 PREFIX_OF_NAMES = "worker-"
+AT = "@"
 
 DRAIN_SECONDS = LONGEST_CAP_SECONDS + limits.WORKER_STOP_SECONDS
 """No gate runs longer; behind it a worker ends by itself."""
@@ -34,19 +36,33 @@ def database_roles(worker: WorkerRole) -> tuple[str, ...]:
 
 
 def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
-    """All three, running and ready; `given` names the servers they were started against.
+    """All three of this build, running and ready; `given` names the servers they were started against.
 
-    They start side by side: each is only waited for when all have been started.
+    They start side by side: each is only waited for when all have been started. Where builds are pinned each has
+    workers of its own, else those of another build are started again.
     """
+    program, build = _program(), build_id(settings)
+    if settings.versioning == "off":
+        given = f"{given} {build}"
     started = {
         worker: supervisor.ensure(
-            settings.state, _name(worker), partial(_start, settings, worker, _program()), given=given
+            settings.state, service_name(settings, worker), partial(_start, settings, worker, program), given=given
         )
         for worker in WorkerRole
     }
     for worker, service in started.items():
-        _await_ready(settings.state, worker, service)
+        _await_ready(settings, worker, service)
     return list(started.values())
+
+
+def others(settings: Settings) -> dict[str, str]:
+    """Workers that are recorded beside those of this build and this way of versioning: names, each with its build.
+
+    The build is empty for one that no version of a deployment stands for.
+    """
+    ours = {service_name(settings, worker) for worker in WorkerRole}
+    names = (name for name in records.read(settings.state) if name.startswith(PREFIX_OF_NAMES) and name not in ours)
+    return {name: name.partition(AT)[2] for name in names}
 
 
 def stop_workers(state_dir: Path, *, drain: bool = False) -> list[str]:
@@ -64,43 +80,50 @@ def environment(settings: Settings, worker: WorkerRole) -> dict[str, str]:
     passed = {name: value for name, value in os.environ.items() if name in PASSED or name.startswith(PASSED_PREFIXES)}
     own = {
         "CUTTER_STATE_DIR": str(settings.state),
-        "CUTTER_SECRETS_DIR": str(_secrets(settings.state, worker)),
-        "CUTTER_KEYS_DIR": str(handed_keys(settings.state, worker)),
+        "CUTTER_SECRETS_DIR": str(_secrets(settings, worker)),
+        "CUTTER_KEYS_DIR": str(handed_keys(settings, worker)),
+        "CUTTER_BUILD_ID": build_id(settings),
     }
     return {**passed, **own, "PYTHONUNBUFFERED": "1"}
 
 
-def ready_file(state_dir: Path, worker: WorkerRole) -> Path:
+def service_name(settings: Settings, worker: WorkerRole) -> str:
+    """What the worker's process is recorded as: `worker-exec`, and its build behind it where builds are pinned."""
+    return f"{PREFIX_OF_NAMES}{worker}" + (f"{AT}{build_id(settings)}" if settings.versioning == "pinned" else "")
+
+
+def ready_file(settings: Settings, worker: WorkerRole) -> Path:
     """Written by the worker when it polls; removed before it starts."""
-    return state_dir / "workers" / f"{worker}.ready"
+    folder = _folder(settings, worker)
+    return folder.parent / f"{folder.name}.ready"
 
 
-def handed_keys(state_dir: Path, worker: WorkerRole) -> Path:
+def handed_keys(settings: Settings, worker: WorkerRole) -> Path:
     """The folder of keys that this worker is given."""
-    return state_dir / "workers" / worker.value / "keys"
+    return _folder(settings, worker) / "keys"
 
 
-def log_file(state_dir: Path, worker: WorkerRole) -> Path:
-    return state_dir / "logs" / f"{_name(worker)}.log"
+def log_file(settings: Settings, worker: WorkerRole) -> Path:
+    return settings.state / "logs" / f"{service_name(settings, worker)}.log"
 
 
 def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
-    state_dir = settings.state
     _hand_over(settings, worker)
-    ready_file(state_dir, worker).unlink(missing_ok=True)
+    ready_file(settings, worker).unlink(missing_ok=True)
     process = spawn(
         [sys.executable, str(program), "--role", worker.value],
-        log=log_file(state_dir, worker),
+        log=log_file(settings, worker),
         environment=environment(settings, worker),
         folder=Path.cwd(),
     )
-    return Service(name=_name(worker), process=process, version=__version__, how="worker.py")
+    name = service_name(settings, worker)
+    return Service(name=name, process=process, version=build_id(settings), how="worker.py")
 
 
 def _hand_over(settings: Settings, worker: WorkerRole) -> None:
     """Give a worker a folder with its own passwords only, and one with its own key; what lay there before goes."""
-    key_homes.hand_over(settings.keys, handed_keys(settings.state, worker), worker)
-    folder = _secrets(settings.state, worker)
+    key_homes.hand_over(settings.keys, handed_keys(settings, worker), worker)
+    folder = _secrets(settings, worker)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
     for role in database_roles(worker):
@@ -112,8 +135,8 @@ def _hand_over(settings: Settings, worker: WorkerRole) -> None:
             raise Unavailable(f"no password of {role} at {source}: put the file there", what="secrets") from None
 
 
-def _await_ready(state_dir: Path, worker: WorkerRole, service: Service) -> None:
-    file, log = ready_file(state_dir, worker), log_file(state_dir, worker)
+def _await_ready(settings: Settings, worker: WorkerRole, service: Service) -> None:
+    file, log = ready_file(settings, worker), log_file(settings, worker)
     if until(lambda: file.exists() or not service.alive, seconds=limits.WORKER_START_SECONDS) and service.alive:
         return
     said = f"{last_line(log)} (whole log: {log})"
@@ -128,9 +151,9 @@ def _program() -> Path:
     return Path(found.origin)
 
 
-def _name(worker: WorkerRole) -> str:
-    return f"{PREFIX_OF_NAMES}{worker.value}"
+def _folder(settings: Settings, worker: WorkerRole) -> Path:
+    return settings.state / "workers" / service_name(settings, worker).removeprefix(PREFIX_OF_NAMES)
 
 
-def _secrets(state_dir: Path, worker: WorkerRole) -> Path:
-    return state_dir / "workers" / worker.value / "secrets"
+def _secrets(settings: Settings, worker: WorkerRole) -> Path:
+    return _folder(settings, worker) / "secrets"

@@ -208,7 +208,7 @@ def wait(condition: Callable[[], Any], *, seconds: float, what: str) -> Any:
 def extra_worker(made: Stack, role: WorkerRole, *, database_url: str) -> Process:
     """Another worker of a role, ready, that reaches the database another way, such as through a proxy."""
     environment = workers.environment(made.settings, role) | {"CUTTER_DATABASE_URL": database_url}
-    ready = workers.ready_file(made.state, role)
+    ready = workers.ready_file(made.settings, role)
     ready.unlink(missing_ok=True)
     process = spawn(
         [sys.executable, str(ROOT / "worker.py"), "--role", role.value],

@@ -64,16 +64,12 @@ async def said(process: Process, event: str) -> None:
             return
 
 
-async def in_leg_a(stack: Stack) -> tuple[Run, Run]:
-    """Two runs that wait at SG_1; the first one's leg A runs, and is held."""
-    stack.register(OTHER, THREE_UNITS)
-    first, second = await stack.start(), await stack.start(OTHER)
-    await first.until_requested(CUT)
-    await second.until_requested(CUT)
+async def in_leg_a(stack: Stack, run: Run) -> None:
+    """The run's leg A runs, and is held."""
+    await run.until_requested(CUT)
     stack.take(HOLD)
-    await first.approve(CUT)
+    await run.approve(CUT)
     await until(lambda: asyncio.to_thread(is_busy, stack), what="the worker says that it is busy")
-    return first, second
 
 
 def is_busy(stack: Stack) -> bool:
@@ -91,7 +87,10 @@ def worker_moves(stack: Stack) -> list[Any]:
 async def test_it_finishes_what_it_runs_and_takes_nothing_more(stack: Stack) -> None:
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
         async with exec_process(stack) as leaving:
-            first, second = await in_leg_a(stack)
+            stack.register(OTHER, THREE_UNITS)
+            first, second = await stack.start(), await stack.start(OTHER)
+            await second.until_requested(CUT)
+            await in_leg_a(stack, first)
             leaving.send_signal(signal.SIGTERM)
             await said(leaving, "worker.draining")
             await second.approve(CUT)
@@ -111,7 +110,8 @@ async def test_it_finishes_what_it_runs_and_takes_nothing_more(stack: Stack) -> 
 async def test_told_twice_it_leaves_at_once_and_another_does_its_work(stack: Stack) -> None:
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
         async with exec_process(stack) as leaving:
-            first, _second = await in_leg_a(stack)
+            run = await stack.start()
+            await in_leg_a(stack, run)
             leaving.send_signal(signal.SIGTERM)
             await said(leaving, "worker.draining")
             leaving.send_signal(signal.SIGTERM)
@@ -119,5 +119,5 @@ async def test_told_twice_it_leaves_at_once_and_another_does_its_work(stack: Sta
         stack.let_go()
         assert worker_moves(stack) == ["idle", "busy"]
         async with stack.workers(WorkerRole.EXEC):
-            await first.until_requested("SG_lifecycle_authz")
-        assert stack.database.value(Q_ATTEMPTS, (first.run_id, LEG_A)) > 1
+            await run.until_requested("SG_lifecycle_authz")
+        assert stack.database.value(Q_ATTEMPTS, (run.run_id, LEG_A)) > 1

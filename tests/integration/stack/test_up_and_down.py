@@ -188,12 +188,23 @@ def test_a_port_that_is_set_and_taken_is_an_error(checkout: Checkout) -> None:
 
 
 def test_a_worker_that_ends_is_an_error_with_its_last_words(standing: Checkout, tmp_path: Path) -> None:
-    standing.up()
+    standing.up(CUTTER_BUILD_ID="the-same")
     kill(processes(standing)["worker-exec"])
     (tmp_path / "worker.py").write_text("raise SystemExit('no signing key')")
-    told = standing.cutter("up", PYTHONPATH=f"{tmp_path}:{Path(__file__).parents[3]}")
+    told = standing.cutter("up", PYTHONPATH=f"{tmp_path}:{Path(__file__).parents[3]}", CUTTER_BUILD_ID="the-same")
     assert told.returncode == 5
     assert told.stderr.splitlines()[-1].startswith("the exec worker ended: no signing key")
+
+
+def test_workers_of_another_build_are_started_again(standing: Checkout) -> None:
+    standing.up(CUTTER_BUILD_ID="one")
+    first = processes(standing)
+    second = standing.cutter("up", CUTTER_BUILD_ID="two")
+    assert second.returncode == 0, second.stderr
+    for name in WORKERS:
+        assert f"{name} what it was started with has changed: started again" in second.stderr
+    assert {name for name, process in processes(standing).items() if process == first[name]} == {"postgres", "temporal"}
+    assert {service.version for name, service in records.read(standing.state).items() if name in WORKERS} == {"two"}
 
 
 def test_the_local_server_lists_workers_and_keeps_its_data_over_a_kill(standing: Checkout) -> None:

@@ -65,3 +65,12 @@ def test_one_that_came_back_under_another_id_is_known_to_its_queue() -> None:
     assert [its["polls"] for its in seen["workers"][1]["queues"]] == [True, False]
     assert [its["polls"] for its in seen["workers"][0]["queues"]] == [None]
     assert seen["workers"][0]["used"] == 0
+
+
+def test_each_build_that_has_runs_needs_its_own_workers() -> None:
+    rows = [row("new", *QUEUES), {**row("old", "q-a"), "build_id": "b0"}]
+    builds = {"b1": "current", "b0": "draining", "b9": "drained"}
+    seen = crew(rows, None, QUEUES, builds)
+    assert seen["unserved"] == ["q-b of build b0"]
+    assert seen["builds"] == builds
+    assert crew(rows, None, QUEUES, {**builds, "b0": "drained"})["unserved"] == []

@@ -27,7 +27,7 @@ def state(tmp_path: Path) -> Path:
 
 
 def handed(state: Path, worker: WorkerRole) -> Path:
-    folder = workers.handed_keys(state, worker)
+    folder = workers.handed_keys(Settings(state_dir=state), worker)
     key_homes.hand_over(state / "keys", folder, worker)
     return folder
 
