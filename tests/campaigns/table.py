@@ -28,6 +28,8 @@ CAMPAIGNS = tuple(
         ("P5", "locks after SIGKILL", "p05_locks_after_kill", ("--trials", "200"), "p99 at most 2 s"),
         ("P6", "progress after a worker's SIGKILL", "p06_progress_after_kill", ("--trials", "40"), "p95 at most 45 s"),
         ("P8", "mutated approvals", "p08_mutated_approvals", ("--trials", "10000"), "0 accepted; 1,000 good ones are"),
+        ("P9", "approvals offered to every run and gate, by eight at once", "p09_offered_everywhere", ("--rounds", "8"),
+         "each accepted exactly once, by its own"),
         ("P10", "every bit flip of 10 signatures", "p10_signature_bit_flips", ("--signatures", "10"),
          "whatever verifies has the same approval id"),
         ("P11", "stop against approve, both orders, same workflow task", "p11_stop_against_approve",
