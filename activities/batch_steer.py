@@ -98,7 +98,10 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
         view = registry.view(connection, input.batch_id)
         attended = not view["batch"]["unattended"]
         reviews = _reviews(deps, connection, view)
-        orders = steering.decide(view, window=limits.BATCH_WINDOW, reviews=reviews)
+        rooms = {
+            one["tenant"]: one["room"] for one in registry.rooms(connection, input.batch_id) if one["room"] is not None
+        }
+        orders = steering.decide(view, window=limits.BATCH_WINDOW, rooms=rooms, reviews=reviews)
         started = _carry_out(connection, view, orders)
         if orders.anything:
             view = registry.view(connection, input.batch_id)
@@ -148,6 +151,9 @@ def _register(connection: Connection, batch: Json, item: Json) -> BatchStart | N
     )
     if answer["status"] in ("registered", "found"):
         return _start(batch, item, answer["run_id"])
+    if answer["status"] == "waits":
+        # Someone else's run has taken the room that there was; the item stays where it is.
+        return None
     if answer["status"] == "busy":
         reason = f"STOP_RUN_BUSY: run {answer['run_id']} of it is open"
     else:

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from activities.deps import Deps
 from activities.escalate import command_of
 from activities.gate import facts_of
-from cutter.domain import ids
+from cutter.domain import ids, tenants
 from cutter.errors import Conflict, Refused
 from cutter.gates.catalogue import GATES, Role
 from cutter.messages import BeginInput, Caps, RunView
@@ -64,7 +64,11 @@ def begin_run(deps: Deps, input: BeginInput) -> RunView:
 
 
 def registered(answer: dict[str, Any]) -> str:
-    """Run id from what fn_run_register answered; Refused (STOP_RUN_BUSY) names the run that is open instead."""
+    """Run id from what fn_run_register answered.
+
+    Refused: STOP_RUN_BUSY names the run that is open instead; STOP_TENANT_CONCURRENCY and STOP_TENANT_RATE the cap of
+    its tenant, and when there is room again.
+    """
     run_id, document_id = str(answer["run_id"]), answer["document_id"]
     if answer["status"] == "busy":
         raise Refused(
@@ -73,6 +77,8 @@ def registered(answer: dict[str, Any]) -> str:
             f"`cutter void {run_id} --reason TEXT` ends it",
             code="STOP_RUN_BUSY",
         )
+    if answer["status"] == "waits":
+        raise Refused(tenants.no_room(answer), code=answer["code"])
     if answer["status"] == "conflict":
         raise Conflict(f"run {run_id} is of {document_id} in mode {answer['mode']}")
     return run_id

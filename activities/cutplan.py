@@ -16,7 +16,7 @@ from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.pools import connect
 
-VOCABULARY, SAME_DIGEST = "vocabulary", "runs_with_same_digest"
+VOCABULARY, SAME_DIGEST, MAX_WRITES = "vocabulary", "runs_with_same_digest", "max_writes"
 
 
 def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
@@ -40,6 +40,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
             candidate_count=pins["candidate_count"],
             vocabulary=_vocabulary(opened),
             same_digest_runs=tuple(str(run) for run, one in opened.rows(SAME_DIGEST) if one == plan.writer_digest),
+            max_writes=opened.rows(MAX_WRITES)[0][0],
         )
         return Passed(report=gate.evaluate(evidence))
 
@@ -49,7 +50,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
 def _reads(attempt: Attempt) -> list[Read]:
     # Equal writer digests have equal addresses, so a run with the same one is a run of the same docprefix.
     same = {"run_id": attempt.run_id, "docprefix": attempt.pins.get("docprefix")}
-    return [pinned_read(attempt), (VOCABULARY, {}), (SAME_DIGEST, same)]
+    return [pinned_read(attempt), (VOCABULARY, {}), (SAME_DIGEST, same), (MAX_WRITES, {"run_id": attempt.run_id})]
 
 
 def plan_of(deps: Deps, opened: Open) -> tuple[Marking, CutPlan]:

@@ -88,7 +88,9 @@ class Settings(BaseSettings):
     batch_items_max: int = Field(
         limits.QUEUE_ITEMS_DEFAULT, ge=1, le=limits.QUEUE_ITEMS_MAX, description="Documents a queue may have"
     )
-    tenant: str = Field("default", description="Tenant of sources registered without one")
+    tenant: str = Field(
+        "default", pattern=r"^[A-Za-z0-9._@-]{1,64}$", description="Tenant of sources registered without one"
+    )
     max_candidates: int = Field(
         limits.CANDIDATES_DEFAULT, ge=1, le=limits.CANDIDATES_MAX, description="Units a document may have"
     )

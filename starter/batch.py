@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,7 +66,7 @@ def batch(
     with translated(), connect_database(settings, OPERATOR) as connection:
         admission = registry.admit(connection, data, options)
         if check:
-            _show_check(admission, options, as_json=as_json)
+            _show_check(admission, options, registry.weights(connection, admission.items), as_json=as_json)
             return
         caps = asdict(caps_of(settings))
         batch_id, new = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
@@ -121,8 +122,8 @@ def _options(
     return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
 
 
-def _show_check(admission: Admission, options: Options, *, as_json: bool) -> None:
-    placed = plan.order(admission.items)
+def _show_check(admission: Admission, options: Options, weights: Mapping[str, int], *, as_json: bool) -> None:
+    placed = plan.order(admission.items, weights=weights)
     by_id = {row["document_id"]: row for row in admission.rows}
     rows = [
         (place.number or "–", place.document_id, by_id[place.document_id]["tenant"],

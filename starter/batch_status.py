@@ -32,7 +32,8 @@ View = dict[str, Any]
 COLUMNS = ("document", "state", "gate", "passed", "age", "queue")
 
 LINES_BESIDE = 9
-"""Lines of the live picture that are no documents: head, bar, the table's head, the rest, next, a free one."""
+"""Lines of the live picture that are no documents: head, bar, the table's head, the rest, next, a free one. What holds
+the batch up comes on top of them."""
 
 OPEN_MAX = 1_000
 """Batches that are looked through for open ones."""
@@ -51,7 +52,7 @@ def look(settings: Settings, batch_id: str) -> View:
             code="STOP_BATCH_NOT_FOUND",
         )
     seen: Any = row
-    return glance(seen[0], seen[2], seen[1].isoformat())
+    return glance(seen[0], seen[2], seen[1].isoformat(), rooms=seen[3])
 
 
 def status_of_batch(settings: Settings, batch_id: str, *, watch: bool, as_json: bool) -> None:
@@ -76,7 +77,7 @@ def whole(view: View) -> RenderableType:
 
 def live(view: View) -> RenderableType:
     """As much as the screen holds: what moves or needs somebody first, the rest counted."""
-    room = max(out().size.height - LINES_BESIDE, ROWS_MIN)
+    room = max(out().size.height - LINES_BESIDE - bool(view["held"]), ROWS_MIN)
     ordered = by_need(view["documents"])
     rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
     listing = _lines_of_table([_cells(view, one) for one in rows])
@@ -104,8 +105,9 @@ def _head(view: View) -> RenderableType:
     mode = "" if view["mode"] == "live" else f" · {view['mode']}"
     counts = " · ".join(f"{name} {count}" for name, count in view["totals"].items() if name != "settled")
     halted = [Text(f"halted: {view['halted_reason'] or view['halted']}")] if view["halted"] else []
+    held = [Text(f"held by caps: {'; '.join(one['reason'] for one in view['held'])}")] if view["held"] else []
     head = Text(f"batch {view['batch_id']}{mode}\n{_state(view)}", style="bold")
-    return Group(head, *halted, Text(f"{len(view['documents'])} documents: {counts}"))
+    return Group(head, *halted, Text(f"{len(view['documents'])} documents: {counts}"), *held)
 
 
 def _bar(view: View) -> RenderableType:

@@ -74,6 +74,7 @@ COMMANDS = tuple(
         ("status", "status", "status"),
         ("queues", "queues", "app"),
         ("workers", "workers", "workers"),
+        ("tenants", "tenants", "app"),
         ("report", "report", "report"),
         ("reconcile", "reconcile", "reconcile"),
         ("rebuild", "rebuild", "rebuild"),

@@ -18,7 +18,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter import runs
+from starter import runs, tenants
 from starter.batch_status import open_batches, status_of_batch, table_of_batches
 from starter.inbox import OPERATOR, utc
 from starter.terminal import Json, Listing, table
@@ -36,7 +36,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the open batches and the newest run of every document; or one run with all that moves it; or one batch.
+    """Show the open batches, the newest run of every document, and tenants beside their caps; or one run; or one batch.
 
     Example: cutter status ICX-LAW-2026-001
     """
@@ -66,10 +66,14 @@ def view_of(settings: Settings, run_id: str) -> View:
 
 
 def newest(settings: Settings) -> View:
-    """The open batches, and of each document the open run, else the newest; the newest first."""
+    """The open batches, of each document the open run, else the newest, the newest first, and the tenants' caps."""
     with translated(), connect(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("newest_runs"), {"limit": RUNS_SHOWN}).fetchall()
-    return {"runs": [_run_line(row) for row in rows], "batches": open_batches(settings)}
+    return {
+        "runs": [_run_line(row) for row in rows],
+        "batches": open_batches(settings),
+        "tenants": tenants.apart(settings),
+    }
 
 
 def _run_line(row: View) -> View:
@@ -133,9 +137,9 @@ def _ended_as(one: View) -> str:
 
 
 def _table_of_all(view: View) -> RenderableType:
-    if not view["batches"]:
-        return _table_of_runs(view)
-    return Group(table_of_batches(view["batches"]), "", _table_of_runs(view))
+    above: list[RenderableType] = [table_of_batches(view["batches"]), ""] if view["batches"] else []
+    below = ["", tenants.listing(view["tenants"])] if view["tenants"] else []
+    return Group(*above, _table_of_runs(view), *below)
 
 
 def _table_of_runs(view: View) -> RenderableType:

@@ -28,10 +28,10 @@ def dag_mermaid(items: Sequence[Item]) -> str:
     return "\n".join([*lines, ""])
 
 
-def execution_plan(items: Sequence[Item], *, tenant_shares: Mapping[str, float] | None = None) -> dict[str, Any]:
+def execution_plan(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) -> dict[str, Any]:
     """plan.json's content: waves of documents in the order in which they would begin, and those that do not begin."""
     by_id = {item.document_id: item for item in items}
-    places = order(items, tenant_shares=tenant_shares)
+    places = order(items, weights=weights)
     waves: list[list[dict[str, Any]]] = [[] for _ in range(max((place.wave for place in places), default=0))]
     for place in places:
         if place.number:

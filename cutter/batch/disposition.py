@@ -45,6 +45,9 @@ SAME_TWICE = frozenset(
 )  # fmt: skip
 """Invariants of gates 2 and 3 that hold for every text unless the program is wrong: no new version helps."""
 
+OVER_WRITES = "within_max_writes_per_run"
+"""The text is good, but more than its tenant may write at once."""
+
 _OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan")
 _OF_THE_DEPLOYMENT = ("failed_backup", "failed_grant_probe")
 _DRIFT_OF_DEFINITIONS = tuple(f"stopped_drift_{name}" for name in ("functions", "triggers", "tables", "grants"))
@@ -78,6 +81,10 @@ def _of_a_failure(failure: Failure) -> Recommendation:
         return _fix("the law is enacted and cannot be voided: only its closeout is missing")
     if failure.wrote:
         return _void("drafts of it stand: they are withdrawn before it is cut again")
+    if failure.code == OVER_WRITES:
+        return _amend(
+            "its tenant may not write so many units in a run: raise max_writes_per_run, or cut the law in parts"
+        )
     if failure.state in _OF_THE_TEXT and failure.code not in SAME_TWICE:
         return _amend("the text or its profile must be corrected: register a version that is, and run that")
     if failure.state in _OF_THE_TEXT:

@@ -20,15 +20,17 @@ def next_starts(
     *,
     lanes: int,
     window: int = limits.BATCH_WINDOW,
-    tenant_shares: Mapping[str, float] | None = None,
+    weights: Mapping[str, float] | None = None,
+    rooms: Mapping[str, int] | None = None,
 ) -> list[str]:
     """The documents to start now, in this order.
 
     A document begins when all it depends on is law. At most `lanes` items are in planning and at most `window` are
     open; those in human review do not count as open, since they would hold up the night. Within a tenant the lower
-    priority begins, then the one that stands first in the file; between tenants, see `Shares`.
+    priority begins, then the one that stands first in the file; between tenants, see `Shares`. `rooms` are the items
+    that a tenant may begin now; one that is not in it has no cap.
     """
-    shares = Shares(items, tenant_shares)
+    shares = Shares(items, weights, rooms)
     for item in startable(items):
         shares.offer(item)
     planning = sum(item.stage is Stage.PLANNING for item in items)
@@ -106,13 +108,13 @@ class Place:
     reason: str
 
 
-def order(items: Sequence[Item], *, tenant_shares: Mapping[str, float] | None = None) -> list[Place]:
+def order(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) -> list[Place]:
     """The order in which the pending items would begin, if all went well, and why each stands where it does.
 
     A document waits until what it depends on is law, which people sign; so a wave begins when the one before is done.
     Last, in the given order, come those that do not begin: settled already, under way, or blocked.
     """
-    shares = Shares(items, tenant_shares)
+    shares = Shares(items, weights)
     places: list[Place] = []
     for wave, members in enumerate(_waves(items), start=1):
         for item in members:

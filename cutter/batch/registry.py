@@ -77,6 +77,17 @@ def view(connection: Connection, batch_id: str) -> Json:
     return found
 
 
+def rooms(connection: Connection, batch_id: str) -> list[Json]:
+    """What each tenant of a batch may begin now, as `fn_tenant_room` says it, by name."""
+    return [row[0] for row in connection.execute(query("tenant_rooms"), {"batch_id": batch_id}).fetchall()]  # type: ignore[misc]
+
+
+def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
+    """The weights that these items' tenants have now; a batch keeps those of its registration."""
+    names = sorted({item.tenant for item in items})
+    return dict(connection.execute(query("tenant_weights"), {"tenants": names}).fetchall())  # type: ignore[arg-type]
+
+
 def state_and_mode(connection: Connection, batch_id: str) -> tuple[str, str] | None:
     """Of a registered batch; None when the database knows none."""
     row = connection.execute(query("batch_state"), {"batch_id": batch_id}).fetchone()

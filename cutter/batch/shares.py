@@ -13,18 +13,22 @@ NEVER_RAN = (None, Outcome.BUSY, Outcome.BLOCKED)
 
 
 class Shares:
-    """Max-min fair lanes: the next one goes to the tenant that holds the fewest for its share.
+    """Max-min fair lanes: the next one goes to the tenant that holds the fewest for its weight.
 
-    Of those that hold equally few, to the one that was given the fewest so far for its share, then to the lower
+    Of those that hold equally few, to the one that was given the fewest so far for its weight, then to the lower
     priority, then to the one that stands first in the file. So no tenant gets a second lane while another that could
-    use one has none. A tenant without a share has 1. Within a tenant: priority, then the file's order.
+    use one has none. A tenant without a weight has 1. Within a tenant: priority, then the file's order.
     """
 
-    def __init__(self, items: Iterable[Item], shares: Mapping[str, float] | None) -> None:
-        """`items` are all of the batch: what they hold and were given counts. ProgrammingError for a share of 0."""
-        self._shares = dict(shares or {})
-        if any(share <= 0 for share in self._shares.values()):
-            raise ProgrammingError("a tenant's share is more than 0")
+    def __init__(
+        self, items: Iterable[Item], weights: Mapping[str, float] | None = None, rooms: Mapping[str, int] | None = None
+    ) -> None:
+        """`items` are all of the batch: what they hold and were given counts. `rooms`: items that a tenant may begin
+        now; one that is not in it has no cap. ProgrammingError for a weight of 0."""
+        self._weights = dict(weights or {})
+        if any(weight <= 0 for weight in self._weights.values()):
+            raise ProgrammingError("a tenant's weight is more than 0")
+        self._rooms = dict(rooms or {})
         self._holds: Counter[str] = Counter()
         self._given: Counter[str] = Counter()
         self._waiting: dict[str, list[tuple[int, int, Item]]] = {}
@@ -33,22 +37,25 @@ class Shares:
             self._given[item.tenant] += item.started or item.outcome not in NEVER_RAN
 
     def offer(self, item: Item) -> None:
-        """Let an item wait for a lane."""
+        """Let an item wait for a lane; one whose tenant has no room left is not taken."""
         heappush(self._waiting.setdefault(item.tenant, []), (item.priority, item.position, item))
 
     def take(self, *, holds: bool = True) -> Item | None:
-        """The next item, None when none waits. With `holds` its lane counts as held from now on."""
-        if not self._waiting:
+        """The next item, None when none may be taken. With `holds` its lane counts as held from now on."""
+        able = [tenant for tenant in self._waiting if self._rooms.get(tenant, 1) > 0]
+        if not able:
             return None
-        tenant = min(self._waiting, key=self._claim)
+        tenant = min(able, key=self._claim)
         item = heappop(self._waiting[tenant])[2]
         if not self._waiting[tenant]:
             del self._waiting[tenant]
+        if tenant in self._rooms:
+            self._rooms[tenant] -= 1
         self._given[tenant] += 1
         self._holds[tenant] += holds
         return item
 
     def _claim(self, tenant: str) -> tuple[float, float, int, int]:
-        share = self._shares.get(tenant, 1.0)
+        weight = self._weights.get(tenant, 1.0)
         priority, position, _ = self._waiting[tenant][0]
-        return self._holds[tenant] / share, self._given[tenant] / share, priority, position
+        return self._holds[tenant] / weight, self._given[tenant] / weight, priority, position

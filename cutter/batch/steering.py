@@ -90,10 +90,11 @@ def _item(one: Json) -> Item:
     )  # fmt: skip
 
 
-def decide(
-    view: Json, *, window: int, shares: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()
-) -> Orders:
-    """What to do now. `reviews` are items whose approval should have been there and is not."""
+def decide(view: Json, *, window: int, rooms: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()) -> Orders:
+    """What to do now. `reviews` are items whose approval should have been there and is not.
+
+    `rooms`: how many items each tenant with a cap may begin now; those over it wait.
+    """
     batch, items = view["batch"], items_of(view)
     by_id = {one["document_id"]: one for one in view["items"]}
     again = [one["document_id"] for one in view["items"] if one["included"]]
@@ -106,7 +107,9 @@ def decide(
         decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
     elif kind is None:
         decided = [(name, "blocked", _why(one)) for name, one in plan.blocked(items).items()]
-        starts = again + plan.next_starts(items, lanes=batch["lanes"], window=window, tenant_shares=shares)
+        starts = again + plan.next_starts(
+            items, lanes=batch["lanes"], window=window, weights=batch["weights"], rooms=rooms
+        )
     return Orders(
         halt=halt,
         starts=tuple(starts),

@@ -56,7 +56,7 @@ def contents(facts: Json, texts: Sequence[Sequence[str]]) -> Contents:
         STATE: _json(state_json(view)),
         TRANSITIONS: lines(batch_events(facts)),
         DAG: dag.dag_mermaid(items).encode(),
-        PLAN: _json(dag.execution_plan(items)),
+        PLAN: _json(dag.execution_plan(items, weights=facts["view"]["batch"]["weights"])),
         PAGE: batch_report.render(view),
     }
     links = {f"{RUNS}/{run['run_id']}": run["run_id"] for run in facts["runs"]}

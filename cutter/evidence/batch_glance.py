@@ -10,6 +10,8 @@ from typing import Any
 
 from cutter.batch import documents, steering
 from cutter.batch.item import Item, Outcome, Stage
+from cutter.batch.plan import startable
+from cutter.domain import tenants
 from cutter.domain.next_step import Needs, next_step
 from cutter.evidence.batch_view import gates_of
 from cutter.gates.catalogue import BY_NAME, GATES
@@ -20,8 +22,11 @@ LEG_A = BY_NAME["IG_cut_leg_a_execute"].number
 """A run with so many sealed receipts has written."""
 
 
-def glance(seen: Json, sealed: Mapping[str, int], now_utc: str) -> Json:
-    """`seen` is `fn_batch_view`'s answer, `sealed` counts receipts by run, `now_utc` is the database's clock."""
+def glance(seen: Json, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequence[Json] = ()) -> Json:
+    """`seen` is `fn_batch_view`'s answer, `sealed` counts receipts by run, `now_utc` is the database's clock.
+
+    `rooms` are what `fn_tenant_room` says of the batch's tenants; those that hold it up are named.
+    """
     batch, items = seen["batch"], steering.items_of(seen)
     summary = steering.summarise(seen, attended=not batch["unattended"])
     all_gates = gates_of(batch["mode"])
@@ -36,6 +41,7 @@ def glance(seen: Json, sealed: Mapping[str, int], now_utc: str) -> Json:
         "halted": batch["halted"],
         "halted_reason": batch["halted_reason"],
         "totals": summary.totals,
+        "held": _held(items, rooms),
         "gates_done": sum(_done(row, all_gates) for row in rows),
         "gates": all_gates * len(rows),
         # What is over is over for people when its recorded state says so: then its report is written.
@@ -46,6 +52,16 @@ def glance(seen: Json, sealed: Mapping[str, int], now_utc: str) -> Json:
         "documents": rows,
         "next": documents.next_command(batch, summary),
     }
+
+
+def _held(items: Sequence[Item], rooms: Sequence[Json]) -> list[Json]:
+    """Tenants at a cap that have something to begin."""
+    could = {item.tenant for item in startable(items)}
+    return [
+        {"tenant": room["tenant"], "code": room["code"], "reason": tenants.held(room)}
+        for room in rooms
+        if room["code"] and room["tenant"] in could
+    ]
 
 
 def by_need(rows: Sequence[Json]) -> list[Json]:

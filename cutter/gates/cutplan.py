@@ -15,7 +15,8 @@ GATE = "IG_cutplan"
 class Evidence:
     """The plan, the digest of the independent rebuild, what mark pinned and marking gives now, the live vocabulary.
 
-    `same_digest_runs` are other open runs whose plan has this writer_digest; they are noted, not refused.
+    `same_digest_runs` are other open runs whose plan has this writer_digest; they are noted, not refused. `max_writes`
+    is how many units the tenant may write in a run now, None without such a cap.
     """
 
     plan: CutPlan
@@ -27,6 +28,7 @@ class Evidence:
     candidate_count: int
     vocabulary: Mapping[str, frozenset[str]]
     same_digest_runs: tuple[str, ...]
+    max_writes: int | None
 
 
 def evaluate(evidence: Evidence) -> GateReport:
@@ -38,8 +40,10 @@ def evaluate(evidence: Evidence) -> GateReport:
     - vocabulary_complete: publication_type, unit_kind, section_type and owner of every row are in the vocabulary
     - idempotency_keys_distinct: the set of keys has cardinality N
     - addresses_distinct: so has the set of addresses (ours)
+    - within_max_writes_per_run: at most as many units as the tenant may write in a run (seed 003 §3.4; ours here), so
+      that nobody is asked to approve more
     """
-    rows = evidence.plan.rows
+    rows, most = evidence.plan.rows, evidence.max_writes
     words = [
         *((("unit_kind"), row.unit_kind) for row in rows),
         *((("section_type"), row.section_type) for row in rows),
@@ -59,6 +63,12 @@ def evaluate(evidence: Evidence) -> GateReport:
             ),
             equal("idempotency_keys_distinct", len({row.idempotency_key for row in rows}), evidence.candidate_count),
             equal("addresses_distinct", len({row.address for row in rows}), evidence.candidate_count),
+            holds(
+                "within_max_writes_per_run",
+                most is None or len(rows) <= most,
+                f"{len(rows)} units",
+                "no cap" if most is None else f"at most {most}: see `cutter tenants`",
+            ),
         ),
         pins={
             "writer_digest": evidence.plan.writer_digest,

@@ -194,6 +194,70 @@ def test_nine_small_tenants_begin_within_the_first_lanes(lanes: int, chance: ran
     assert sum(name.startswith("SMALL") for name in begun[:10]) == 9
 
 
+weights_of = st.fixed_dictionaries(dict.fromkeys("abc", st.integers(1, 5)))
+
+
+@unhurried
+@given(weights_of, st.integers(1, 3))
+def test_in_each_round_every_tenant_gets_exactly_its_weight(weights: dict[str, int], rounds: int) -> None:
+    """Seed 003 §3.4: one lane, every tenant has enough to do."""
+    size = sum(weights.values())
+    items = [
+        Item(document_id=f"{tenant}-{n}", position=1 + n + 100 * "abc".index(tenant), tenant=tenant)
+        for tenant in "abc"
+        for n in range(5 * rounds)
+    ]
+    turns = [place.document_id[0] for place in order(items, weights=weights)]
+    for number in range(rounds):
+        assert Counter(turns[number * size : (number + 1) * size]) == weights
+
+
+@unhurried
+@given(queues(), weights_of, st.integers(1, 6))
+def test_a_tenant_that_waits_holds_as_much_for_its_weight_as_any_other_would_without_its_last_lane(
+    items: list[Item], weights: dict[str, int], lanes: int
+) -> None:
+    begun = set(next_starts(items, lanes=lanes, weights=weights))
+    held = Counter(item.tenant for item in items if item.document_id in begun)
+    waits = {item.tenant for item in items if not item.depends_on and item.document_id not in begun}
+    for tenant in waits:
+        for other, count in held.items():
+            assert (count - 1) / weights[other] <= held[tenant] / weights[tenant]
+
+
+@unhurried
+@given(queues(), st.dictionaries(st.sampled_from("abc"), st.integers(0, 3)), st.integers(1, 6))
+def test_no_tenant_begins_more_than_its_room_and_no_lane_stays_free_for_it(
+    items: list[Item], rooms: dict[str, int], lanes: int
+) -> None:
+    begun = next_starts(items, lanes=lanes, rooms=rooms)
+    held = Counter(item.tenant for item in items if item.document_id in begun)
+    assert all(held[tenant] <= room for tenant, room in rooms.items())
+    ready = Counter(item.tenant for item in items if not item.depends_on)
+    assert len(begun) == min(lanes, sum(min(count, rooms.get(tenant, count)) for tenant, count in ready.items()))
+    for tenant in "abc":
+        mine = [item for item in items if item.tenant == tenant and not item.depends_on]
+        mine.sort(key=lambda item: (item.priority, item.position))
+        assert [name for name in begun if name in {one.document_id for one in mine}] == [
+            item.document_id for item in mine
+        ][: held[tenant]], "within a tenant: priority, then first in, first out"
+
+
+@unhurried
+@given(queues(), weights_of)
+def test_no_tenant_starves(items: list[Item], weights: dict[str, int]) -> None:
+    """One lane: every tenant that could begin something does so within a round of all weights."""
+    state = {item.document_id: replace(item, depends_on=()) for item in items}
+    waits = dict.fromkeys({item.tenant for item in items}, 0)
+    while any(item.stage is Stage.PENDING for item in state.values()):
+        begun = next_starts(list(state.values()), lanes=1, weights=weights)
+        for tenant in waits:
+            pending = any(item.tenant == tenant and item.stage is Stage.PENDING for item in state.values())
+            waits[tenant] = waits[tenant] + 1 if pending and state[begun[0]].tenant != tenant else 0
+            assert waits[tenant] <= sum(weights.values())
+        state[begun[0]] = replace(state[begun[0]], stage=Stage.SETTLED, outcome=Outcome.ENACTED)
+
+
 @unhurried
 @given(queues(), st.data())
 def test_a_poisoned_item_blocks_exactly_what_depends_on_it(items: list[Item], data: st.DataObject) -> None:

@@ -42,6 +42,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "candidate_count": (N + 1, "exactly_n_rows"),
         "vocabulary": ({}, "vocabulary_complete"),
         "same_digest_runs": (("another run",), ""),
+        "max_writes": (N - 1, "within_max_writes_per_run"),
     },
     "IG_backup": {
         "artifact_id": ("elsewhere.gpg", ""),

@@ -329,6 +329,7 @@ declare
     item cutter_governance.batch_item;
     newest cutter_governance.run;
     verdict cutter_governance.approval_verdict;
+    answer jsonb;
 begin
     select * into v_batch from cutter_governance.batch where batch_id = p_batch_id for share;
     select * into item from cutter_governance.batch_item
@@ -355,13 +356,17 @@ begin
         if not found or newest.state not like 'failed\_%' then
             return jsonb_build_object('status', 'refused', 'code', 'run_of_this_batch_ended', 'run_id', newest.run_id);
         end if;
-        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
-        values (verdict.approval_sha256, newest.run_id, verdict.decision, verdict.approver, verdict.fingerprint);
     end if;
-    update cutter_governance.batch_item set decided = null, reason = null
-    where batch_id = p_batch_id and document_id = p_document_id and decided is not null;
-    return cutter_governance.fn_run_register(
+    answer := cutter_governance.fn_run_register(
         p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, newest.run_id);
+    if answer ->> 'status' = 'registered' then
+        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
+        select verdict.approval_sha256, newest.run_id, verdict.decision, verdict.approver, verdict.fingerprint
+        where verdict.id is not null;
+        update cutter_governance.batch_item set decided = null, reason = null
+        where batch_id = p_batch_id and document_id = p_document_id and decided is not null;
+    end if;
+    return answer;
 end
 $$;
 
@@ -448,6 +453,10 @@ begin
     from jsonb_to_recordset(p_items) as item (
         document_id text, position integer, priority integer, depends_on text[], critical boolean, tenant text,
         source_uri text, marking_profile text, decided text, reason text);
+    update cutter_governance.batch set weights = (
+        select coalesce(jsonb_object_agg(tenant, cutter_governance.fn_tenant_caps(tenant, 'batch') -> 'weight'), '{}')
+        from (select distinct tenant from cutter_governance.batch_item where batch_id = v_id) as its)
+    where batch_id = v_id;
     perform cutter_governance.fn_audit_append(v_id, null, 'batch_registered', jsonb_build_object(
         'queue_sha256', p_batch ->> 'queue_sha256', 'items', jsonb_array_length(p_items), 'by', session_user));
     return jsonb_build_object('status', 'registered');
@@ -1686,30 +1695,38 @@ CREATE FUNCTION cutter_governance.fn_run_register(p_run_id text, p_document_id t
 declare
     existing cutter_governance.run;
     active cutter_governance.run;
+    v_tenant text := coalesce((select tenant from public.source_document where doc_code = p_document_id), 'default');
+    turn jsonb;
 begin
     for v_try in 1 .. 8 loop
         select * into existing from cutter_governance.run
         where run_id = p_run_id or (p_first_execution_id is not null and first_execution_id = p_first_execution_id);
         exit when found;
+        select * into active from cutter_governance.run
+        where document_id = p_document_id and mode = 'live' and ended_at is null
+            and run_id <> p_run_id and coalesce(first_execution_id <> p_first_execution_id, true);
+        if found and p_mode = 'live' then
+            return jsonb_build_object('status', 'busy', 'run_id', active.run_id,
+                'document_id', active.document_id, 'mode', active.mode, 'state', active.state);
+        end if;
+        turn := cutter_governance.fn_tenant_turn(v_tenant, case when p_batch_id is null then 'document' else 'batch' end);
+        if turn ->> 'room' = '0' then
+            -- it may be this very run that has just taken the last place
+            select * into existing from cutter_governance.run
+            where run_id = p_run_id or (p_first_execution_id is not null and first_execution_id = p_first_execution_id);
+            exit when found;
+            return turn || jsonb_build_object('status', 'waits', 'run_id', p_run_id, 'document_id', p_document_id);
+        end if;
+        -- what another registration has made meanwhile is found, or named, on the next look
         insert into cutter_governance.run (
             run_id, document_id, mode, starter, caps, first_execution_id, batch_id, amends, tenant)
-        values (p_run_id, p_document_id, p_mode, p_starter, p_caps, p_first_execution_id, p_batch_id, p_amends,
-            coalesce((select tenant from public.source_document where doc_code = p_document_id), 'default'))
+        values (p_run_id, p_document_id, p_mode, p_starter, p_caps, p_first_execution_id, p_batch_id, p_amends, v_tenant)
         on conflict do nothing;
         if found then
             insert into cutter_governance.stop_latch (run_id) values (p_run_id);
             perform cutter_governance.fn_audit(p_run_id, 'registered', jsonb_build_object(
                 'document_id', p_document_id, 'mode', p_mode, 'starter', p_starter, 'by', session_user));
             perform cutter_governance.fn_audit_anchor(p_run_id, 'run_registered');
-        else
-            -- gone again when it has just ended: then there is room
-            select * into active from cutter_governance.run
-            where document_id = p_document_id and mode = 'live' and ended_at is null
-                and run_id <> p_run_id and coalesce(first_execution_id <> p_first_execution_id, true);
-            if found and p_mode = 'live' then
-                return jsonb_build_object('status', 'busy', 'run_id', active.run_id,
-                    'document_id', active.document_id, 'mode', active.mode, 'state', active.state);
-            end if;
         end if;
     end loop;
     if existing.run_id is null then
@@ -2009,6 +2026,89 @@ CREATE FUNCTION cutter_governance.fn_table_definitions() RETURNS jsonb
         from pg_index i where i.indrelid = c.oid) as indexes
     where c.relkind in ('r', 'p', 'v', 'm', 'f')
         and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_tenant_caps(p_tenant text, p_workflow text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object('tenant', p_tenant, 'workflow', p_workflow, 'weight', coalesce(o.weight, a.weight, 1),
+        'max_concurrency', coalesce(o.max_concurrency, a.max_concurrency),
+        'max_runs_per_min', coalesce(o.max_runs_per_min, a.max_runs_per_min),
+        'max_writes_per_run', coalesce(o.max_writes_per_run, a.max_writes_per_run))
+    from (select) as one
+    left join cutter_governance.tenant_cap a on a.tenant = p_tenant and a.workflow = 'any'
+    left join cutter_governance.tenant_cap o on o.tenant = p_tenant and o.workflow = p_workflow
+$$;
+
+CREATE FUNCTION cutter_governance.fn_tenant_room(p_tenant text, p_workflow text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with cap as (
+        select caps, (caps ->> 'max_concurrency')::integer as at_once, (caps ->> 'max_runs_per_min')::integer as a_minute
+        from cutter_governance.fn_tenant_caps(p_tenant, p_workflow) as caps
+    ), used as (
+        select (select count(*) from cutter_governance.run
+                where tenant = p_tenant and ended_at is null and state not like 'stopped\_%'
+                    and state not in ('awaiting_cut_authorization', 'awaiting_lifecycle_authorization')) as at_work,
+            (select count(*) from cutter_governance.run
+             where tenant = p_tenant and created_at > clock_timestamp() - interval '1 minute') as last_minute
+    ), room as (
+        select at_once - at_work as at_once, a_minute - last_minute as a_minute,
+            least(at_once - at_work, a_minute - last_minute) as runs
+        from cap, used
+    )
+    select cap.caps || to_jsonb(used) || jsonb_build_object('room', case when runs < 0 then 0 else runs end,
+        'code', case when room.at_once <= 0 then 'STOP_TENANT_CONCURRENCY' when room.a_minute <= 0 then 'STOP_TENANT_RATE' end,
+        'again_utc', case when room.a_minute <= 0 then (
+            select to_char((created_at + interval '61 seconds') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            from cutter_governance.run
+            where tenant = p_tenant order by created_at desc offset cap.a_minute - 1 limit 1) end)
+    from cap, used, room
+$$;
+
+CREATE FUNCTION cutter_governance.fn_tenant_set(p_tenant text, p_workflow text, p_caps jsonb, p_by text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_before jsonb := cutter_governance.fn_tenant_caps(p_tenant, p_workflow);
+    v_after jsonb;
+begin
+    insert into cutter_governance.tenant_cap (tenant, workflow) values (p_tenant, p_workflow) on conflict do nothing;
+    update cutter_governance.tenant_cap c
+    set weight = n.weight, max_concurrency = n.max_concurrency, max_runs_per_min = n.max_runs_per_min,
+        max_writes_per_run = n.max_writes_per_run, set_at = clock_timestamp()
+    from cutter_governance.tenant_cap o, jsonb_populate_record(o, p_caps - 'tenant' - 'workflow') as n
+    where c.tenant = p_tenant and c.workflow = p_workflow and o.tenant = c.tenant and o.workflow = c.workflow;
+    delete from cutter_governance.tenant_cap
+    where tenant = p_tenant and workflow = p_workflow
+        and num_nonnulls(weight, max_concurrency, max_runs_per_min, max_writes_per_run) = 0;
+    v_after := cutter_governance.fn_tenant_caps(p_tenant, p_workflow);
+    perform cutter_governance.fn_audit_append('tenants', 'tenants', 'tenant_caps', jsonb_build_object(
+        'tenant', p_tenant, 'workflow', p_workflow, 'before', v_before, 'after', v_after, 'by', left(p_by, 100),
+        'session', session_user));
+    perform cutter_governance.fn_audit_anchor('tenants', 'tenant_caps');
+    return v_after;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_tenant_turn(p_tenant text, p_workflow text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    caps jsonb := cutter_governance.fn_tenant_caps(p_tenant, p_workflow);
+begin
+    if coalesce(caps ->> 'max_concurrency', caps ->> 'max_runs_per_min') is null then
+        return caps;
+    end if;
+    insert into cutter_governance.audit_head (chain, seq, hash)
+    values ('global', 0, cutter_governance.fn_digest('global')) on conflict do nothing;
+    perform from cutter_governance.audit_head where chain = 'global' for update;
+    return cutter_governance.fn_tenant_room(p_tenant, p_workflow);
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_trigger_definitions() RETURNS jsonb
@@ -2733,6 +2833,7 @@ CREATE TABLE cutter_governance.batch (
     lanes integer NOT NULL,
     hard_cap_seconds double precision NOT NULL,
     caps jsonb NOT NULL,
+    weights jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_by text NOT NULL,
     starter text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -3036,6 +3137,22 @@ CREATE TABLE cutter_governance.stop_latch (
     set_by text,
     set_at timestamp with time zone,
     CONSTRAINT stop_latch_kind_check CHECK ((kind = ANY (ARRAY['stop'::text, 'cancel'::text])))
+);
+
+CREATE TABLE cutter_governance.tenant_cap (
+    tenant text NOT NULL,
+    workflow text NOT NULL,
+    weight integer,
+    max_concurrency integer,
+    max_runs_per_min integer,
+    max_writes_per_run integer,
+    set_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT tenant_cap_max_concurrency_check CHECK (((max_concurrency >= 1) AND (max_concurrency <= 1000000))),
+    CONSTRAINT tenant_cap_max_runs_per_min_check CHECK (((max_runs_per_min >= 1) AND (max_runs_per_min <= 1000000))),
+    CONSTRAINT tenant_cap_max_writes_per_run_check CHECK (((max_writes_per_run >= 1) AND (max_writes_per_run <= 1000000))),
+    CONSTRAINT tenant_cap_tenant_check CHECK ((tenant ~ '^[A-Za-z0-9._@-]{1,64}$'::text)),
+    CONSTRAINT tenant_cap_weight_check CHECK (((weight >= 1) AND (weight <= 1000))),
+    CONSTRAINT tenant_cap_workflow_check CHECK ((workflow = ANY (ARRAY['any'::text, 'document'::text, 'batch'::text])))
 );
 
 CREATE TABLE cutter_governance.verify_result (
@@ -3357,6 +3474,9 @@ ALTER TABLE ONLY cutter_governance.schema_baseline
 ALTER TABLE ONLY cutter_governance.stop_latch
     ADD CONSTRAINT stop_latch_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE ONLY cutter_governance.tenant_cap
+    ADD CONSTRAINT tenant_cap_pkey PRIMARY KEY (tenant, workflow);
+
 ALTER TABLE ONLY cutter_governance.verify_result
     ADD CONSTRAINT verify_result_change_set_id_key UNIQUE (change_set_id);
 
@@ -3451,6 +3571,10 @@ CREATE UNIQUE INDEX run_active_document ON cutter_governance.run USING btree (do
 CREATE INDEX run_document ON cutter_governance.run USING btree (document_id, created_at);
 
 CREATE INDEX run_of_batch ON cutter_governance.run USING btree (batch_id, document_id, created_at) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX run_of_tenant ON cutter_governance.run USING btree (tenant, created_at);
+
+CREATE INDEX run_open_of_tenant ON cutter_governance.run USING btree (tenant) WHERE (ended_at IS NULL);
 
 CREATE UNIQUE INDEX run_success_once ON cutter_governance.run USING btree (document_id, source_version_id) WHERE ((mode = 'live'::text) AND (state = 'closeout_reported'::text));
 

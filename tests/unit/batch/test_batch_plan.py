@@ -156,7 +156,7 @@ def test_lanes_are_shared_between_tenants() -> None:
 def test_a_share_counts_lanes() -> None:
     items = [item(number, f"A{number}", tenant="a") for number in range(9)]
     items += [item(20 + number, f"B{number}", tenant="b") for number in range(9)]
-    begun = next_starts(items, lanes=8, tenant_shares={"a": 3})
+    begun = next_starts(items, lanes=8, weights={"a": 3})
     assert sum(name.startswith("A") for name in begun) == 6
 
 
@@ -173,9 +173,17 @@ def test_with_one_lane_tenants_take_turns_by_what_they_were_given() -> None:
     assert next_starts(items, lanes=1) == ["A2"]
 
 
+def test_a_tenant_without_room_waits_and_the_others_take_its_lanes() -> None:
+    items = [item(number, f"A{number}", tenant="a", priority=1) for number in range(3)]
+    items += [item(20 + number, f"B{number}", tenant="b") for number in range(3)]
+    assert next_starts(items, lanes=4, rooms={"a": 1}) == ["A0", "B0", "B1", "B2"]
+    assert next_starts(items, lanes=4, rooms={"a": 0, "b": 2}) == ["B0", "B1"]
+    assert next_starts(items, lanes=4, rooms={"a": 0, "b": 0}) == []
+
+
 def test_a_share_of_nothing_is_an_error() -> None:
     with pytest.raises(ProgrammingError):
-        next_starts([item(1, "A")], lanes=1, tenant_shares={"default": 0})
+        next_starts([item(1, "A")], lanes=1, weights={"default": 0})
 
 
 def test_the_order_tells_why() -> None:

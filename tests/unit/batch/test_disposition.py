@@ -21,6 +21,7 @@ AMEND, VOID, FIX, RESUME = Disposition.AMEND, Disposition.VOID, Disposition.OPEN
         ("failed_mark", "partition_proven", False, FIX),
         ("failed_cutplan", "writer_digest_stable", False, FIX),
         ("failed_cutplan", "vocabulary_mapped", False, AMEND),
+        ("failed_cutplan", "within_max_writes_per_run", False, AMEND),
         ("failed_backup", "restore_equals_snapshot", False, FIX),
         ("failed_grant_probe", "no_public_execute", False, FIX),
         ("failed_cut_leg_a", "g_cut_once", False, FIX),
@@ -48,6 +49,11 @@ def test_each_failure_has_its_disposition(state: str, code: str, wrote: bool, ex
     found = disposition(Failure(state=state, code=code, wrote=wrote))
     assert found.disposition is expected
     assert found.why
+
+
+def test_of_a_law_that_is_too_long_for_its_tenant_nobody_says_that_its_text_is_wrong() -> None:
+    found = disposition(Failure(state="failed_cutplan", code="within_max_writes_per_run"))
+    assert "max_writes_per_run" in found.why
 
 
 def test_every_gate_that_can_fail_has_one() -> None:

@@ -20,7 +20,7 @@ def item(name: str, state: str | None = None, **more: Any) -> Json:
 
 def view(*items: Json, state: str = "batch_failed_partial", age: float = 1e9, **batch: Any) -> Json:
     made = {
-        "batch_id": BATCH_ID, "mode": "live", "policy": "default", "unattended": False, "lanes": 4,
+        "batch_id": BATCH_ID, "mode": "live", "policy": "default", "unattended": False, "lanes": 4, "weights": {},
         "hard_cap_seconds": 3600.0, "state": state, "halted": None, "halted_reason": None, **batch,
     }  # fmt: skip
     return {"batch": made, "age_seconds": age, "items": list(items)}

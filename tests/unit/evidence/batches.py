@@ -33,7 +33,8 @@ class Facts:
     def __init__(self, **batch: Any) -> None:
         self.batch: Json = {
             "batch_id": BATCH_ID, "queue_sha256": "9" * 64, "mode": "live", "policy": "default", "unattended": False,
-            "lanes": 4, "hard_cap_seconds": 36_000.0, "created_by": "olga", "starter": "op", "created_at": at(0),
+            "lanes": 4, "weights": {}, "hard_cap_seconds": 36_000.0, "created_by": "olga", "starter": "op",
+            "created_at": at(0),
             "state": "batch_planning", "state_at": at(0), "halted": None, "halted_reason": None, "began_at": at(0),
             "ended_at": None, **batch,
         }  # fmt: skip

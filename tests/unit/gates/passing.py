@@ -60,6 +60,7 @@ CUTPLAN = cutplan.Evidence(
         "publication_type": frozenset({"law", *(row.publication_type or "law" for row in PLAN.rows)}),
     },
     same_digest_runs=(),
+    max_writes=N,
 )
 
 _SHA, _TAKEN = sha256_hex("cipher"), "2026-11-21T09:00:00Z"

@@ -239,6 +239,15 @@ def test_addresses_distinct_violated_when_two_rows_share_one() -> None:
     assert_refuses(CUTPLAN, "addresses_distinct", plan=passing.forged_plan(rows=rows))
 
 
+@pytest.mark.parametrize("most", [None, passing.N, passing.N + 1])
+def test_within_max_writes_per_run_holds(most: int | None) -> None:
+    assert_holds(dataclasses.replace(CUTPLAN, max_writes=most), "within_max_writes_per_run")
+
+
+def test_within_max_writes_per_run_violated_when_the_tenant_may_write_one_less() -> None:
+    assert_refuses(CUTPLAN, "within_max_writes_per_run", max_writes=passing.N - 1)
+
+
 # --- IG_backup --------------------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,10 +20,10 @@ from tests.unit.evidence import batches as made
 NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
 
 
-def view(facts: made.Facts | None = None) -> dict[str, Any]:
+def view(facts: made.Facts | None = None, rooms: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     whole = (facts or made.night(NAMES)).whole()
     sealed = {run_id: len(receipts) for run_id, receipts in whole["receipts"].items()}
-    return glance(whole["view"], sealed, made.at(3600))
+    return glance(whole["view"], sealed, made.at(3600), rooms=rooms)
 
 
 @pytest.fixture
@@ -45,6 +46,15 @@ def test_the_table_fits_eighty_columns_one_row_a_document(screen: Console) -> No
     assert [line.split()[:2] for line in rows] == [[one["document_id"], one["shown"]] for one in view()["documents"]]
     assert max(len(line) for line in rows) <= 80
     assert rows[2].split()[2:] == ["SG_2", "9", "49", "min"]
+
+
+def test_the_cap_that_holds_a_batch_up_is_named_while_something_waits_for_it(screen: Console) -> None:
+    room = {"tenant": "default", "code": "STOP_TENANT_CONCURRENCY", "at_work": 2, "max_concurrency": 2}
+    said = "held by caps: tenant default has 2 of 2 runs at work (max_concurrency)"
+    assert said in printed(screen, batch_status.whole(view(rooms=[room])))
+    assert view(rooms=[room])["held"][0]["code"] == "STOP_TENANT_CONCURRENCY"
+    assert view(rooms=[{**room, "code": None}])["held"] == []
+    assert view(rooms=[{**room, "tenant": "other"}])["held"] == []
 
 
 def test_below_the_table_stands_what_went_wrong_and_what_is_typed(screen: Console) -> None:

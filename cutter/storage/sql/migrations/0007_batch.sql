@@ -1,5 +1,5 @@
 -- Batches: what a queue asked for. Where an item stands is what its newest run's own row says: nothing is kept twice.
--- The rehearsal of a queue is a batch of its own, named `<batch id>-dryrun`.
+-- The rehearsal of a queue is a batch of its own, named `<batch id>-dryrun`. At the end: what tenants may have of it all.
 
 create table cutter_governance.batch (
     batch_id text primary key check (batch_id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(-dryrun)?$'),
@@ -10,6 +10,8 @@ create table cutter_governance.batch (
     lanes integer not null check (lanes between 1 and 64),
     hard_cap_seconds double precision not null check (hard_cap_seconds > 0),
     caps jsonb not null,
+    -- its tenants' shares of the lanes, as they are when it is registered
+    weights jsonb not null default '{}',
     created_by text not null,
     starter text not null,
     created_at timestamptz not null default clock_timestamp(),
@@ -157,13 +159,17 @@ begin
     from jsonb_to_recordset(p_items) as item (
         document_id text, position integer, priority integer, depends_on text[], critical boolean, tenant text,
         source_uri text, marking_profile text, decided text, reason text);
+    update cutter_governance.batch set weights = (
+        select coalesce(jsonb_object_agg(tenant, cutter_governance.fn_tenant_caps(tenant, 'batch') -> 'weight'), '{}')
+        from (select distinct tenant from cutter_governance.batch_item where batch_id = v_id) as its)
+    where batch_id = v_id;
     perform cutter_governance.fn_audit_append(v_id, null, 'batch_registered', jsonb_build_object(
         'queue_sha256', p_batch ->> 'queue_sha256', 'items', jsonb_array_length(p_items), 'by', session_user));
     return jsonb_build_object('status', 'registered');
 end
 $$;
 
--- Registers the run of an item that has none of its own that could still end well.
+-- Registers the run of an item that has none of its own that could still end well. `waits`: its tenant is at a cap.
 create function cutter_governance.fn_batch_item_start(
     p_batch_id text, p_document_id text, p_run_id text, p_starter text) returns jsonb
 language plpgsql security definer
@@ -174,6 +180,7 @@ declare
     item cutter_governance.batch_item;
     newest cutter_governance.run;
     verdict cutter_governance.approval_verdict;
+    answer jsonb;
 begin
     select * into v_batch from cutter_governance.batch where batch_id = p_batch_id for share;
     select * into item from cutter_governance.batch_item
@@ -200,13 +207,17 @@ begin
         if not found or newest.state not like 'failed\_%' then
             return jsonb_build_object('status', 'refused', 'code', 'run_of_this_batch_ended', 'run_id', newest.run_id);
         end if;
-        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
-        values (verdict.approval_sha256, newest.run_id, verdict.decision, verdict.approver, verdict.fingerprint);
     end if;
-    update cutter_governance.batch_item set decided = null, reason = null
-    where batch_id = p_batch_id and document_id = p_document_id and decided is not null;
-    return cutter_governance.fn_run_register(
+    answer := cutter_governance.fn_run_register(
         p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, newest.run_id);
+    if answer ->> 'status' = 'registered' then
+        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
+        select verdict.approval_sha256, newest.run_id, verdict.decision, verdict.approver, verdict.fingerprint
+        where verdict.id is not null;
+        update cutter_governance.batch_item set decided = null, reason = null
+        where batch_id = p_batch_id and document_id = p_document_id and decided is not null;
+    end if;
+    return answer;
 end
 $$;
 
@@ -432,3 +443,110 @@ create trigger trg_run_batch_notify after insert or update of state, ended_at on
     for each row when (new.batch_id is not null) execute function cutter_governance.fn_batch_notify();
 create trigger trg_batch_notify after update of halted on cutter_governance.batch
     for each row execute function cutter_governance.fn_batch_notify();
+
+-- Tenants: what each may have at work, begin in a minute and write in a run, and its weight beside others (seed 003 §3.4).
+-- One that has no row has weight 1 and no cap. A row of a workflow overrides the tenant's own numbers for its runs outside
+-- batches (`document`) or in them (`batch`); what is counted is all of the tenant's runs, rehearsals included.
+
+create table cutter_governance.tenant_cap (
+    tenant text not null check (tenant ~ '^[A-Za-z0-9._@-]{1,64}$'),
+    workflow text not null check (workflow in ('any', 'document', 'batch')),
+    weight integer check (weight between 1 and 1000),
+    max_concurrency integer check (max_concurrency between 1 and 1000000),
+    max_runs_per_min integer check (max_runs_per_min between 1 and 1000000),
+    max_writes_per_run integer check (max_writes_per_run between 1 and 1000000),
+    set_at timestamptz not null default clock_timestamp(),
+    primary key (tenant, workflow)
+);
+create index run_of_tenant on cutter_governance.run (tenant, created_at);
+create index run_open_of_tenant on cutter_governance.run (tenant) where ended_at is null;
+
+-- What holds for a tenant's runs of a workflow: the override, else the tenant's own; null is no cap.
+create function cutter_governance.fn_tenant_caps(p_tenant text, p_workflow text) returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select jsonb_build_object('tenant', p_tenant, 'workflow', p_workflow, 'weight', coalesce(o.weight, a.weight, 1),
+        'max_concurrency', coalesce(o.max_concurrency, a.max_concurrency),
+        'max_runs_per_min', coalesce(o.max_runs_per_min, a.max_runs_per_min),
+        'max_writes_per_run', coalesce(o.max_writes_per_run, a.max_writes_per_run))
+    from (select) as one
+    left join cutter_governance.tenant_cap a on a.tenant = p_tenant and a.workflow = 'any'
+    left join cutter_governance.tenant_cap o on o.tenant = p_tenant and o.workflow = p_workflow
+$$;
+
+-- The caps beside what is used. A run is at work unless it is over, stopped, or waits for people. `room`: runs that may
+-- begin now (null: no cap), `code`: the cap that leaves none, `again_utc`: the second in which the minute has room for one.
+create function cutter_governance.fn_tenant_room(p_tenant text, p_workflow text) returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    with cap as (
+        select caps, (caps ->> 'max_concurrency')::integer as at_once, (caps ->> 'max_runs_per_min')::integer as a_minute
+        from cutter_governance.fn_tenant_caps(p_tenant, p_workflow) as caps
+    ), used as (
+        select (select count(*) from cutter_governance.run
+                where tenant = p_tenant and ended_at is null and state not like 'stopped\_%'
+                    and state not in ('awaiting_cut_authorization', 'awaiting_lifecycle_authorization')) as at_work,
+            (select count(*) from cutter_governance.run
+             where tenant = p_tenant and created_at > clock_timestamp() - interval '1 minute') as last_minute
+    ), room as (
+        select at_once - at_work as at_once, a_minute - last_minute as a_minute,
+            least(at_once - at_work, a_minute - last_minute) as runs
+        from cap, used
+    )
+    select cap.caps || to_jsonb(used) || jsonb_build_object('room', case when runs < 0 then 0 else runs end,
+        'code', case when room.at_once <= 0 then 'STOP_TENANT_CONCURRENCY' when room.a_minute <= 0 then 'STOP_TENANT_RATE' end,
+        'again_utc', case when room.a_minute <= 0 then (
+            select to_char((created_at + interval '61 seconds') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            from cutter_governance.run
+            where tenant = p_tenant order by created_at desc offset cap.a_minute - 1 limit 1) end)
+    from cap, used, room
+$$;
+
+-- Whether a run may begin, in the transaction that makes it: the same answer as above. Where there is a cap, whoever
+-- asks waits for who asked before: on the global chain, which every registration locks in the end, so that the two
+-- locks are always taken in one order.
+create function cutter_governance.fn_tenant_turn(p_tenant text, p_workflow text) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    caps jsonb := cutter_governance.fn_tenant_caps(p_tenant, p_workflow);
+begin
+    if coalesce(caps ->> 'max_concurrency', caps ->> 'max_runs_per_min') is null then
+        return caps;
+    end if;
+    insert into cutter_governance.audit_head (chain, seq, hash)
+    values ('global', 0, cutter_governance.fn_digest('global')) on conflict do nothing;
+    perform from cutter_governance.audit_head where chain = 'global' for update;
+    return cutter_governance.fn_tenant_room(p_tenant, p_workflow);
+end
+$$;
+
+-- Sets what is named in `p_caps` (null takes a number away), and says on the chain `tenants` who changed what.
+create function cutter_governance.fn_tenant_set(p_tenant text, p_workflow text, p_caps jsonb, p_by text) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_before jsonb := cutter_governance.fn_tenant_caps(p_tenant, p_workflow);
+    v_after jsonb;
+begin
+    insert into cutter_governance.tenant_cap (tenant, workflow) values (p_tenant, p_workflow) on conflict do nothing;
+    update cutter_governance.tenant_cap c
+    set weight = n.weight, max_concurrency = n.max_concurrency, max_runs_per_min = n.max_runs_per_min,
+        max_writes_per_run = n.max_writes_per_run, set_at = clock_timestamp()
+    from cutter_governance.tenant_cap o, jsonb_populate_record(o, p_caps - 'tenant' - 'workflow') as n
+    where c.tenant = p_tenant and c.workflow = p_workflow and o.tenant = c.tenant and o.workflow = c.workflow;
+    delete from cutter_governance.tenant_cap
+    where tenant = p_tenant and workflow = p_workflow
+        and num_nonnulls(weight, max_concurrency, max_runs_per_min, max_writes_per_run) = 0;
+    v_after := cutter_governance.fn_tenant_caps(p_tenant, p_workflow);
+    perform cutter_governance.fn_audit_append('tenants', 'tenants', 'tenant_caps', jsonb_build_object(
+        'tenant', p_tenant, 'workflow', p_workflow, 'before', v_before, 'after', v_after, 'by', left(p_by, 100),
+        'session', session_user));
+    perform cutter_governance.fn_audit_anchor('tenants', 'tenant_caps');
+    return v_after;
+end
+$$;

@@ -59,6 +59,15 @@ left join lateral (
     order by s.version_seq desc limit 1) v on true
 where d.doc_code = any (%(document_ids)s)
 
+-- name: tenant_rooms
+select cutter_governance.fn_tenant_room(i.tenant, 'batch')
+from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i
+order by i.tenant
+
+-- name: tenant_weights
+select t.tenant, (cutter_governance.fn_tenant_caps(t.tenant, 'batch') ->> 'weight')::integer
+from unnest(%(tenants)s::text[]) as t (tenant)
+
 -- name: failed_runs
 select distinct on (r.document_id) r.document_id, r.run_id, r.state, r.batch_id from cutter_governance.run r
 where r.document_id = any (%(document_ids)s) and r.mode = 'live' and r.state like 'failed\_%%'
@@ -127,7 +136,9 @@ select cutter_governance.fn_batch_view(%(batch_id)s), clock_timestamp(), (
     select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (
         select r.run_id, count(*) as sealed
         from cutter_governance.run r join cutter_governance.gate_receipt g on g.run_id = r.run_id
-        where r.batch_id = %(batch_id)s and g.sealed_at is not null group by r.run_id) s)
+        where r.batch_id = %(batch_id)s and g.sealed_at is not null group by r.run_id) s), (
+    select coalesce(jsonb_agg(cutter_governance.fn_tenant_room(i.tenant, 'batch') order by i.tenant), '[]')
+    from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i)
 
 -- name: batch_texts
 select o.kind, o.kb_id, o.body from cutter_governance.outbox o

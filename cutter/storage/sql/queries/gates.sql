@@ -21,6 +21,11 @@ where v.id = %(source_version_id)s
 -- name: vocabulary
 select family, code from public.vocabulary
 
+-- name: max_writes
+select (cutter_governance.fn_tenant_caps(r.tenant, case when r.batch_id is null then 'document' else 'batch' end)
+    ->> 'max_writes_per_run')::integer
+from cutter_governance.run r where r.run_id = %(run_id)s
+
 -- name: runs_with_same_digest
 select r.run_id, g.result -> 'pins' ->> 'writer_digest' from cutter_governance.gate_receipt g
 join cutter_governance.run r on r.run_id = g.run_id

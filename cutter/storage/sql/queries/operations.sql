@@ -88,3 +88,13 @@ order by state = 'shutdown', role, started_at, worker_id
 
 -- name: worker_events
 select body from cutter_governance.audit_event where chain = 'workers' and kind = 'transition' order by seq
+
+-- name: tenants
+select t.tenant, (select count(*) from public.source_document d where d.tenant = t.tenant) as documents,
+    cutter_governance.fn_tenant_room(t.tenant, 'document') as document,
+    cutter_governance.fn_tenant_room(t.tenant, 'batch') as batch
+from (select tenant from cutter_governance.tenant_cap union select tenant from public.source_document) t
+order by t.tenant
+
+-- name: tenant_set
+select cutter_governance.fn_tenant_set(%(tenant)s, %(workflow)s, %(caps)s, %(by)s)
