@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, NoReturn
@@ -26,6 +27,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from activities import build_activities, build_batch_activities
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
+from activities.history import freezing
 from activities.presence import INITIALIZING, Presence
 from cutter import __version__, limits, settings
 from cutter.approvals import scratch
@@ -125,6 +127,7 @@ async def serving(
 
     `changed`: see `make_worker`.
     """
+    deps = replace(deps, history=freezing(client, asyncio.get_running_loop()))
     async with AsyncExitStack() as exits:
         presence = _presence(deps, exits)
         await presence.say(INITIALIZING)

@@ -7,6 +7,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from activities import evidence as bundles
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
 from activities.publish import publish
@@ -22,28 +23,40 @@ from cutter.storage.queries import query
 
 Json = dict[str, Any]
 
-CHAIN, SIDECAR = "audit_chain", "run_sidecar"
+EVIDENCE, SIDECAR = "run_evidence", "run_sidecar"
 
 
 def closeout(deps: Deps, input: GateInput) -> GateOutcome:
-    """Check documents, units, receipts, approvals and the chain; then the run is closed."""
+    """Check documents, units, receipts, approvals and the chain, and store the evidence; then the run is closed."""
+    history: list[Json] = []
 
-    def prepare(attempt: Attempt) -> tuple[()]:
+    def prepare(attempt: Attempt) -> tuple[()] | Refusal:
         publish(deps, Role.READ, attempt.run_id)
+        seen = deps.history()
+        if seen is not None and seen["workflow_id"] != f"document/{attempt.run['document_id']}":
+            # The database would let anyone's workflow close a run that is due; its history would be the wrong one.
+            return Refusal(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
+        history.extend([seen] if seen else [])
         return ()
 
     def body(opened: Open) -> Passed | Refusal:
-        sidecar = _sidecar(opened.row(SIDECAR), input.run_id)
+        sidecar, facts = _answer(opened.row(SIDECAR), input.run_id), _answer(opened.row(EVIDENCE), input.run_id)
+        frozen = history[0] if history else None
+        made, found = bundles.store(deps, facts, sidecar, frozen)
         evidence = gate.Evidence(
             documents=tuple(_document(deps, entry) for entry in sidecar["documents"]),
             units_enacted=opened.attempt.pins["units_enacted"],
             units_planned=opened.attempt.pins["candidate_count"],
             receipts_sealed=len(sidecar["receipts"]),
             approvals_consumed=frozenset(used["gate"] for used in sidecar["consumptions"]),
-            audit_head=sidecar["audit_head"],
-            chain_intact=chain_intact(opened.rows(CHAIN), input.run_id),
+            audit_head=made.head,
+            chain_intact=chain_intact([(e["prev_hash"], e["body"], e["hash"]) for e in facts["events"]], input.run_id),
+            bundle_id=made.artifact_id,
+            bundle_sha256=made.sha256,
+            bundle_found_sha256=found,
+            history_sha256=frozen["sha256"] if frozen else None,
         )
-        return Passed(report=gate.evaluate(evidence))
+        return Passed(report=gate.evaluate(evidence), extra={"history": frozen})
 
     outcome = run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare, reads=_reads)
     if outcome.status == "passed":
@@ -52,14 +65,14 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
 
 
 def _reads(attempt: Attempt) -> list[Read]:
-    return [(SIDECAR, {"run_id": attempt.run_id}), (CHAIN, {"chain": attempt.run_id})]
+    return [(SIDECAR, {"run_id": attempt.run_id}), (EVIDENCE, {"run_id": attempt.run_id})]
 
 
-def _sidecar(row: Row | None, run_id: str) -> Json:
+def _answer(row: Row | None, run_id: str) -> Json:
     if row is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    sidecar: Json = row[0]
-    return sidecar
+    found: Json = row[0]
+    return found
 
 
 def chain_intact(rows: Sequence[Row], chain_name: str) -> bool:
@@ -84,16 +97,25 @@ def _document(deps: Deps, entry: Json) -> gate.KbDocument:
 
 
 def _finish(deps: Deps, run_id: str) -> None:
-    """What can only be done after COMMIT: the runs index; then that, state.json and the outbox are read back."""
+    """What can only be done after COMMIT: the bundle's signature, the runs index; then the index, state.json and the
+    outbox are read back.
+    """
     with single(deps.pool(Role.READ)) as connection:
-        sidecar = _sidecar(connection.execute(query(SIDECAR), {"run_id": run_id}).fetchone(), run_id)
+        sidecar = _answer(connection.execute(query(SIDECAR), {"run_id": run_id}).fetchone(), run_id)
     kb_id, line = index_entry(sidecar)
     deps.kb.put(kb_id, line)
-    with single(deps.pool(Role.READ)) as connection:
+    pins = _closing(sidecar)["result"]["pins"]
+    bundles.sign(deps, pins["evidence_artifact"])
+    with single(deps.pool(Role.READ)) as connection, connection.pipeline():
         connection.execute(query("action_record"), {
             "run_id": run_id, "gate": gate.GATE, "connector": "kb", "operation": "index", "target": kb_id,
             "sha256": sha256_hex(line), "request": Jsonb({"kind": "runs_index"}),
             "response": Jsonb({"size_bytes": len(line)}), "reversible": False, "how": "write-once",
+        })  # fmt: skip
+        connection.execute(query("action_record"), {
+            "run_id": run_id, "gate": gate.GATE, "connector": "evidence", "operation": "store",
+            "target": pins["evidence_artifact"], "sha256": pins["evidence_sha256"], "request": Jsonb({}),
+            "response": Jsonb({}), "reversible": True, "how": "delete the artifact",
         })  # fmt: skip
     state = run_folder.read_state(deps.settings.runs, run_id)
     report = gate.finished(
@@ -114,7 +136,7 @@ def _finish(deps: Deps, run_id: str) -> None:
 def index_entry(sidecar: Json) -> tuple[str, bytes]:
     """(KB id, bytes) of a closed run's line in the runs index, from its sealed receipt: the same at every try."""
     run = sidecar["run"]
-    receipt = next(one for one in sidecar["receipts"] if one["gate"] == gate.GATE)
+    receipt = _closing(sidecar)
     line = gate.index_line(
         run_id=run["run_id"],
         document_id=run["document_id"],
@@ -122,3 +144,7 @@ def index_entry(sidecar: Json) -> tuple[str, bytes]:
         sealed_utc=receipt["sealed_at"],
     )
     return gate.index_id(run["run_id"]), line
+
+
+def _closing(sidecar: Json) -> Json:
+    return next(one for one in sidecar["receipts"] if one["gate"] == gate.GATE)

@@ -37,7 +37,8 @@ class Signer:
 class Deps:
     """Dependencies of the activities of one worker process. `worker` names it in attempts; no globals anywhere.
 
-    `build_id` names the code that it runs; empty where no workflow is driven.
+    `build_id` names the code that it runs; empty where no workflow is driven. `history` freezes the digest of the
+    history of the workflow that runs an activity (`activities.history`); None where none does.
     """
 
     settings: Settings
@@ -48,6 +49,7 @@ class Deps:
     kb: Store
     signer: Callable[[], Signer]
     build_id: str = ""
+    history: Callable[[], dict[str, Any] | None] = lambda: None
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
 
     def pool(self, role: Role) -> Pool:

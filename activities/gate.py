@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any
 
 import structlog
@@ -68,7 +68,7 @@ def run_gate(
     `prepare` does what must not happen inside the transaction and gives the approvals to consume.
     """
     pool = deps.pool(gate.role)
-    cap = deps.settings.cap_seconds(gate.phase)
+    cap, began = deps.settings.cap_seconds(gate.phase), thread_time()
     attempt = tx.begin_attempt(pool, gate, input.run_id, worker=deps.worker, lease_seconds=int(cap))
     if isinstance(attempt, tx.Closed):
         return GateOutcome(gate=gate.name, status="ended", code=attempt.status, state=attempt.run.get("state", ""))
@@ -85,7 +85,7 @@ def run_gate(
         rehearsal = rehearse()
         terms = Terms(approvals=approvals, rehearse=rehearsal, cap_seconds=cap, reads=reads(attempt))
         with _capped(cap):
-            result = _in_transaction(deps, attempt, body, terms)
+            result = _in_transaction(deps, attempt, body, terms, began)
     except DatabaseRefused as problem:
         result = Refusal(status="failed", code=problem.code, reason=str(problem))
     except CutterError as problem:
@@ -104,7 +104,10 @@ def run_gate(
     return _refuse(deps, attempt, result, report=result.evidence)
 
 
-def _in_transaction(deps: Deps, attempt: tx.Attempt, body: Body, terms: Terms) -> tx.Sealed | GateReport | Refusal:
+def _in_transaction(
+    deps: Deps, attempt: tx.Attempt, body: Body, terms: Terms, began: float
+) -> tx.Sealed | GateReport | Refusal:
+    """`began`: the thread's own clock at the attempt's beginning; what it has worked since then is sealed too."""
     pool = deps.pool(attempt.gate.role)
     with tx.gate_transaction(pool, attempt, terms) as opened:
         if isinstance(opened, tx.Sealed):
@@ -116,7 +119,8 @@ def _in_transaction(deps: Deps, attempt: tx.Attempt, body: Body, terms: Terms) -
             return answer
         if terms.rehearse or not answer.report.passed:
             return answer.report
-        sealed = tx.seal(opened, answer.report, extra=answer.extra, kb_id=report_id(attempt, answer.report))
+        extra = {**answer.extra, "cpu_ms": round((thread_time() - began) * 1000)}
+        sealed = tx.seal(opened, answer.report, extra=extra, kb_id=report_id(attempt, answer.report))
         return sealed if isinstance(sealed, tx.Sealed) else _not_opened(sealed)
 
 

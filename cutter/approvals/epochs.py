@@ -141,6 +141,20 @@ def read_epoch(approvers_dir: Path, number: int) -> Policy:
         raise _unreadable(path, problem) from problem
 
 
+def public_key(approvers_dir: Path, approver: Approver) -> bytes:
+    """The public key that an epoch names, by its sha256; NotFound when the folder lacks it or holds another."""
+    path = _key_path(approvers_dir, approver.fingerprint, approver.key_sha256)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        data = b""
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+    if sha256_hex(data) != approver.key_sha256:
+        raise NotFound(f"the public key of {approver.name} is missing or changed in {approvers_dir}")
+    return data
+
+
 def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[Policy, Gpg]:
     """The epoch whose sha256 the database names, and a keyring of exactly its approvers' keys.
 
@@ -216,7 +230,7 @@ def _take_key(approvers_dir: Path, one: NewApprover, binary: str) -> Approver:
     if len(fingerprints) != 1:
         raise InvalidInput(f"the key file of {one.name} holds {len(fingerprints)} keys; export exactly one")
     digest = sha256_hex(one.public_key)
-    _write_new(approvers_dir / "keys" / f"{fingerprints[0]}-{digest[:16]}.asc", one.public_key)
+    _write_new(_key_path(approvers_dir, fingerprints[0], digest), one.public_key)
     return Approver(
         name=one.name,
         fingerprint=fingerprints[0],
@@ -255,6 +269,10 @@ def _read_signature(path: Path) -> bytes:
 
 def _epoch_path(approvers_dir: Path, number: int) -> Path:
     return approvers_dir / f"epoch-{number:04d}.yaml"
+
+
+def _key_path(approvers_dir: Path, fingerprint: str, key_sha256: str) -> Path:
+    return approvers_dir / "keys" / f"{fingerprint}-{key_sha256[:16]}.asc"
 
 
 def _unreadable(path: Path, problem: OSError) -> Unavailable:

@@ -190,8 +190,9 @@ class Bundle:
             event["run_id"] for event in self.events
         } != {self.run["run_id"]}:
             yield "the audit chain is another run's, or names other receipts"
-        if any(not any(line.items() <= move.items() for move in moves) for line in self.rows("transitions")):
-            yield "the transitions are not those of the audit chain"
+        lines = self.rows("transitions")
+        if not all(any(line.items() <= move.items() for line in lines) for move in moves):
+            yield "the transitions lack one of the audit chain"
 
     def approvals(self) -> Iterator[str]:
         heard = [[event.get(name) for name in ("approval_sha256", "fingerprint", "accepted")] for event in self.events]
@@ -252,19 +253,19 @@ def check(data: bytes, head: Json = None, sha256: Json = None, history: Json = N
     compared = None if sha256 is None else [f"it is {own}"] * (own != sha256)
     return [
         _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing beside them"),
-        _line("sha256", compared, f"{own}: hold it against the closeout's report, or give that with --sha256"),
+        _line("sha256", compared, own if sha256 else f"{own}: give the one in the closeout's report with --sha256"),
         *_chain(verify_export(b.members["audit.jsonl"], head)),
         _line("receipts", b.chained(), f"{len(b.receipts)} in one chain, as the audit chain names them"),
         _line("approvals", b.approvals(), f"{len(b.accepted)} documents; requests, digests, receipts, verdicts agree"),
-        _line("authorship", b.authorship(gpg) if gpg else None, "signatures by the epoch's keys" if gpg else "no gpg"),
-        _line("history", b.engine(history) if history else None, "Temporal's events, given with --history"),
-        _line("policy", None, "whether these policy epochs were in force: ask who installed them"),
+        _line("authorship", b.authorship(gpg) if gpg else None, "by the epochs' keys" if gpg else "gpg is not here"),
+        _line("history", b.engine(history) if history else None, "Temporal's own events, given with --history"),
+        _line("policy", None, "that these epochs were in force, and the workers' own signatures (no keys of theirs)"),
         _line("the law", None, f"no text is in a bundle; the stored units digest to {b.pins.get('writer_digest')}"),
     ]
 
 
 def _chain(audit: AuditCheck) -> list[Line]:
-    lines = [_line("audit chain", audit.problems, f"{audit.events} events of {audit.chains}, head {audit.head}")]
+    lines = [_line("audit chain", audit.problems, f"{audit.events} events, head {audit.head}")]
     lines += [_line("head", (), f"covers {audit.anchored}")] if audit.anchored != "nothing" else []
     return lines + [_line("head", None, text) for text in audit.unchecked]
 

@@ -33,7 +33,11 @@ class KbDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The run's documents, its units, its receipts and approvals (sovereign gates whose approval was consumed)."""
+    """The run's documents, its units, its receipts and approvals (sovereign gates whose approval was consumed).
+
+    `bundle_*`: the evidence bundle's name in the artifact store, its sha256 as built and as read back; `history_sha256`
+    of Temporal's history, None where no engine ran the gate.
+    """
 
     documents: tuple[KbDocument, ...]
     units_enacted: int
@@ -42,6 +46,10 @@ class Evidence:
     approvals_consumed: frozenset[str]
     audit_head: str
     chain_intact: bool
+    bundle_id: str
+    bundle_sha256: str
+    bundle_found_sha256: str
+    history_sha256: str | None
 
 
 def evaluate(evidence: Evidence) -> GateReport:
@@ -49,6 +57,7 @@ def evaluate(evidence: Evidence) -> GateReport:
 
     - kb_documents_uploaded: all KB docs for this run uploaded, with the sha256 recorded when they were written
     - units_enacted, receipts_sealed, approvals_consumed, audit_chain_intact: nothing is missing behind them (ours)
+    - evidence_bundle_sealed: the bundle stands in the artifact store as it was built (ours; seed 003 §8)
 
     What can only be true after COMMIT stands in `finished`.
     """
@@ -72,8 +81,20 @@ def evaluate(evidence: Evidence) -> GateReport:
             equal("receipts_sealed", evidence.receipts_sealed, RECEIPTS),
             equal("approvals_consumed", sorted(evidence.approvals_consumed), sorted(one.value for one in Sovereign)),
             holds("audit_chain_intact", evidence.chain_intact, evidence.audit_head, "an unbroken chain"),
+            holds(
+                "evidence_bundle_sealed",
+                bool(evidence.bundle_sha256) and evidence.bundle_found_sha256 == evidence.bundle_sha256,
+                evidence.bundle_found_sha256 or "no bundle",
+                evidence.bundle_sha256,
+            ),
         ),
-        pins={"audit_head": evidence.audit_head, "documents": len(evidence.documents)},
+        pins={
+            "audit_head": evidence.audit_head,
+            "documents": len(evidence.documents),
+            "evidence_artifact": evidence.bundle_id,
+            "evidence_sha256": evidence.bundle_sha256,
+            **({"history_sha256": evidence.history_sha256} if evidence.history_sha256 else {}),
+        },
     )
 
 

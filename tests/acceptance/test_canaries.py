@@ -90,6 +90,16 @@ def test_no_word_of_the_law_is_in_a_run_folder(marked: Stack) -> None:
         assert not words_in(text), f"{path.name}: {around(text)}"
 
 
+def test_no_word_of_the_law_is_in_an_evidence_bundle(marked: Stack, tmp_path: Path) -> None:
+    sealed = {}
+    for name, document in DOCUMENTS.items():
+        file = tmp_path / f"{name}.tar"
+        sealed[name] = marked.json("evidence", "export", document, "-o", str(file))["sealed"]
+        text = file.read_bytes().decode("latin-1")
+        assert not words_in(text), f"{name}: {around(text)}"
+    assert {name for name, how in sealed.items() if how == "by the closeout"} == {"passed"}
+
+
 def test_titles_are_in_requests_alone_and_bodies_in_no_document(marked: Stack) -> None:
     for path in files(marked.state / "kb"):
         text = path.read_bytes().decode("utf-8", errors="replace")

@@ -153,6 +153,10 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "approvals_consumed": (frozenset(), "approvals_consumed"),
         "audit_head": (OTHER, ""),
         "chain_intact": (False, "audit_chain_intact"),
+        "bundle_id": ("another", ""),
+        "bundle_sha256": (OTHER, "evidence_bundle_sealed"),
+        "bundle_found_sha256": (OTHER, "evidence_bundle_sealed"),
+        "history_sha256": (OTHER, ""),
     },
     "IG_closeout after COMMIT": {
         "run_id": ("another", "sidecar_finalized"),
@@ -172,6 +176,8 @@ ONLY_SHOWN = {
     ("IG_grant_probe", "grants_sha256"): "a pin; the cells are what is checked",
     ("IG_cut_leg_a_execute", "rehearsal"): "waives the approvals of what the database never commits",
     ("IG_closeout", "audit_head"): "a pin; the chain to it is what is checked",
+    ("IG_closeout", "bundle_id"): "a pin; its bytes are what is checked",
+    ("IG_closeout", "history_sha256"): "a pin: Temporal is not believed, its history is only kept",
 }
 
 CASES = [

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from starter import runs as registered
 from tests.acceptance.cli.conftest import NOBODY, Cutter
+from tests.support.processes import temporal_program
 from tests.support.stack import DOCUMENT, THREE_UNITS, Stack
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
@@ -244,6 +245,45 @@ async def test_the_audit_export_verifies_offline_and_a_deleted_event_is_seen(
     found = await cutter("audit", "verify", str(file), "--head", head, "--json", **nowhere)
     assert (found.code, found.json["intact"]) == (1, False)
     assert any("deleted" in problem for problem in found.json["problems"])
+
+
+async def test_the_evidence_of_a_run_verifies_offline_with_temporals_own_history(
+    stack: Stack, cutter: Cutter, tmp_path: Path
+) -> None:
+    async with stack.workers():
+        run = await stack.start()
+        await run.through()
+        history = tmp_path / "history.json"
+        shown = [temporal_program(), "workflow", "show", "--workflow-id", f"document/{DOCUMENT}", "--output", "json"]
+        asked = await asyncio.create_subprocess_exec(
+            *shown, "--address", stack.settings.temporal_address or "", stdout=asyncio.subprocess.PIPE
+        )
+        history.write_bytes((await asked.communicate())[0])
+    file = tmp_path / "evidence.tar"
+    made = (await cutter("evidence", "export", DOCUMENT, "-o", str(file), "--json")).json
+    assert (made["sealed"], made["signature"]) == ("by the closeout", f"{file}.asc")
+    nowhere = {"CUTTER_DATABASE_URL": "postgresql://127.0.0.1:1/x", "CUTTER_TEMPORAL_ADDRESS": NOBODY}
+    kept = ("--head", made["head"], "--sha256", made["sha256"], "--history", str(history))
+    whole = await cutter("evidence", "verify", str(file), *kept, "--json", **nowhere)
+    verdicts = {(line["check"], line["verdict"]) for line in whole.json["checks"]}
+    assert whole.code == 0
+    assert verdicts == {
+        *((what, "OK") for what in ("archive", "sha256", "audit chain", "head", "receipts", "approvals", "authorship",
+                                    "history")),
+        ("policy", "NOT CHECKED"), ("the law", "NOT CHECKED"),
+    }  # fmt: skip
+    blind = await cutter("evidence", "verify", str(file), **nowhere)
+    assert blind.code == 0
+    assert re.search(r"NOT CHECKED +head +whether the whole file was rewritten", blind.out)
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    refused = await cutter("evidence", "verify", str(file), *kept, **nowhere)
+    assert refused.code == 1
+    assert re.search(r"FAILED +archive ", refused.out)
+    another = await cutter("evidence", "verify", str(history), **nowhere)
+    assert another.code == 2
+    assert "this is no evidence bundle" in another.err
 
 
 async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: Cutter) -> None:

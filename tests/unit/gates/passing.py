@@ -136,6 +136,8 @@ DOCUMENTS = tuple(
 CLOSEOUT = closeout.Evidence(
     documents=DOCUMENTS, units_enacted=N, units_planned=N, receipts_sealed=closeout.RECEIPTS,
     approvals_consumed=frozenset(one.value for one in Sovereign), audit_head=sha256_hex("head"), chain_intact=True,
+    bundle_id=f"{RUN}/evidence.tar", bundle_sha256=sha256_hex("bundle"), bundle_found_sha256=sha256_hex("bundle"),
+    history_sha256=sha256_hex("history"),
 )  # fmt: skip
 _LINE = closeout.index_line(run_id=RUN, document_id="ICX-LAW-1", audit_head=sha256_hex("head"), sealed_utc=_TAKEN)
 FINISH = closeout.Finish(

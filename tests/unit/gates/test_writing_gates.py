@@ -451,6 +451,25 @@ def test_audit_chain_intact_violated_when_it_is_broken() -> None:
     assert_refuses(CLOSEOUT, "audit_chain_intact", chain_intact=False)
 
 
+def test_evidence_bundle_sealed_holds() -> None:
+    assert_holds(CLOSEOUT, "evidence_bundle_sealed")
+
+
+@pytest.mark.parametrize("found", ["", "0" * 64])
+def test_evidence_bundle_sealed_violated_when_the_store_has_another_or_none(found: str) -> None:
+    assert_refuses(CLOSEOUT, "evidence_bundle_sealed", bundle_found_sha256=found)
+
+
+def test_evidence_bundle_sealed_violated_when_none_was_built() -> None:
+    report = closeout.evaluate(dataclasses.replace(CLOSEOUT, bundle_sha256="", bundle_found_sha256=""))
+    assert [one.name for one in report.violations] == ["evidence_bundle_sealed"]
+
+
+def test_the_digest_of_the_history_is_pinned_where_an_engine_ran_the_gate() -> None:
+    assert closeout.evaluate(CLOSEOUT).pins["history_sha256"] == CLOSEOUT.history_sha256
+    assert "history_sha256" not in closeout.evaluate(dataclasses.replace(CLOSEOUT, history_sha256=None)).pins
+
+
 def test_kb_documents_complete_holds() -> None:
     assert_holds(FINISH, "kb_documents_complete")
 

@@ -137,3 +137,6 @@ from cutter_governance.approval_request q
 join cutter_governance.approval_consumption c on c.request_id = q.request_id
 where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'approved'
 order by q.n desc, c.slot limit 1
+
+-- name: run_evidence
+select cutter_governance.fn_run_evidence(%(run_id)s)

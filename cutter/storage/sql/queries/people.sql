@@ -44,6 +44,3 @@ order by requested_at desc limit 1
 select exists (
     select from cutter_governance.gate_receipt
     where run_id = %(run_id)s and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
-
--- name: audit_chain
-select prev_hash, body, hash from cutter_governance.audit_event where chain = %(chain)s order by seq

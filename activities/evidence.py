@@ -1,0 +1,53 @@
+"""IO: the evidence bundle at closeout: built and stored while the gate is open, signed when it is closed (seed 003 §8).
+
+The bundle holds receipts 1 to 10 and the audit chain up to the head that the closeout seals; the closeout's receipt
+names the bundle by its sha256, and so does its report. An attempt that is not sealed leaves a bundle of its own, which
+nothing names.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import structlog
+
+from activities.deps import Deps
+from cutter.domain.digests import sha256_hex
+from cutter.domain.sidecar import render_transitions
+from cutter.errors import Conflict, Unavailable
+from cutter.evidence import bundle
+from cutter.evidence.bundle import Bundle
+from cutter.kb.ids import signature_of
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+
+
+def store(deps: Deps, facts: Json, sidecar: Json, history: Json | None) -> tuple[Bundle, str]:
+    """Build a run's bundle and store it; (the bundle, the sha256 of what stands in the store then).
+
+    Raises Unavailable when the store, the knowledge base or the folder of approvers is away, or lacks what was signed.
+    """
+    signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
+    if signed.missing:
+        raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
+    made = bundle.built(facts, signed, render_transitions(sidecar), history)
+    artifacts = bundle.artifacts(deps.settings.artifacts)
+    artifacts.put(made.artifact_id, made.data)
+    return made, sha256_hex(artifacts.get(made.artifact_id))
+
+
+def sign(deps: Deps, artifact_id: str) -> None:
+    """Put the worker's own signature beside a bundle, where its key home has a private key; once."""
+    artifacts, name = bundle.artifacts(deps.settings.artifacts), signature_of(artifact_id)
+    if artifacts.exists(name):
+        return
+    try:
+        signer = deps.signer()
+    except Unavailable as problem:
+        log.info("evidence.unsigned", artifact=artifact_id, reason=str(problem))
+        return
+    with suppress(Conflict):  # another attempt was quicker; one signature is enough
+        artifacts.put(name, signer.gpg.sign_detached(artifacts.get(artifact_id), signer.fingerprint))

@@ -1,0 +1,73 @@
+"""IO: the digest of Temporal's history of a run, which its closeout freezes (seed 003 §8): histories expire.
+
+It covers the events of the execution that closes the run, from the first up to the one that schedules this very
+activity; what follows is about the closing itself. Each event is its JSON form, as `temporal workflow show --output
+json` prints it, made canonical (sorted keys, no blanks, whole numbers without a fraction) and ended by a line feed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from cutter import limits
+from cutter.errors import Unavailable
+from cutter.evidence.offline import canonical
+
+Json = dict[str, Any]
+
+SCHEDULED = "activityTaskScheduledEventAttributes"
+
+
+def freezing(client: Client, loop: asyncio.AbstractEventLoop) -> Callable[[], Json | None]:
+    """What an activity's thread calls: {workflow_id, execution_id, events, sha256} of its own workflow's history.
+
+    None outside an activity. Raises Unavailable(what="temporal") when the history cannot be read or does not end.
+    """
+
+    def freeze() -> Json | None:
+        if not activity.in_activity():
+            return None
+        asked = _frozen(client, activity.info())
+        try:
+            return asyncio.run_coroutine_threadsafe(asked, loop).result(limits.HISTORY_SECONDS * 2)
+        except (RPCError, TimeoutError) as problem:
+            raise Unavailable(
+                f"Temporal does not give the history ({type(problem).__name__})", what="temporal"
+            ) from None
+
+    return freeze
+
+
+async def _frozen(client: Client, info: activity.Info) -> Json:
+    handle = client.get_workflow_handle(str(info.workflow_id), run_id=info.workflow_run_id)
+    digest, count = hashlib.sha256(), 0
+    async for event in handle.fetch_history_events(rpc_timeout=timedelta(seconds=limits.HISTORY_SECONDS)):
+        seen = MessageToDict(event)
+        digest.update((canonical_event(seen) + "\n").encode())
+        count += 1
+        if seen.get(SCHEDULED, {}).get("activityId") == info.activity_id or count == limits.HISTORY_EVENTS_MAX:
+            break
+    return {
+        "workflow_id": info.workflow_id, "execution_id": info.workflow_run_id, "events": count,
+        "sha256": digest.hexdigest(),
+    }  # fmt: skip
+
+
+def canonical_event(event: Json) -> str:
+    """An event's one text. Python writes a whole double as 2.0 and the temporal CLI as 2: here it is 2."""
+    return canonical(json.loads(json.dumps(event), parse_float=_whole))
+
+
+def _whole(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() else value

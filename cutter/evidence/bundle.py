@@ -1,0 +1,121 @@
+"""IO: a run's evidence bundle: what PostgreSQL, the knowledge base and the folder of approvers hold of it, in one file.
+
+The same run gives the same bytes: members in order, canonical JSON, a tar without times or owners (`offline.sealed`).
+It holds digests and metadata, and no text of a law; the only texts are the statements that people signed, the policy
+epochs that say who they are, and their public keys. docs/evidence.md describes each member.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cutter import limits
+from cutter.approvals import epochs
+from cutter.approvals.policy_file import parse_policy
+from cutter.domain.digests import sha256_hex
+from cutter.errors import NotFound
+from cutter.evidence import audit, costs
+from cutter.evidence.offline import canonical, sealed
+from cutter.kb.ids import artifact_id_rule, signature_of
+from cutter.kb.store import Store
+
+Json = dict[str, Any]
+
+TABLES = (
+    "receipts", "attempts", "requests", "verdicts", "consumptions", "revocations", "orders", "acknowledgements",
+    "refusals", "actions", "documents", "signatures",
+)  # fmt: skip
+"""What `fn_run_evidence` answers in rows: each is a member of canonical JSON lines."""
+
+NO_HISTORY: Json = {"events": 0, "sha256": None}
+"""Of a run that is not closed, or that was closed without an engine: nothing was frozen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """What people signed in a run, by member name, and the names of what was judged and is not there any more."""
+
+    members: dict[str, bytes] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A bundle's bytes, its name in the artifact store, the audit head that it ends with."""
+
+    run_id: str
+    head: str
+    data: bytes
+
+    @property
+    def sha256(self) -> str:
+        return sha256_hex(self.data)
+
+    @property
+    def artifact_id(self) -> str:
+        """By content: an attempt that was not sealed leaves its own, and never stands in another's way."""
+        return f"{self.run_id}/evidence-{self.sha256[:16]}.tar"
+
+
+def artifacts(url: str) -> Store:
+    """The store where bundles stand beside the backups."""
+    return Store(url, id_rule=artifact_id_rule, what="artifacts")
+
+
+def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
+    """Statements that were accepted, with their signatures; the policy epochs they were judged by; their signers' keys.
+
+    Raises Unavailable when the knowledge base or the folder of approvers cannot be read.
+    """
+    members: dict[str, bytes] = {f"epochs/{one['sha256']}.yaml": one["body"].encode() for one in facts["epochs"]}
+    known = {one["sha256"]: parse_policy(one["body"].encode()) for one in facts["epochs"]}
+    missing = []
+    for verdict in facts["verdicts"]:
+        if not verdict["accepted"]:
+            continue
+        name, kb_id = f"signed/{verdict['approval_sha256']}", verdict["kb_id"]
+        signer = known[verdict["policy_sha256"]].approver_of(verdict["fingerprint"])
+        try:
+            body = kb.get(kb_id, limit=limits.STATEMENT_BYTES_MAX)
+            if sha256_hex(body) != verdict["approval_sha256"]:
+                raise NotFound(f"{kb_id} holds other bytes")
+            members[f"{name}.md"] = body
+            members[f"{name}.asc"] = kb.get(signature_of(kb_id), limit=limits.SIGNATURE_BYTES_MAX)
+            if signer is not None:
+                members[f"keys/{signer.key_sha256}.asc"] = epochs.public_key(approvers, signer)
+        except NotFound as problem:
+            missing.append(str(problem))
+    return Signed(members=members, missing=tuple(missing))
+
+
+def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None) -> Bundle:
+    """The bundle of what `fn_run_evidence` answers; `transitions` is transitions.jsonl, cut here as the answer is."""
+    members = {
+        "run.json": _line(facts["run"]),
+        "source.json": _line(facts["source"]),
+        "outputs.json": _line(facts["outputs"]),
+        "costs.json": _line(costs.rollup(facts)),
+        "history.json": _line(history or NO_HISTORY),
+        "audit.jsonl": audit.export(facts["events"]),
+        "transitions.jsonl": _until(transitions, facts["as_of"]),
+        **{f"{name}.jsonl": b"".join(_line(row) for row in facts[name]) for name in TABLES},
+        **signed.members,
+    }
+    return Bundle(run_id=facts["run"]["run_id"], head=facts["events"][-1]["hash"], data=sealed(members))
+
+
+def _line(value: object) -> bytes:
+    return (canonical(value) + "\n").encode()
+
+
+def _until(transitions: bytes, as_of: str | None) -> bytes:
+    """The events up to a moment; all have their time first, in one form."""
+    lines = transitions.splitlines(keepends=True)
+    return b"".join(line for line in lines if as_of is None or _time(line) <= as_of)
+
+
+def _time(line: bytes) -> str:
+    return str(json.loads(line)["timestamp"])

@@ -1,0 +1,365 @@
+"""The evidence bundle of a real run: the same bytes at every making, sealed by the closeout, no edit unseen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from activities.closeout import closeout
+from cutter.domain.digests import canonical_json, chain, sha256_hex
+from cutter.errors import Conflict, NotFound, Unavailable
+from cutter.evidence import audit, bundle, offline
+from cutter.evidence.bundle import Bundle
+from cutter.gates.catalogue import WorkerRole
+from cutter.kb.store import Store
+from cutter.messages import GateInput
+from starter.evidence import exported
+from tests.campaigns.trials import Dice
+from tests.support.database import TestCluster
+from tests.support.runs import Deployment, Keys, deployment, drive, law
+
+WORD = "zqcanaryx"
+BYTES_TRIED = 200
+"""Of a bundle's some 140,000, chosen by a seed, beside every structural place; each takes 4 ms."""
+
+Members = dict[str, bytes]
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """A closed run and its bundle as it was sealed."""
+
+    made: Deployment
+    run_id: str
+    bundle: Bundle
+    signature: bytes | None
+
+    @property
+    def members(self) -> Members:
+        """The members without their manifest, which is made anew when they are sealed."""
+        found = offline.Bundle(self.bundle.data).members
+        return {name: body for name, body in found.items() if name != offline.MANIFEST}
+
+    def receipt(self) -> Json:
+        found: Json = self.made.database.value(
+            "select result from cutter_governance.gate_receipt where run_id = %s and gate = 'IG_closeout'",
+            (self.run_id,),
+        )
+        return found
+
+
+@pytest.fixture(scope="module")
+def closed(cluster: TestCluster, keys: Keys) -> Iterator[Closed]:
+    with cluster.database(prefix="evidence") as database, deployment(database, keys) as made:
+        run_id = drive(made, law(3, word=WORD)).run_id
+        found, sealed, signature = exported(made.settings, run_id)
+        assert sealed
+        yield Closed(made=made, run_id=run_id, bundle=found, signature=signature)
+
+
+def verdicts(data: bytes, **given: Any) -> dict[str, str]:
+    """Check → its word; of several lines of one check the worst."""
+    found: dict[str, str] = {}
+    for what, verdict, _ in offline.check(data, **given):
+        found[what] = offline.FAILED if offline.FAILED in (verdict, found.get(what)) else verdict
+    return found
+
+
+def refused(data: bytes, **given: Any) -> set[str]:
+    """The checks that failed; what cannot even be read as a bundle failed as a whole."""
+    try:
+        return {what for what, verdict in verdicts(data, **given).items() if verdict == offline.FAILED}
+    except offline.BROKEN:
+        return {"file"}
+
+
+# --- made once, and again -------------------------------------------------------------------------------------------
+
+
+def test_the_closeout_seals_its_digest_in_receipt_report_action_and_folder(closed: Closed) -> None:
+    pins = closed.receipt()["pins"]
+    assert (pins["evidence_sha256"], pins["evidence_artifact"]) == (closed.bundle.sha256, closed.bundle.artifact_id)
+    kb_id, recorded = closed.made.database.value(
+        "select json_build_array(kb_id, sha256) from cutter_governance.outbox where run_id = %s"
+        " and subject = 'IG_closeout'",
+        (closed.run_id,),
+    )
+    report = closed.made.deps[WorkerRole.CUTTER].kb.get(kb_id)
+    assert sha256_hex(report) == recorded
+    assert closed.bundle.sha256.encode() in report
+    stored = closed.made.database.value(
+        "select payload_sha256 from cutter_governance.action_receipt where run_id = %s and connector = 'evidence'",
+        (closed.run_id,),
+    )
+    assert stored == closed.bundle.sha256
+    state = json.loads((closed.made.settings.runs / closed.run_id / "state.json").read_text())
+    path = {one["path"]: one["sha256"] for one in state["phases"]["closeout"]["artifacts"]}
+    name = closed.bundle.artifact_id.removeprefix(f"{closed.run_id}/")
+    assert path[name] == closed.bundle.sha256
+    assert sha256_hex((closed.made.settings.runs / closed.run_id / name).read_bytes()) == closed.bundle.sha256
+
+
+def test_a_bundle_that_is_gone_is_made_again_to_the_byte_whatever_was_recorded_since(closed: Closed) -> None:
+    file = closed.made.settings.runs / closed.bundle.artifact_id
+    closed.made.database.run(
+        "select cutter_governance.fn_refusal_record(%s, null, 'submit_approval', 'late', 'after the end')",
+        (closed.run_id,), role="cutter_read",
+    )  # fmt: skip
+    closed.made.database.run(
+        "select cutter_governance.fn_audit(%s, 'later', '{}')", (closed.run_id,), role="cutter_owner"
+    )
+    file.unlink()
+    try:
+        again, sealed, _ = exported(closed.made.settings, closed.run_id)
+        assert sealed
+        assert again.data == closed.bundle.data
+    finally:
+        file.write_bytes(closed.bundle.data)
+
+
+def test_other_bytes_in_the_store_are_never_handed_out(closed: Closed) -> None:
+    file = closed.made.settings.runs / closed.bundle.artifact_id
+    file.write_bytes(closed.bundle.data[:-1] + b"x")
+    try:
+        with pytest.raises(Conflict, match="its closeout sealed"):
+            exported(closed.made.settings, closed.run_id)
+    finally:
+        file.write_bytes(closed.bundle.data)
+
+
+def test_the_workers_own_key_has_signed_it(closed: Closed) -> None:
+    signer = closed.made.deps[WorkerRole.CUTTER].signer()
+    assert closed.signature is not None
+    evidence = signer.gpg.verify_detached(closed.bundle.data, closed.signature)
+    assert evidence.records[0].primary_fingerprint == signer.fingerprint
+
+
+def test_no_word_of_the_law_is_in_it(closed: Closed) -> None:
+    count = "select count(*) from public.unit_version where body like %s"
+    assert closed.made.database.value(count, (f"%{WORD}%",)) == 2
+    for text in (WORD, "An Act to test", "Rule 1", "Preamble"):
+        assert text.encode() not in closed.bundle.data
+
+
+def test_a_run_that_is_not_closed_has_one_as_it_stands_and_no_run_has_none(closed: Closed) -> None:
+    made = closed.made
+    run_id = drive(made, law(2), until="IG_grant_probe").run_id
+    made.approve(run_id, "SG_cut_authz")
+    found, sealed, signature = exported(made.settings, run_id)
+    assert (sealed, signature) == (False, None)
+    assert exported(made.settings, run_id)[0].data == found.data
+    assert refused(found.data, head=found.head, sha256=found.sha256, gpg=shutil.which("gpg")) == set()
+    missing = run_id[:-1] + ("0" if run_id[-1] != "0" else "1")
+    with pytest.raises(NotFound, match="no run"):
+        exported(made.settings, missing)
+
+
+# --- the closeout waits for what it needs ---------------------------------------------------------------------------
+
+
+def test_a_closeout_waits_for_what_was_signed_the_store_and_its_own_workflow(closed: Closed) -> None:
+    made = closed.made
+    driven = drive(made, law(2), until="IG_lifecycle_enact_execute")
+    asked, deps = GateInput(run_id=driven.run_id), made.deps[WorkerRole.CUTTER]
+    signed = made.settings.state / "kb" / driven.approvals["SG_lifecycle_authz"]
+    kept = signed.read_bytes()
+    signed.unlink()
+    with pytest.raises(Unavailable, match="put it back") as refusal:
+        closeout(deps, asked)
+    assert refusal.value.what == "kb"
+    signed.write_bytes(kept + b"and more\n")
+    with pytest.raises(Unavailable, match="holds other bytes"):
+        closeout(deps, asked)
+    signed.write_bytes(kept)
+    nowhere = deps.settings.model_copy(update={"artifacts_url": "file:///dev/null/x"})
+    with pytest.raises(Unavailable) as refusal:
+        closeout(replace(deps, settings=nowhere), asked)
+    assert refusal.value.what == "artifacts"
+    seen = {"workflow_id": "document/ANOTHER", "execution_id": "e", "events": 3, "sha256": "0" * 64}
+    foreign = closeout(replace(deps, history=lambda: seen), asked)
+    assert (foreign.status, foreign.code) == ("out_of_order", "foreign_workflow")
+    assert made.run_row(driven.run_id)["state"] == "lifecycle_enacted"
+    own = seen | {"workflow_id": f"document/{driven.document_id}"}
+    assert closeout(replace(deps, history=lambda: own), asked).status == "passed"
+    found = offline.Bundle(exported(made.settings, driven.run_id)[0].data)
+    tried = [row["outcome"] for row in found.rows("attempts") if row["gate"] == "IG_closeout"]
+    assert tried == [*["unavailable"] * 3, "out_of_order"]
+    assert json.loads(found.members["history.json"]) == own
+
+
+# --- the check ------------------------------------------------------------------------------------------------------
+
+
+def test_a_whole_bundle_holds_and_what_the_file_cannot_show_is_said(closed: Closed) -> None:
+    blind = verdicts(closed.bundle.data)
+    assert set(blind.values()) == {offline.OK, offline.NOT_CHECKED}
+    open_questions = {"sha256", "head", "authorship", "history", "policy", "the law"}
+    assert {what for what, verdict in blind.items() if verdict == offline.NOT_CHECKED} == open_questions
+    given = verdicts(
+        closed.bundle.data, head=closed.bundle.head, sha256=closed.bundle.sha256, gpg=shutil.which("gpg")
+    )  # fmt: skip
+    assert {what for what, verdict in given.items() if verdict == offline.NOT_CHECKED} == {
+        "history",
+        "policy",
+        "the law",
+    }
+    assert set(given.values()) == {offline.OK, offline.NOT_CHECKED}
+
+
+def test_one_changed_byte_anywhere_is_seen_without_anything_from_outside(closed: Closed) -> None:
+    data, dice = closed.bundle.data, Dice(1, "bytes")
+    places = {dice.below(len(data)) for _ in range(BYTES_TRIED)}
+    at = 0
+    for body in offline.Bundle(data).members.values():
+        # The header's fields, the body's ends, its padding.
+        places |= {at + field for field in (0, 99, 104, 128, 140, 150, 156, 258, 340)}
+        places |= {at + 511, at + 512, at + 511 + len(body)}
+        at += 512 + -(-len(body) // 512) * 512
+    places |= {at, len(data) - 1}
+    for place in sorted(places):
+        changed = bytearray(data)
+        changed[place] ^= 1 + dice.below(255)
+        assert refused(bytes(changed)), f"byte {place}"
+
+
+@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"\0", lambda data: data * 2, len])
+def test_bytes_that_are_cut_off_or_added_are_seen(closed: Closed, change: Callable[[bytes], bytes]) -> None:
+    data = change(closed.bundle.data)
+    assert refused(data if isinstance(data, bytes) else b"")
+
+
+def edited(name: str, change: Callable[[list[Json]], object]) -> Callable[[Members], None]:
+    """Change the rows of a member of JSON lines."""
+
+    def forge(members: Members) -> None:
+        rows = [json.loads(line) for line in members[name].splitlines()]
+        change(rows)
+        members[name] = "".join(canonical_json_of(row) + "\n" for row in rows).encode()
+
+    return forge
+
+
+def canonical_json_of(value: Json) -> str:
+    return offline.canonical(value)
+
+
+def of_receipt(rows: list[Json]) -> None:
+    """The cutplan planned something else, and every receipt after it follows."""
+    previous = rows[2]["prev_hash"]
+    rows[2]["sealed_body"] = rows[2]["sealed_body"].replace('"ok": true', '"ok": false', 1)
+    for row in rows[2:]:
+        row["prev_hash"], row["receipt_hash"] = previous, chain(previous, row["sealed_body"])
+        previous = row["receipt_hash"]
+
+
+def of_tuple(rows: list[Json]) -> None:
+    rows[0]["tuple"]["writer_digest"] = "0" * 64
+    rows[0]["challenge"] = sha256_hex(canonical_json(rows[0]["tuple"]))
+
+
+def other_statement(members: Members) -> None:
+    name = next(name for name in members if name.endswith(".md"))
+    members[name] = members[name].replace(b"decision: approve", b"decision: reject")
+
+
+def swapped_signatures(members: Members) -> None:
+    one, other = (name for name in members if name.startswith("signed/") and name.endswith(".asc"))
+    members[one], members[other] = members[other], members[one]
+
+
+def without(suffix: str, prefix: str = "") -> Callable[[Members], None]:
+    def forge(members: Members) -> None:
+        del members[next(name for name in members if name.startswith(prefix) and name.endswith(suffix))]
+
+    return forge
+
+
+def other_epoch(members: Members) -> None:
+    name = next(name for name in members if name.startswith("epochs/"))
+    members[name] = members[name].replace(b"succession: 1", b"succession: 2")
+
+
+FORGED: dict[str, tuple[Callable[[Members], None], str]] = {
+    "a receipt left out": (edited("receipts.jsonl", lambda rows: rows.pop(3)), "receipts"),
+    "a receipt rewritten with those after it": (edited("receipts.jsonl", of_receipt), "receipts"),
+    "a receipt of another gate": (edited("receipts.jsonl", lambda rows: rows[1].update(gate="IG_cutplan")), "receipts"),
+    "another run": (edited("run.json", lambda rows: rows[0].update(run_id="ictr-other")), "receipts"),
+    "a request for other digests": (edited("requests.jsonl", of_tuple), "approvals"),
+    "a request's document": (edited("requests.jsonl", lambda r: r[0].update(request_sha256="0" * 64)), "approvals"),
+    "a consumption left out": (edited("consumptions.jsonl", lambda rows: rows.pop()), "approvals"),
+    "a consumption by another request": (
+        edited("consumptions.jsonl", lambda r: r[0].update(request_id=r[1]["request_id"])), "approvals"),
+    "another signer": (edited("verdicts.jsonl", lambda rows: rows[0].update(fingerprint="0" * 40)), "approvals"),
+    "another approver": (edited("verdicts.jsonl", lambda rows: rows[0].update(approver="mallory")), "approvals"),
+    "a refused verdict": (edited("verdicts.jsonl", lambda rows: rows[0].update(accepted=False)), "approvals"),
+    "another statement": (other_statement, "approvals"),
+    "a statement left out": (without(".md"), "approvals"),
+    "a signature left out": (without(".asc", "signed/"), "authorship"),
+    "a key left out": (without(".asc", "keys/"), "approvals"),
+    "another policy epoch": (other_epoch, "approvals"),
+    "signatures swapped": (swapped_signatures, "authorship"),
+    "a transition left out": (edited("transitions.jsonl", lambda rows: rows.clear()), "receipts"),
+    "an event of the chain": (
+        edited("audit.jsonl", lambda r: r[4].update(body=r[4]["body"].replace('"at"', '"AT"'))), "audit chain"),
+}  # fmt: skip
+"""What somebody changes who knows the format and makes the manifest anew → the check that must refuse it."""
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_an_edit_with_a_fitting_manifest_contradicts_the_rest(closed: Closed, name: str) -> None:
+    forge, check = FORGED[name]
+    members = closed.members
+    forge(members)
+    data = offline.sealed(members)
+    assert data != closed.bundle.data
+    failed = refused(data, gpg=shutil.which("gpg"))
+    assert check in failed
+    assert "archive" not in failed
+
+
+def test_what_the_chain_does_not_cover_is_covered_by_the_digest_alone(closed: Closed) -> None:
+    members = closed.members
+    edited("attempts.jsonl", lambda rows: rows[0].update(outcome="unavailable"))(members)
+    data = offline.sealed(members)
+    assert refused(data, head=closed.bundle.head, gpg=shutil.which("gpg")) == set(), "the reason for --sha256"
+    assert refused(data, sha256=closed.bundle.sha256) == {"sha256"}
+
+
+def test_a_chain_that_was_rewritten_with_everything_else_needs_a_head_from_outside(closed: Closed) -> None:
+    """The control: whoever rewrites all of it deceives a check that is given nothing, which says so."""
+    members = closed.members
+    events = [json.loads(line) for line in members["audit.jsonl"].splitlines()[:-1]]
+    previous = sha256_hex(closed.run_id)
+    for event in events:
+        event["body"] = event["body"].replace('"starter": "olga"', '"starter": "oleg"')
+        event["prev_hash"], event["hash"] = previous, chain(previous, event["body"])
+        previous = event["hash"]
+    members["audit.jsonl"] = audit.export(events)
+    data = offline.sealed(members)
+    assert refused(data, gpg=shutil.which("gpg")) == set()
+    assert verdicts(data)["head"] == offline.NOT_CHECKED
+    assert refused(data, head=closed.bundle.head) == {"audit chain"}
+    assert refused(data, sha256=closed.bundle.sha256) == {"sha256"}
+
+
+def test_the_frozen_history_is_compared_with_the_events_that_are_given(closed: Closed) -> None:
+    events = [{"eventId": str(number), "eventType": "T"} for number in range(1, 5)]
+    frozen = {"events": 3, "sha256": sha256_hex("".join(canonical_json(one) + "\n" for one in events[:3]))}
+    members = closed.members
+    members["history.json"] = (canonical_json(frozen) + "\n").encode()
+    data = offline.sealed(members)
+    assert verdicts(data, history=json.dumps({"events": events}).encode())["history"] == offline.OK
+    for other in ([events[1], events[0], *events[2:]], events[:2], [events[0] | {"eventType": "U"}, *events[1:]]):
+        assert refused(data, history=json.dumps({"events": other}).encode()) == {"history"}
+
+
+def test_the_stored_artifact_is_the_one_that_was_sealed(closed: Closed) -> None:
+    """By another way than the command's own."""
+    store = Store(closed.made.settings.artifacts, id_rule=bundle.artifact_id_rule, what="artifacts")
+    assert store.get(closed.bundle.artifact_id) == closed.bundle.data
