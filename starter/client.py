@@ -6,6 +6,7 @@ namespace. The local stack's server has none of these, so there the profile has 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from temporalio.client import Client
@@ -28,9 +29,15 @@ async def connect(settings: Settings, *, identity: str | None = None) -> Client:
     except (RPCError, RuntimeError) as problem:
         raise Unavailable(
             f"Temporal at {profile['target_host']} does not answer: type `cutter up` or see `cutter doctor` "
-            f"({str(problem).splitlines()[0][:120]})",
+            f"({_cause(problem)})",
             what="temporal",
         ) from None
+
+
+def _cause(problem: Exception) -> str:
+    """The system's own words where the transport's nested error has some, else how it begins."""
+    words = re.findall(r'message: "([^"]+)"', str(problem))
+    return words[-1] if words else str(problem).partition("\n")[0][:120]
 
 
 def _profile(settings: Settings) -> dict[str, Any]:
