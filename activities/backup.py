@@ -88,7 +88,8 @@ def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
         return young
     answer = take_and_check(deps, f"{input.run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg")
     if isinstance(answer, BackupRefusal):
-        return GateOutcome(gate=gate.GATE, status="failed", code=answer.code.value, reason=answer.message)
+        reason = answer.message[: limits.REASON_CHARACTERS_MAX]
+        return GateOutcome(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
         if record_action(connection, input.run_id, answer[0]) != answer[0].sha256:
             raise Conflict(f"backup {answer[0].artifact_id} is recorded with another sha256")

@@ -5,13 +5,18 @@ Ids, counts and digests only; never document text, a digest's input, a connectio
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from cutter import limits
 from cutter.domain import ids
 
 Mode = Literal["dryrun", "live"]
+
+_YEARS = (2000, 2200)
+"""In which a request may expire: what lies outside cannot be reckoned with."""
 
 GateStatus = Literal[
     "passed",  # sealed, or found sealed
@@ -41,6 +46,17 @@ class Caps:
     ttl_lifecycle_seconds: float = limits.TTL_SG2_HOURS * 3600
     backup_max_age_seconds: float = limits.BACKUP_MAX_AGE_MINUTES * 60
     lane_wait_seconds: float = limits.LANE_WAIT_SECONDS
+
+    def __post_init__(self) -> None:
+        _few(self.soft_seconds, self.retry_delays_seconds)
+        _short(*self.soft_seconds, most=limits.NAME_CHARACTERS_MAX)
+        spans = (
+            *self.soft_seconds.values(), self.hard_seconds, self.heartbeat_seconds, *self.retry_delays_seconds,
+            self.worker_wait_seconds, self.ttl_cut_seconds, self.ttl_lifecycle_seconds, self.backup_max_age_seconds,
+            self.lane_wait_seconds,
+        )  # fmt: skip
+        if not self.retry_delays_seconds or not all(0 < span <= limits.CAP_SECONDS_MAX for span in spans):
+            raise ValueError("a span of time that no timer could hold")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +94,15 @@ class RunView:
     facts: dict[str, str] = field(default_factory=dict)
     next_command: str = ""
 
+    def __post_init__(self) -> None:
+        _named(self.document_id)
+        if not ids.is_run_id(self.run_id):
+            raise ValueError("no run id")
+        _few(self.sealed)
+        _short(self.state, self.outcome or "", *self.sealed, most=limits.NAME_CHARACTERS_MAX)
+        _short(self.next_command)
+        _facts(self.facts)
+
 
 @dataclass(frozen=True, kw_only=True)
 class GateInput:
@@ -94,7 +119,11 @@ class GateInput:
 
 @dataclass(frozen=True, kw_only=True)
 class GateOutcome:
-    """What became of one attempt of a gate. `facts` are pins that people read (digests, counts)."""
+    """What became of one attempt of a gate. `facts` are pins that people read (digests, counts).
+
+    Bounded, as every answer to a workflow: one that someone else gave to the activity must not make commands that the
+    server refuses for ever, nor a workflow that fails on it for ever.
+    """
 
     gate: str
     status: GateStatus
@@ -105,6 +134,13 @@ class GateOutcome:
     kb_doc_id: str = ""
     sha256: str = ""
     facts: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _short(self.gate, self.state, most=limits.NAME_CHARACTERS_MAX)
+        _short(self.code, self.reason, self.kb_doc_id, self.sha256)
+        _facts(self.facts)
+        if not 0 <= self.attempt < 2**31:
+            raise ValueError("an attempt that the database cannot have counted")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +172,18 @@ class RequestView:
     accepted: dict[str, str] = field(default_factory=dict)
     offered: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        _few(self.accepted, self.offered)
+        _short(self.gate, self.code, most=limits.NAME_CHARACTERS_MAX)
+        _short(
+            self.reason, self.kb_id, self.approval_kb_id, self.challenge, self.review_decision_id, *self.accepted,
+            *self.accepted.values(), *self.offered,
+        )  # fmt: skip
+        if not 1 <= self.approvers_needed <= limits.APPROVALS_A_GATE_MAX:
+            raise ValueError("as many approvers as no policy asks for")
+        if self.status == "requested" and not _YEARS[0] <= _instant(self.expires_utc).year < _YEARS[1]:
+            raise ValueError("a request that expires at no time of ours")
+
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeInput:
@@ -159,6 +207,10 @@ class JudgeResult:
     approval_sha256: str = ""
     duplicate: bool = False
     state: str = ""
+
+    def __post_init__(self) -> None:
+        _short(self.state, most=limits.NAME_CHARACTERS_MAX)
+        _short(self.code, self.reason, self.kb_id, self.decision, self.approver, self.approval_sha256)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +242,10 @@ class StateView:
     reason: str = ""
     kb_doc_id: str = ""
     next_command: str = ""
+
+    def __post_init__(self) -> None:
+        _short(self.state, most=limits.NAME_CHARACTERS_MAX)
+        _short(self.code, self.reason, self.kb_doc_id, self.next_command)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,7 +381,7 @@ class SteerInput:
 class Steering:
     """What a batch's workflow does next, and what it shows. `totals`: items by stage, queue and outcome.
 
-    Bounded: an answer that someone else gave to the activity must not make commands that the server refuses for ever.
+    Bounded as `GateOutcome` is.
     """
 
     state: str
@@ -343,9 +399,10 @@ class Steering:
     next_command: str = ""
 
     def __post_init__(self) -> None:
-        _short(self.state, self.mode, self.gate, *self.totals, most=100)
+        _few(self.totals)
+        _short(self.state, self.mode, self.gate, *self.totals, most=limits.NAME_CHARACTERS_MAX)
         _short(self.seen, self.overview, self.report, self.note, self.next_command)
-        few = max(len(self.starts), len(self.stops)) <= limits.QUEUE_ITEMS_MAX and len(self.totals) <= 50
+        few = max(len(self.starts), len(self.stops)) <= limits.QUEUE_ITEMS_MAX
         if not few or any(not 0 <= count <= limits.QUEUE_ITEMS_MAX for count in self.totals.values()):
             raise ValueError("more than a batch holds")
 
@@ -414,6 +471,27 @@ class BatchResult:
 def _short(*texts: str, most: int = limits.ANSWER_CHARACTERS_MAX) -> None:
     if any(len(text) > most for text in texts):
         raise ValueError(f"a text of more than {most} characters")
+
+
+def _instant(text: str) -> datetime:
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return instant
+
+
+def _few(*entries: Collection[str] | Collection[float]) -> None:
+    if any(len(some) > limits.ANSWER_ENTRIES_MAX for some in entries):
+        raise ValueError(f"more than {limits.ANSWER_ENTRIES_MAX} entries")
+
+
+def _facts(facts: dict[str, str]) -> None:
+    _few(facts)
+    _short(*facts, *facts.values(), most=limits.NAME_CHARACTERS_MAX)
+    # People filter by it as a number.
+    count = facts.get("candidate_count", "0")
+    if not (count.isascii() and count.isdigit() and int(count) <= limits.CANDIDATES_MAX):
+        raise ValueError("no count of candidates")
 
 
 def _named(document_id: str) -> None:
