@@ -63,7 +63,8 @@ def go_on(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
 async def _opened(settings: Settings, batch_id: str, starter: str) -> str:
     # The client first: while Temporal does not answer, nothing is taken back that held the batch.
     client = await connect(settings)
-    await asyncio.to_thread(batches.halt, settings, batch_id, None, f"resumed by {getpass.getuser()}")
+    if await asyncio.to_thread(batches.go_on, settings, batch_id, f"resumed by {getpass.getuser()}"):
+        await batches.past_closing(client, batch_id)
     return (await batches.start(client, batch_id, starter)).id
 
 
@@ -73,7 +74,20 @@ def hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: st
 
 
 async def _hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
-    client, batch_id = await connect(settings), seen["batch"]["batch_id"]
+    client, batch_id, who = await connect(settings), seen["batch"]["batch_id"], getpass.getuser()
+    over = batches.is_over(seen)
     if seen["batch"]["halted"] not in HELD_BY_A_DECISION:
-        await asyncio.to_thread(batches.halt, settings, batch_id, None, f"signed for by {getpass.getuser()}")
-    return await batches.hand_over_set(client, batch_id, getpass.getuser(), folder, listing)
+        over = await asyncio.to_thread(batches.go_on, settings, batch_id, f"signed for by {who}")
+    if over:
+        await batches.past_closing(client, batch_id)
+    nothing_moves = await _is_over(settings, batch_id)
+    answer = await batches.hand_over_set(client, batch_id, who, folder, listing)
+    # The workflow that was started for the set may have looked before it was judged, and closes behind it.
+    if nothing_moves and answer["accepted"] and not await _is_over(settings, batch_id):
+        await batches.past_closing(client, batch_id)
+        await batches.start(client, batch_id, who)
+    return answer
+
+
+async def _is_over(settings: Settings, batch_id: str) -> bool:
+    return batches.is_over(await asyncio.to_thread(batches.view, settings, batch_id))

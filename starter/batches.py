@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from temporalio.client import Client, WithStartWorkflowOperation, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+    WorkflowUpdateFailedError,
+)
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.batch_set import listing_sha256, set_names
-from cutter.batch import documents, registry
+from cutter import limits
+from cutter.batch import documents, registry, steering
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound
@@ -37,6 +47,24 @@ def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> No
     """Start nothing more and stop what runs (`stop`, `cancel`), or go on (None). Works while Temporal is down."""
     with translated(), connect(settings, OPERATOR) as connection:
         connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
+
+
+def go_on(settings: Settings, batch_id: str, reason: str) -> bool:
+    """Take back what halted it; True when there was nothing left to do, so that its workflow may be closing.
+
+    Under the lock of whoever steers: a workflow's look came before this, and may have seen the batch over, or comes
+    after it and sees that it goes on.
+    """
+    with translated(), connect(settings, OPERATOR) as connection, connection.transaction():
+        connection.execute("select pg_advisory_xact_lock(hashtext('cutter.batch'), hashtext(%s))", (batch_id,))
+        seen = registry.view(connection, batch_id)
+        connection.execute("select cutter_governance.fn_batch_halt(%s, null, %s)", (batch_id, reason))
+    return is_over(seen)
+
+
+def is_over(seen: Json) -> bool:
+    """True for a view of a batch whose workflow has nothing left to do."""
+    return steering.summarise(seen, attended=not seen["batch"]["unattended"]).over
 
 
 def again(settings: Settings, batch_id: str) -> None:
@@ -69,6 +97,36 @@ async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[A
         return await client.start_workflow(**_started(batch_id, starter))
     except RPCError as problem:
         raise unanswered(problem) from None
+
+
+async def past_closing(client: Client, batch_id: str) -> bool:
+    """Wait, for a while, until the batch's workflow has closed (True), or looks at the batch anew (False)."""
+    handle = client.get_workflow_handle(options.batch_workflow_id(batch_id))
+    ends, before = monotonic() + limits.BATCH_CLOSING_SECONDS, None
+    while monotonic() < ends:
+        try:
+            seen = await handle.describe()
+        except RPCError as problem:
+            if problem.status is RPCStatusCode.NOT_FOUND:
+                return True
+            raise unanswered(problem) from None
+        if seen.status is not WorkflowExecutionStatus.RUNNING:
+            return True
+        looks = _looks(seen)
+        before = looks if before is None else before
+        if not looks <= before:
+            return False
+        await asyncio.sleep(limits.BATCH_CLOSING_LOOK_SECONDS)
+    return False
+
+
+def _looks(seen: WorkflowExecutionDescription) -> set[tuple[str, str]]:
+    """The looks at the batch that are scheduled or under way: (execution, activity)."""
+    return {
+        (seen.run_id, one.activity_id)
+        for one in seen.raw_description.pending_activities
+        if one.activity_type.name == "steer_batch"
+    }
 
 
 def _started(batch_id: str, starter: str) -> Json:

@@ -340,12 +340,13 @@ class Run:
 
 @asynccontextmanager
 async def stack(
-    database: Database, state: Path, address: str, kit: Kit, *, tier: Tier = Tier.MEDIUM, **changed: Any
-) -> AsyncIterator[Stack]:
+    database: Database, state: Path, address: str, kit: Kit, *, tier: Tier = Tier.MEDIUM,
+    enact_tier: Tier | None = None, **changed: Any,
+) -> AsyncIterator[Stack]:  # fmt: skip
     """A deployment with its policy in force and the model law registered; its workflows end with it."""
     settings = database.settings(state, keys_dir=kit.keys, temporal_address=address, **{**QUICK, **changed})
     made = Stack(settings=settings, database=database, client=await connect(settings), kit=kit)
-    install_policy(made, tier=tier)
+    install_policy(made, tier=tier, enact_tier=enact_tier)
     made.register()
     try:
         yield made
@@ -353,8 +354,12 @@ async def stack(
         await end_all(made.client)
 
 
-def install_policy(made: Stack, *, tier: Tier = Tier.MEDIUM, names: Sequence[str] = ("alice", "bob")) -> None:
+def install_policy(
+    made: Stack, *, tier: Tier = Tier.MEDIUM, enact_tier: Tier | None = None, names: Sequence[str] = ("alice", "bob")
+) -> None:
     """Epoch 1 of this deployment; the stranger is not in it."""
+    cut, _ = epochs.default_rules(tier)
+    _, enact = epochs.default_rules(enact_tier or tier)
     signers = [getattr(made.kit, name) for name in names]
     policy = epochs.init(
         made.settings.approvers,
@@ -362,7 +367,7 @@ def install_policy(made: Stack, *, tier: Tier = Tier.MEDIUM, names: Sequence[str
             epochs.NewApprover(name=one.approver, public_key=made.kit.people.export_public(one.fingerprint))
             for one in signers
         ],
-        gates=epochs.default_rules(tier),
+        gates=(cut, enact),
     )
     approvers.install(made.settings, policy)
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
 import uuid_utils
 
+from cutter.approvals.policy import Tier
 from cutter.batch.registry import Options
+from starter import batch_resume
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack
 
 ENACTED = "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
-CONSUMED = "select count(*), count(distinct approval_sha256) from cutter_governance.approval_consumption"
+SIGNERS = """
+select coalesce(array_agg(c.approver order by c.slot), '{}') from cutter_governance.approval_consumption c
+where c.document_id = %s and c.gate = 'SG_lifecycle_authz'
+"""
 
 
 async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_for_review(stack: Stack) -> None:
@@ -39,3 +47,27 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
         await night.hand_over(await night.sign(LIFECYCLE))
         await night.until_state("batch_closeout")
         assert stack.database.value(ENACTED) == 9
+
+
+@pytest.mark.parametrize("changed", [{"enact_tier": Tier.HIGH}], indirect=True)
+async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_have(stack: Stack) -> None:
+    batch_id = str(uuid_utils.uuid7())
+    items = support.small_laws(stack, 2)
+    async with stack.workers():
+        rehearsal = await support.start(stack, items, Options(mode="dryrun"), batch_id)
+        await rehearsal.handle.result()
+        await rehearsal.sign_before()
+        await rehearsal.sign_before(leave_out=["ICX-B-2"], who=stack.kit.bob)
+        night = await support.start(stack, items, Options.overnight(), batch_id)
+        result = await asyncio.wait_for(night.handle.result(), 120)
+        assert result.totals == {"at_sg2": 1, "enacted": 1, "human_review_queue": 1, "settled": 1}
+        assert sorted(stack.database.value(SIGNERS, ("ICX-B-1",))) == ["alice", "bob"]
+        (queued,) = (one for one in (await night.view())["items"] if one["queue"])
+        assert (queued["document_id"], queued["queue_code"]) == ("ICX-B-2", "STOP_NEEDS_LATE_APPROVAL")
+        assert "1 signed it, and the policy asks for 2" in support.kb_text(stack, queued["queue_kb_id"])
+        late = await night.sign(LIFECYCLE, who=stack.kit.bob)
+        answer = await asyncio.to_thread(batch_resume.hand_over, stack.settings, await night.view(), late, "")
+        assert answer["accepted"] == ["ICX-B-2"]
+        await night.until_state("batch_closeout")
+        assert sorted(stack.database.value(SIGNERS, ("ICX-B-2",))) == ["alice", "bob"]
+        assert stack.database.value(ENACTED) == 6

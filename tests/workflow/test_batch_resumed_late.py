@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from starter import batches
+import asyncio
+import threading
+
+import pytest
+
+from activities import batch_set, batch_steer
+from activities.deps import Deps
+from cutter.batch.registry import Options
+from cutter.messages import JudgeInput, JudgeResult
+from starter import batch_resume, batches
 from tests.support import batch as support
+from tests.support.batch import CUT, Batch
 from tests.support.stack import Stack
+from tests.support.temporal import until
 
 
 def test_whoever_lets_a_batch_go_on_gives_it_its_whole_time_again(stack: Stack) -> None:
@@ -33,3 +44,75 @@ async def test_what_was_voided_is_no_longer_the_batch_s_run_once_the_queue_is_to
     assert after == before + 1
     batches.again(stack.settings, batch.batch_id)
     assert stack.database.value("select count(*) from cutter_governance.audit_event") == after, "once is enough"
+
+
+@pytest.fixture
+def slow_closing(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """(A batch has been seen over and its workflow closes; let it): the folder is what it still writes."""
+    closes, goes = threading.Event(), threading.Event()
+    follow = batch_steer.follow_batch
+
+    def slow(deps: Deps, batch_id: str) -> None:
+        closes.set()
+        goes.wait(60)
+        follow(deps, batch_id)
+
+    monkeypatch.setattr(batch_steer, "follow_batch", slow)
+    return closes, goes
+
+
+async def resumed_while_it_closes(batch: Batch, events: tuple[threading.Event, threading.Event]) -> None:
+    """Type `resume-batch` before the workflow that has seen the end is gone; it goes when the resume is in."""
+    closes, goes = events
+    await until(lambda: asyncio.to_thread(closes.wait, 1), what="the batch closes")
+    seen = await batch.view()
+    typed = asyncio.create_task(asyncio.to_thread(batch_resume.go_on, batch.stack.settings, seen))
+
+    async def taken_back() -> bool:
+        return (await batch.view())["batch"]["halted"] is None
+
+    await until(taken_back, what="the halt is taken back")
+    goes.set()
+    await typed
+
+
+async def test_a_resume_that_is_typed_while_the_batch_closes_goes_on_by_itself(
+    stack: Stack, slow_closing: tuple[threading.Event, threading.Event]
+) -> None:
+    batch_id = support.register(stack, support.small_laws(stack, 2), Options(lanes=1))
+
+    def stop(gate: str) -> None:
+        if gate == "IG_mark":
+            stack.hooks.clear()
+            batches.halt(stack.settings, batch_id, "stop", "let me look")
+
+    stack.hooks.append(stop)
+    async with stack.workers():
+        batch = Batch(stack=stack, batch_id=batch_id, handle=await batches.start(stack.client, batch_id, "olga"))
+        await resumed_while_it_closes(batch, slow_closing)
+        assert (await batch.handle.result()).state == "batch_failed_partial"
+        await batch.until_stage("ICX-B-2", "at_sg1")
+
+
+async def test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed_to_its_end(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stack.workers():
+        night = await support.start(stack, 1, Options.overnight())
+        assert (await night.handle.result()).totals == {"at_sg1": 1, "human_review_queue": 1}
+        looked, follow, judge = threading.Event(), batch_steer.follow_batch, batch_set.judge_approval
+
+        def seen_over(deps: Deps, batch_id: str) -> None:
+            follow(deps, batch_id)
+            looked.set()
+
+        def judged_late(deps: Deps, asked: JudgeInput) -> JudgeResult:
+            looked.wait(60)
+            return judge(deps, asked)
+
+        monkeypatch.setattr(batch_steer, "follow_batch", seen_over)
+        monkeypatch.setattr(batch_set, "judge_approval", judged_late)
+        folder = await night.sign(CUT)
+        answer = await asyncio.to_thread(batch_resume.hand_over, stack.settings, await night.view(), folder, "")
+        assert (answer["accepted"], looked.is_set()) == (["ICX-B-1"], True)
+        await night.until_state("batch_awaiting_lifecycle_authz_set")
