@@ -1,4 +1,4 @@
-"""IO: writes the pages that are made from code: gates and states, settings, commands. A test holds them against it.
+"""IO: writes the pages that are made from code (gates, lifecycles, settings, commands). A test holds them against it.
 
 `python -m docs.generate` writes; `pages()` gives {path: text}.
 """
@@ -11,6 +11,7 @@ from typing import Any
 from cutter import limits
 from cutter.gates.catalogue import GATES, Sovereign, State
 from cutter.settings import PREFIX, Settings
+from docs import lifecycles
 
 HERE = Path(__file__).resolve().parent
 MADE = "This page is made from the code by `python -m docs.generate`; a test holds it against it."
@@ -18,7 +19,12 @@ MADE = "This page is made from the code by `python -m docs.generate`; a test hol
 
 def pages() -> dict[str, str]:
     """Every generated page."""
-    return {"gates.md": gates(), "settings.md": settings(), "commands.md": commands()}
+    return {
+        "gates.md": gates(),
+        "settings.md": settings(),
+        "commands.md": commands(),
+        "lifecycles.md": lifecycles.page(MADE),
+    }
 
 
 def diagram() -> str:

@@ -80,6 +80,7 @@ COMMANDS = tuple(
         ("rebuild", "rebuild", "rebuild"),
         ("backup", "backup", "app"),
         ("audit", "audit", "app"),
+        ("transitions", "transitions", "app"),
         ("evidence", "evidence", "app"),
         ("schedule", "schedule", "app"),
         ("search-attributes", "search_attributes", "search_attributes"),

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
-from cutter.errors import InvalidInput
 from cutter.evidence.run_view import run_view, short_time
 from cutter.gates.catalogue import GATES
 from cutter.settings import Settings, load
@@ -21,6 +20,7 @@ from cutter.storage.queries import query
 from starter import runs, tenants
 from starter.batch_status import open_batches, status_of_batch, table_of_batches
 from starter.inbox import OPERATOR, utc
+from starter.status_as import status_as
 from starter.terminal import Json, Listing, table
 from starter.watching import follow
 
@@ -32,7 +32,9 @@ def status(
     run: Annotated[
         str | None, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest); none: all")
     ] = None,
-    as_kind: Annotated[str, typer.Option("--as", help="run: the only view there is so far")] = "run",
+    as_kind: Annotated[
+        str | None, typer.Option("--as", help="In a seed's words: request, run or task; of a batch: workstream")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -41,8 +43,9 @@ def status(
     Example: cutter status ICX-LAW-2026-001
     """
     settings = load()
-    if as_kind != "run":
-        raise InvalidInput(f"--as {as_kind}: only run is known; type `cutter status --as run`")
+    if as_kind is not None:
+        status_as(settings, as_kind, run, watch=watch, as_json=as_json)
+        return
     if run is None:
         follow(lambda: newest(settings), _table_of_all, _lines_of_runs, _over, watch=watch, as_json=as_json)
         return

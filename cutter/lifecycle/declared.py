@@ -55,7 +55,7 @@ DOCUMENT_RUN = Lifecycle(
              extension="a stopped run is resumable (§1, §7) and goes on from what its last sealed gate reached"),
         Rule(sources=(*_UNENACTED, STOPPED), targets=(VOIDED,), trigger="void", severity="warning",
              guard="a signed void, or a cancel of a run that has written nothing", whence="any state before enactment",
-             extension="§1 has the state voided_<reason> and §2 no way into it"),
+             extension="§1 has voided states and §2 no way into one"),
         Rule(sources=(FAILED,), targets=(VOIDED,), trigger="void", severity="warning", guard="a signed void",
              extension="terminal failure: the operator must void or amend (§7); the one exit from a terminal state"),
     ),

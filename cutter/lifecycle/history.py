@@ -135,7 +135,7 @@ class _Views:
             status = step_status(facts, gate)
             yield from self._view(STEP, f"{self.entity_id}/{gate.name}", status, one, gate=gate.name)
         yield from self._view(REQUEST, self._request(facts), request_status(facts), one)
-        yield from self._view(RUN, self.entity_id, run_status(facts), one, **self._steps())
+        yield from self._view(RUN, self.entity_id, run_status(facts), one)
         yield from self._view(TASK, self.entity_id, task_state(facts), one)
 
     def begin(self) -> Iterator[Event]:
@@ -150,14 +150,15 @@ class _Views:
     def _view(self, lifecycle: Lifecycle, entity: str, status: str, one: Recorded, **more: Any) -> Iterator[Event]:
         """The events on the way to a status; none where the view stays."""
         key = (lifecycle.name, entity)
-        for state in lifecycle.path(self.stand.get(key, lifecycle.initial), str(status)):
-            before = self.stand.get(key, lifecycle.initial)
-            self.stand[key] = state
+        before = self.stand.get(key, lifecycle.initial)
+        for state in () if before == status else lifecycle.path(before, str(status)):
             rule = lifecycle.check(before, state)
+            self.stand[key] = state
             yield transition(
                 lifecycle, entity, before, state, at=one.at, severity=self._severity(lifecycle, rule.severity),
                 metadata={**self.about, **self._more(lifecycle, state, one), **more},
             )  # fmt: skip
+            before = state
 
     def _severity(self, lifecycle: Lifecycle, severity: str) -> str:
         return "critical" if lifecycle is TASK and severity == "error" and self.about.get("critical") else severity
@@ -166,6 +167,8 @@ class _Views:
         more: Json = {"cause": one.cause}
         if one.reason:
             more["reason"] = one.reason
+        if lifecycle is RUN:
+            more |= self._steps()
         if lifecycle is TASK:
             more |= self._task(state, one)
         elif one.worker:

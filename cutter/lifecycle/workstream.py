@@ -6,7 +6,8 @@ end is a new workstream of the same batch, `<batch id>#2`. Its tasks are the run
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from cutter.batch.state import BatchState, WorkstreamState
@@ -24,38 +25,62 @@ _ENDS = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Batch:
+    """What is looked up again and again; `runs` are (when it was registered, run id) by document, in that order."""
+
+    facts: Json
+    row: Json
+    items: Mapping[str, Json]
+    runs: Mapping[str, list[tuple[str, str]]]
+    moves: tuple[Event, ...]
+
+    def number(self, at: str) -> int:
+        """Which workstream goes on at that time: one more than have ended before."""
+        return 1 + sum(BATCH.is_terminal(move.to_state) and move.timestamp < at for move in self.moves)
+
+    def newest(self, document_id: str, before: str) -> str | None:
+        """The newest run of a document in this batch that was registered before a time; None when there was none."""
+        return next((run for at, run in reversed(self.runs.get(document_id, [])) if at < before), None)
+
+    def moves_of(self, run_id: str) -> Iterator[tuple[str, str]]:
+        """(When, to which state) a run has moved."""
+        return ((instant(stamp), to) for _, to, stamp in self.facts["moves"].get(run_id, ()))
+
+
 def batch_events(facts: Json) -> list[Event]:
     """Every transition of a batch, its workstreams and tasks, by time; `facts` is the answer of `batch_facts`."""
-    moves = [of_audit(body) for body in facts["batch_moves"]]
-    found = [*moves, *_workstreams(facts, moves)]
+    runs: dict[str, list[tuple[str, str]]] = {}
     for run in facts["runs"]:
-        found += _task(facts, run, moves)
+        runs.setdefault(run["document_id"], []).append((instant(run["created_at"]), run["run_id"]))
+    batch = _Batch(
+        facts=facts, row=facts["view"]["batch"], items={one["document_id"]: one for one in facts["view"]["items"]},
+        runs=runs, moves=tuple(of_audit(body) for body in facts["batch_moves"]),
+    )  # fmt: skip
+    found = [*batch.moves, *_workstreams(batch)]
+    for run in facts["runs"]:
+        found += _task(batch, run)
     # What ends a task comes before what that makes of its batch, should both have one time.
     return sorted(found, key=lambda one: (one.timestamp, one.event_type != TASK.event_type))
 
 
-def _number(moves: Sequence[Event], at: str) -> int:
-    """Which workstream goes on at that time: one more than have ended by then."""
-    return 1 + sum(BATCH.is_terminal(move.to_state) and move.timestamp < at for move in moves)
-
-
-def _workstreams(facts: Json, moves: Sequence[Event]) -> Iterator[Event]:
+def _workstreams(batch: _Batch) -> Iterator[Event]:
     """A registered batch has all its tasks; a move says what its workstream does."""
-    batch = facts["view"]["batch"]
+    batch_id = batch.row["batch_id"]
     stand = {1: WorkstreamState.READY.value}
-    yield transition(WORKSTREAM, f"{batch['batch_id']}#1", WORKSTREAM.initial, stand[1], at=batch["created_at"],
-                     metadata={"batch_id": batch["batch_id"], "cause": "registered"})  # fmt: skip
-    for move in moves:
-        number = _number(moves, move.timestamp)
+    yield transition(WORKSTREAM, f"{batch_id}#1", WORKSTREAM.initial, stand[1], at=batch.row["created_at"],
+                     metadata={"batch_id": batch_id, "cause": "registered"})  # fmt: skip
+    for move in batch.moves:
+        number = batch.number(move.timestamp)
         target = _ENDS.get(move.to_state, WorkstreamState.EXECUTING).value
-        about = {"batch_id": batch["batch_id"], "cause": f"{move.trigger}: {move.to_state}"}
-        critical = _critical(facts, move.timestamp) if target == WorkstreamState.FAILED else []
+        about = {"batch_id": batch_id, "cause": f"{move.trigger}: {move.to_state}"}
+        critical = _critical(batch, move.timestamp) if target == WorkstreamState.FAILED else []
         for state in WORKSTREAM.path(stand.get(number, WORKSTREAM.initial), target):
             before = stand.get(number, WORKSTREAM.initial)
             stand[number] = state
             failed = state == WorkstreamState.FAILED
             yield transition(
-                WORKSTREAM, f"{batch['batch_id']}#{number}", before, state, at=move.timestamp,
+                WORKSTREAM, f"{batch_id}#{number}", before, state, at=move.timestamp,
                 # The seed's own trigger is a critical task's failure; without one it fails when nothing goes on.
                 trigger="tasks_failed" if failed and not critical else "",
                 severity="error" if failed and not critical else "",
@@ -63,43 +88,27 @@ def _workstreams(facts: Json, moves: Sequence[Event]) -> Iterator[Event]:
             )  # fmt: skip
 
 
-def _critical(facts: Json, at: str) -> list[str]:
-    """The critical documents whose run had failed or was stopped by then."""
-    held = {
-        one["document_id"]
-        for one in facts["runs"]
-        if str(_last_move(facts, one["run_id"], at)).startswith(("failed_", "stopped_"))
-    }
-    return [one["document_id"] for one in facts["view"]["items"] if one["critical"] and one["document_id"] in held]
+def _critical(batch: _Batch, at: str) -> list[str]:
+    """The critical documents whose newest run had failed or was stopped by then."""
+    found = []
+    for document_id, runs in batch.runs.items():
+        stands = [to for moved, to in batch.moves_of(runs[-1][1]) if moved <= at][-1:]
+        if batch.items[document_id]["critical"] and "".join(stands).startswith(("failed_", "stopped_")):
+            found.append(document_id)
+    return sorted(found)
 
 
-def _last_move(facts: Json, run_id: str, at: str) -> str | None:
-    before = [to for _, to, stamp in facts["moves"].get(run_id, ()) if instant(stamp) <= at]
-    return before[-1] if before else None
-
-
-def _task(facts: Json, run: Json, moves: Sequence[Event]) -> list[Event]:
+def _task(batch: _Batch, run: Json) -> list[Event]:
     """The events of one run as a task of its workstream."""
-    batch = facts["view"]["batch"]
-    changes = [
-        Recorded(at=instant(stamp), change=Moved(to=to), cause=to)
-        for _, to, stamp in facts["moves"].get(run["run_id"], ())
-    ]
-    item = next(one for one in facts["view"]["items"] if one["document_id"] == run["document_id"])
-    created = instant(run["created_at"])
-    before = _newest(facts, run["document_id"], created)
+    changes = [Recorded(at=at, change=Moved(to=to), cause=to) for at, to in batch.moves_of(run["run_id"])]
+    item, created = batch.items[run["document_id"]], instant(run["created_at"])
+    before = batch.newest(run["document_id"], created)
     about = {
         "run_id": run["run_id"], "document_id": run["document_id"],
-        "workstream_id": f"{batch['batch_id']}#{_number(moves, created)}", "critical": item["critical"],
-        "dependencies": [one for name in item["depends_on"] if (one := _newest(facts, name, created))],
+        "workstream_id": f"{batch.row['batch_id']}#{batch.number(created)}", "critical": item["critical"],
+        "dependencies": [one for name in item["depends_on"] if (one := batch.newest(name, created))],
         **({"replaces": before} if before else {}),
     }  # fmt: skip
-    told = events_of(run, in_order(run, changes, facts["attempts"].get(run["run_id"], ())), about=about,
-                     dryrun=batch["mode"] == "dryrun")  # fmt: skip
+    changes = in_order(run, changes, batch.facts["attempts"].get(run["run_id"], ()))
+    told = events_of(run, changes, about=about, dryrun=batch.row["mode"] == "dryrun")
     return [one for one in told if one.event_type == TASK.event_type]
-
-
-def _newest(facts: Json, document_id: str, before: str) -> str | None:
-    """The newest run of a document in this batch that was registered before a time; None when there was none."""
-    runs = [one for one in facts["runs"] if one["document_id"] == document_id and instant(one["created_at"]) < before]
-    return str(runs[-1]["run_id"]) if runs else None

@@ -17,7 +17,9 @@ from cutter.batch.registry import Options
 from cutter.errors import Refused
 from cutter.evidence import batch_folder as projection
 from cutter.kb.store import Store
+from cutter.lifecycle.validation import Finding, Validation
 from cutter.storage import batch_folder
+from cutter.storage.transitions_file import check
 from starter.rebuild import rebuild_batch
 from starter.reconcile import reading_deps
 from tests.support import batch as support
@@ -34,6 +36,12 @@ def read(folder: Path) -> dict[str, bytes | str]:
         for path in sorted(folder.rglob("*"))
         if path.is_symlink() or path.is_file()
     }
+
+
+def findings(folder: Path) -> list[Finding]:
+    """What is wrong with the batch's file of transitions."""
+    with (folder / "transitions.jsonl").open("rb") as stream:
+        return list(check(stream, Validation()))
 
 
 async def failed(stack: Stack) -> Batch:
@@ -66,6 +74,10 @@ async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: St
     assert all(one in page for one in (*runs, "batch_closeout", stack.kit.alice.fingerprint))
     moves = [json.loads(line) for line in bytes(found["transitions.jsonl"]).splitlines()]
     assert [one["to_state"] for one in moves][-3:] == ["batch_closeout", "validating", "completed"]
+    assert findings(folder) == []
+    assert {one["metadata"]["workstream_id"] for one in moves if one["event_type"] == "task_state_transition"} == {
+        f"{batch.batch_id}#1"
+    }
 
 
 async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for_byte(stack: Stack) -> None:
@@ -79,6 +91,9 @@ async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for
     assert bytes(found[entry]) == support.kb_text(stack, bad["queue_kb_id"]).encode()
     assert (folder / "error_queue" / bad["run_id"] / "run" / "state.json").is_file()
     assert json.loads(found["state.json"])["state"] == "batch_failed_partial"
+    assert findings(folder) == []
+    told = [json.loads(line) for line in bytes(found["transitions.jsonl"]).splitlines()]
+    assert (told[-1]["event_type"], told[-1]["to_state"]) == ("workstream_state_transition", "failed")
     report = documents.report_id(batch.batch_id, 1)
     assert bytes(found["batch_report.md"]) == support.kb_text(stack, report).encode()
     shutil.rmtree(folder)

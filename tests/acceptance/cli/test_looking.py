@@ -46,6 +46,22 @@ async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter)
     assert re.search(r"· +cut_leg_a_committed", told.out)
     listed = (await cutter("status", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["runs"]
     assert [(one["document_id"], one["gates_passed"]) for one in listed] == [(DOCUMENT, 5)]
+    views = {}
+    for kind in ("request", "run", "task"):
+        views[kind] = (await cutter("status", DOCUMENT, "--as", kind, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
+    assert {kind: view["status"] for kind, view in views.items()} == {
+        "request": "awaiting_user_confirmation", "run": "waiting_approval", "task": "running"
+    }  # fmt: skip
+    assert views["request"]["entity_id"] == f"{run.run_id}#1"
+    assert [one["to"] for one in views["request"]["transitions"]] == [
+        "queued", "executing", "awaiting_user_confirmation"
+    ]  # fmt: skip
+    assert [one["status"] for one in views["run"]["steps"]] == ["succeeded"] * 5 + ["waiting_approval"]
+    assert [one["status"] for one in views["run"]["approvals"]] == ["requested"]
+    assert "IG_cut_leg_a_execute" in (await cutter("status", run.run_id, "--as", "run")).out
+    for wrong in (("--as", "project"), ("--as", "workstream"), ()):
+        refused = await cutter("status", *([DOCUMENT] if wrong else []), *(wrong or ("--as", "run")))
+        assert refused.code == 2
 
 
 async def test_a_skipped_run_says_which_run_made_the_law(stack: Stack, cutter: Cutter) -> None:
@@ -200,6 +216,10 @@ async def test_both_folders_are_rebuilt_byte_for_byte_from_the_database(stack: S
     # A backup stands in the run's folder too, but it is an artifact and no projection: nothing can make it again.
     runs_before, kb_before = files(runs, without="pre_write"), files(kb, without="approval")
     assert {f"{run.run_id}/state.json", f"{run.run_id}/transitions.jsonl"} < set(runs_before)
+    for one in (run, stopped):
+        told = await cutter("transitions", "validate", str(runs / one.run_id / "transitions.jsonl"), "--json")
+        assert (told.code, told.json["findings"], told.json["listed"]) == (0, 0, [])
+        assert told.json["events"] > 20
     assert len(kb_before) > 13
     shutil.rmtree(runs)
     shutil.rmtree(kb)

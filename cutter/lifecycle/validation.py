@@ -1,0 +1,85 @@
+"""Pure: a file of transitions, event by event: schema, legality, invariants, time; of ours and of other programs.
+
+What was said before of an entity is kept in a mapping that the caller gives, so that the memory of a long file is the
+caller's to bound. An entity's first event may begin in any state: a log that was cut off begins in the middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from cutter.lifecycle import events
+from cutter.lifecycle.declared import BY_EVENT_TYPE
+from cutter.lifecycle.events import Event, Malformed
+from cutter.lifecycle.invariants import Known, Seen, broken
+from cutter.lifecycle.machine import Lifecycle
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What is wrong on a line. `code` is the invariant's name, `entity` empty where the line names none."""
+
+    line: int
+    code: str
+    entity: str
+    text: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Validation:
+    """Takes one line after another. `known` holds what was said before, by lifecycle and entity."""
+
+    known: MutableMapping[str, Json] = field(default_factory=dict)
+    number: int = 0
+    events: int = 0
+    findings: int = 0
+    before: datetime | None = None
+
+    def take(self, line: bytes) -> list[Finding]:
+        """What is wrong with the next line (without its end)."""
+        self.number += 1
+        entity, found = "", []
+        try:
+            event = events.read(line)
+            entity = event.entity_id
+            found = list(self._checked(event, events.moment(event)))
+            self.events += 1
+        except Malformed as problem:
+            found = [("schema", str(problem))]
+        self.findings += len(found)
+        return [Finding(line=self.number, code=code, entity=entity, text=text) for code, text in found]
+
+    def _checked(self, event: Event, at: datetime) -> Iterator[tuple[str, str]]:
+        if self.before is not None and at < self.before:
+            yield "monotonic_timestamps", f"{event.timestamp} is before the line above it"
+        self.before = at
+        lifecycle = BY_EVENT_TYPE[event.event_type]
+        known = Known(self.known)
+        record = dict(known.of(lifecycle, event.entity_id))
+        yield from _legal(lifecycle, event, record)
+        yield from broken(Seen(event=event, at=at, lifecycle=lifecycle, known=known, record=record))
+        # Whatever was wrong, the file goes on from here: one wrong line is one finding and not all that follow.
+        record |= {"state": event.to_state, "line": self.number, "since": event.timestamp}
+        known.keep(lifecycle, event.entity_id, record)
+
+
+def _legal(lifecycle: Lifecycle, event: Event, record: Json) -> Iterator[tuple[str, str]]:
+    before, after = event.from_state, event.to_state
+    stood = record.get("state")
+    if stood is not None and stood != before:
+        said = "monotonic_progress" if lifecycle.is_terminal(stood) else "single_active_state"
+        yield said, f"{lifecycle.name} {event.entity_id} is {stood} since line {record['line']}, not {before}"
+    rule = lifecycle.rule(before, after)
+    if rule is None:
+        yield "monotonic_progress" if lifecycle.is_terminal(before) else "transition", lifecycle.why_not(before, after)
+        return
+    if event.trigger != rule.trigger and event.trigger in lifecycle.triggers[lifecycle.declared(before) or ""]:
+        yield (
+            "trigger",
+            f"{lifecycle.name}: {event.trigger} does not lead from {before} to {after}, {rule.trigger} does",
+        )

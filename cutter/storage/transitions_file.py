@@ -1,0 +1,117 @@
+"""IO: a file of transitions, checked line by line in constant memory, however long it is and however many it speaks of.
+
+Only the standard library: `scripts/validate/validate_state_transitions.py` runs it without an environment.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import nullcontext
+from typing import IO, Any
+
+from cutter import limits
+from cutter.errors import InvalidInput
+from cutter.lifecycle.validation import Finding, Validation
+
+Json = dict[str, Any]
+
+
+_KNOWN = """
+pragma journal_mode = off;
+pragma synchronous = off;
+pragma cache_size = -8192;
+create table known (name text primary key, record text) without rowid;
+"""
+
+
+class Spilling(MutableMapping[str, Json]):
+    """Records of entities: so many in memory, the rest in a temporary database that goes when the process does."""
+
+    def __init__(self, most: int = limits.ENTITIES_IN_MEMORY) -> None:
+        self._most = most
+        self._near: dict[str, Json] = {}
+        self._far: sqlite3.Connection | None = None
+
+    def get(self, key: str, default: Any = None) -> Any:
+        record = self._near.get(key)
+        if record is None and self._far is not None:
+            row = self._far.execute("select record from known where name = ?", (key,)).fetchone()
+            record = None if row is None else json.loads(row[0])
+        return default if record is None else record
+
+    def __getitem__(self, key: str) -> Json:
+        record = self.get(key)
+        if record is None:
+            raise KeyError(key)
+        found: Json = record
+        return found
+
+    def __setitem__(self, key: str, record: Json) -> None:
+        self._near[key] = record
+        if len(self._near) > self._most:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._far is None:
+            self._far = sqlite3.connect("")
+            self._far.executescript(_KNOWN)
+        rows = ((key, json.dumps(record)) for key, record in self._near.items())
+        self._far.executemany("insert or replace into known values (?, ?)", rows)
+        self._near.clear()
+
+    def __delitem__(self, key: str) -> None:
+        raise NotImplementedError("what was said is not forgotten")
+
+    def __iter__(self) -> Iterator[str]:
+        raise NotImplementedError("too many to go through")
+
+    def __len__(self) -> int:
+        raise NotImplementedError("too many to count")
+
+
+def lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The stream's lines without their end; of one that is too long, as much as shows that."""
+    while line := stream.readline(limits.EVENT_BYTES_MAX + 2):
+        if line.endswith(b"\n"):
+            yield line[:-1]
+            continue
+        yield line
+        while len(line) > limits.EVENT_BYTES_MAX + 1 and (rest := stream.readline(limits.EVENT_BYTES_MAX)):
+            if rest.endswith(b"\n"):
+                break
+
+
+def check(stream: IO[bytes], validation: Validation) -> Iterator[Finding]:
+    """What is wrong in a file, as it is read; `validation` has the counts."""
+    for line in lines(stream):
+        yield from validation.take(line)
+
+
+def told(name: str, say: Callable[[str], None], *, as_json: bool = False) -> bool:
+    """Say what is wrong in a named file (`-` is the standard input), line by line or as one document; True: nothing.
+
+    Raises InvalidInput for a file that cannot be read or holds nothing.
+    """
+    validation = Validation(known=Spilling())
+    listed: list[Json] = []
+    try:
+        with nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as stream:
+            for one in check(stream, validation):
+                if not as_json:
+                    say(f"line {one.line}: {one.code}: {one.text}")
+                elif len(listed) < limits.FINDINGS_IN_JSON:
+                    listed.append({slot: getattr(one, slot) for slot in Finding.__slots__})
+    except OSError as problem:
+        raise InvalidInput(f"{name}: {problem.strerror}: name a transitions.jsonl, or - for standard input") from None
+    if not validation.number:
+        raise InvalidInput(f"{name}: it is empty: name a transitions.jsonl, or - for standard input")
+    counts = {"lines": validation.number, "events": validation.events, "findings": validation.findings}
+    valid = not validation.findings
+    if as_json:
+        say(json.dumps({"file": name, "valid": valid, **counts, "listed": listed}, ensure_ascii=False, indent=2))
+    else:
+        say(", ".join([f"{name}: {'valid' if valid else 'NOT valid'}", *(f"{n} {what}" for what, n in counts.items())]))
+    return valid

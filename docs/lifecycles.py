@@ -1,0 +1,166 @@
+"""Pure: the page of the lifecycles: diagrams, extensions, views, events and what a file of them is held to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from cutter.gates.catalogue import GATES, State
+from cutter.lifecycle.declared import LIFECYCLES
+from cutter.lifecycle.events import FIELDS, SEVERITIES
+from cutter.lifecycle.facts import Activity, RunFacts
+from cutter.lifecycle.machine import Lifecycle, Rule
+from cutter.lifecycle.views import request_status, run_status, task_state
+
+TITLES = {
+    "document_run": "Document run",
+    "batch": "Batch",
+    "request": "Request",
+    "run": "Run",
+    "step": "Step",
+    "approval": "Approval",
+    "task": "Task",
+    "workstream": "Workstream",
+    "worker": "Worker",
+}
+
+HEAD = """
+One authoritative state and several views of it. What a document run or a batch does is decided by gates, by functions
+of the database and by the workflows; the tables here say what is legal. `cutter/lifecycle/declared.py` declares them,
+`IllegalTransition` names from, to and what is allowed, and terminal states are immutable but for what is listed below.
+
+The run and the batch are authoritative, and so are approvals and workers, whose states are rows of the database. The
+others are views: a **request** is one continuous attempt to move a run, `<run id>#<n>`, a resume after the retries ran
+out begins the next; a **run** and its **steps** are the document run and its gates in the words of seed 003; a **task**
+is the same run in those of seed 004; a **workstream** is one continuous attempt at a batch's queue, `<batch id>#<n>`,
+whose tasks are the runs registered in it. `cutter status RUN --as request|run|task` and `cutter status BATCH --as
+workstream` show them.
+""".strip()
+
+FACTS = (
+    ("accepted, not started", RunFacts()),
+    ("a gate runs", RunFacts(begun=True, queued=False, activity=Activity.RUNNING)),
+    ("waits to retry a dependency", RunFacts(begun=True, queued=False, activity=Activity.RETRYING)),
+    ("waits at a sovereign gate", RunFacts(begun=True, queued=False, state=State.AWAITING_CUT_AUTHORIZATION.value)),
+    ("the closeout runs",
+     RunFacts(begun=True, queued=False, passed=len(GATES) - 1, validating=True, activity=Activity.RUNNING)),
+    ("`closeout_reported`", RunFacts(begun=True, queued=False, passed=11, state=State.CLOSEOUT_REPORTED.value)),
+    ("failed, rejected, denied by policy", RunFacts(begun=True, queued=False, state="failed_mark", failed=True)),
+    ("retries used up (`stopped_unavailable_*`)",
+     RunFacts(begun=True, queued=False, state="stopped_unavailable_kb", exhausted=True)),
+    ("resumed after that, no gate begun yet", RunFacts(begun=True, queued=True, request=2)),
+    ("stopped by a person, drift, expiry, a cap or a flood",
+     RunFacts(begun=True, queued=False, state="stopped_stop")),
+    ("voided", RunFacts(begun=True, queued=False, state="voided_cancelled")),
+    ("voided after it had failed", RunFacts(begun=True, queued=False, state="voided_x", failed=True)),
+    ("a rehearsal, or a law in force already, ended", RunFacts(begun=True, queued=False, outcome="rehearsed")),
+)  # fmt: skip
+
+METADATA = (
+    ("task", "`worker_id`", "worker_assignment, capacity_limit",
+     "only while it runs, the same until it leaves `running`; a worker that the file says is away or gone has none"),
+    ("task", "`retry_count`, `max_retries`, `retryable`", "retry_limit",
+     "0 ≤ retry_count ≤ max_retries; `running → retrying` needs one left; `running → failed` none, unless it says "
+     "`\"retryable\": false`"),
+    ("task", "`created_at`, `started_at`, `completed_at`", "timestamp_ordering", "in this order"),
+    ("task", "`dependencies` or `depends_on`", "dependency_satisfaction",
+     "`pending → queued` when each of these tasks is `completed`"),
+    ("task", "`workstream_id`, `critical`, `replaces`", "those of the workstream",
+     "whose task it is; a task that another one replaces does not count"),
+    ("workstream", "–", "task_state_consistency", "`validating` only when every task of it is `completed`"),
+    ("workstream", "–", "completion_requirement", "`completed` only when every task of it is"),
+    ("workstream", "–", "failure_propagation", "never `completed` when a critical task failed"),
+    ("workstream", "`archived`", "archive_preservation", "a failed one is kept: not `false`"),
+    ("worker", "`task_count` or `active_tasks`, `max_concurrent_tasks`", "capacity_limit",
+     "a busy worker has at most so many, an idle one none"),
+    ("worker", "`heartbeat_at` or `last_heartbeat_at`", "health_monitoring",
+     "none between leaving `idle` or `busy` and the event"),
+    ("worker", "`task_count` or `active_tasks`", "graceful_shutdown",
+     "no task runs when it leaves, unless it was unresponsive"),
+    ("worker", "`held_resources`", "resource_cleanup", "empty when it leaves"),
+    ("run, step", "`run_id` of steps; `steps`, `steps_succeeded` of runs", "succeeded_iff_every_step",
+     "a run is `succeeded` if and only if every step of it is"),
+)  # fmt: skip
+"""Entity, keys, the findings' names, the rule."""
+
+EVENTS = f"""
+Every transition is one event, one JSON object a line, with exactly these fields:
+{", ".join(f"`{one}`" for one in FIELDS)}.
+`timestamp` is RFC 3339 with a zone; `event_type` is `<lifecycle>_state_transition`; `severity` is one of
+{", ".join(SEVERITIES)}: a warning for what is retried, stopped or cancelled, an error for a failure, critical for
+that of a critical task; `entity_id` names the entity within its lifecycle; `metadata` is an object, that of a view with
+the recorded change that made it, as `cause`.
+
+`transitions.jsonl` in a run's folder has the document run's transitions with those of its request, run, steps, task and
+approvals; in a batch's folder the batch's, its workstreams' and its tasks'. Both are projections: `cutter rebuild`
+makes the same bytes. The document run's, the batch's, approvals' and workers' stand in the audit chain too.
+
+`cutter transitions validate FILE` and `scripts/validate/validate_state_transitions.py FILE` (`-` reads standard input)
+check such files, ours and other programs', each finding with its line and its name, in constant memory:
+
+- `schema`: the fields, their kinds, no key twice, at most 1 MiB a line;
+- `transition`, `monotonic_progress`: the lifecycle allows it; a terminal state is not left;
+- `single_active_state`: it begins where the entity's last event ended (its first may begin anywhere);
+- `trigger`: a trigger that the lifecycle declares for another transition from the same state;
+- `monotonic_timestamps`: no event is before the one above it;
+- the invariants below, as far as the metadata carry what they speak of: what an event does not have is not looked at.
+""".strip()
+
+
+def page(made: str) -> str:
+    """The whole page; `made` says how it is made."""
+    parts = ["# Lifecycles", "", made, "", HEAD, "", "## What each view says", "", *_views(), ""]
+    for lifecycle in LIFECYCLES:
+        parts += [f"## {TITLES[lifecycle.name]}", "", f"Seed {lifecycle.seed}.", "", *diagram(lifecycle), ""]
+    parts += ["## Extensions", "", "Transitions that a seed's own text needs and its diagram lacks.", "",
+              "| lifecycle | from | to | reason |", "| --- | --- | --- | --- |", *_extensions(), "",
+              "## Events", "", EVENTS, "", "| of | metadata | finding | rule |", "| --- | --- | --- | --- |",
+              *(f"| {' | '.join(row)} |" for row in METADATA), ""]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _views() -> Iterator[str]:
+    yield "| the document run | request (002) | run (003) | task (004) |"
+    yield "| --- | --- | --- | --- |"
+    for name, facts in FACTS:
+        flag = ", flagged stopped" if facts.stopped else ""
+        yield f"| {name} | {request_status(facts)} | {run_status(facts)} | {task_state(facts)}{flag} |"
+
+
+def diagram(lifecycle: Lifecycle) -> Iterator[str]:
+    """A mermaid state diagram; what leads from or to many states is drawn once, from or to their common name."""
+    yield "```mermaid"
+    yield "stateDiagram-v2"
+    for state in lifecycle.states:
+        if state.endswith(">"):
+            yield f'    state "{state.replace("<", "‹").replace(">", "›")}" as {_node(state)}'
+    groups = dict.fromkeys(name for rule in lifecycle.rules for name in (rule.whence, rule.whither) if name)
+    for name in groups:
+        yield f'    state "{name}" as {_node(name)}'
+    yield f"    [*] --> {_node(lifecycle.initial)}"
+    for rule in lifecycle.rules:
+        yield from _arrows(rule)
+    for state in lifecycle.terminal:
+        yield f"    {_node(state)} --> [*]"
+    yield "```"
+
+
+def _arrows(rule: Rule) -> Iterator[str]:
+    said = f"{rule.trigger} (extension)" if rule.extension else rule.trigger
+    for source in (rule.whence,) if rule.whence else rule.sources:
+        for target in (rule.whither,) if rule.whither else rule.targets:
+            yield f"    {_node(source)} --> {_node(target)}: {said}"
+
+
+def _node(name: str) -> str:
+    return name.replace("<", "").replace(">", "").replace(" ", "_").replace("-", "_")
+
+
+def _extensions() -> Iterator[str]:
+    """One row a lifecycle and reason, with each transition in it."""
+    for lifecycle in LIFECYCLES:
+        for reason, edges in groupby(sorted(lifecycle.extensions, key=lambda one: one[2]), key=lambda one: one[2]):
+            pairs = list(edges)
+            sources = ", ".join(dict.fromkeys(f"`{one}`" for one, _, _ in pairs))
+            targets = ", ".join(dict.fromkeys(f"`{other}`" for _, other, _ in pairs))
+            yield f"| {lifecycle.name} | {sources} | {targets} | {reason} |"
