@@ -238,6 +238,18 @@ SLACK_ANSWER_BYTES_MAX = 4 * MIB
 SLACK_RETRY_SECONDS = (5.0, 30.0, 120.0, 600.0)
 """Between two tries of one message; where Slack itself asks for a time, that, up to the last of these."""
 
+SLACK_TRIES = 150
+"""Of one message: a day and a night of them, after which what it is about is over too."""
+
+SLACK_LEASE_SECONDS = 60
+"""A message that is being sent belongs to its sender for so long: longer than all steps of two calls."""
+
+SLACK_MESSAGES_A_PASS = 50
+"""Messages of one pass, which Slack lets through at about one a second; the next pass takes the rest."""
+
+SLACK_HISTORY_MESSAGES = 100
+"""Messages of the channel among which one is looked for whose answer was lost."""
+
 CHANGES_SHOWN_MAX = 500
 """Units of each kind (added, changed, removed) that a request document lists; the rest are counted."""
 

@@ -7,6 +7,7 @@ Secrets are never settings: a role's password stands in `<state_dir>/secrets/<ro
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from pydantic_settings import (
 )
 
 from cutter import limits
+from cutter.approvals.schema import NAME_FORM
 from cutter.errors import InvalidInput, Unavailable
 
 PREFIX = "CUTTER_"
@@ -113,6 +115,31 @@ class Settings(BaseSettings):
         limits.BACKUP_MAX_AGE_MINUTES, le=limits.BACKUP_MAX_AGE_MINUTES, description="A backup is stale after this"
     )
     lane_wait_seconds: Seconds = Field(limits.LANE_WAIT_SECONDS, le=60, description="Between tries for the write lane")
+
+    slack_channel: str | None = Field(
+        None,
+        pattern=r"^[CGD][A-Z0-9]{2,20}$",
+        description="Id of the Slack channel that gets a card for each waiting gate (docs/slack.md); default: none",
+    )
+    slack_people: dict[str, str] = Field(
+        default_factory=dict,
+        description='Approvers by their Slack user ids, such as {"U012AB3CD": "an"}; whoever is not named is refused',
+    )
+    slack_url: str = Field(
+        "https://slack.com/api",
+        pattern=r"^(https://[a-z0-9.-]+|http://127\.0\.0\.1)(:[0-9]{1,5})?(/[a-z0-9._/-]*)?$",
+        description="Address of Slack's Web API",
+    )
+
+    @field_validator("slack_people")
+    @classmethod
+    def _people_are_named(cls, people: dict[str, str]) -> dict[str, str]:
+        for user, name in people.items():
+            if not re.fullmatch(r"[UW][A-Z0-9]{2,20}", user) or not re.fullmatch(NAME_FORM, name):
+                raise ValueError(
+                    f'{user[:40]!r}: a Slack user id with an approver\'s name, such as {{"U012AB3CD": "an"}}'
+                )
+        return people
 
     @field_validator("soft_cap_seconds")
     @classmethod

@@ -83,6 +83,7 @@ COMMANDS = tuple(
         ("transitions", "transitions", "app"),
         ("evidence", "evidence", "app"),
         ("schedule", "schedule", "app"),
+        ("slack", "slack", "app"),
         ("search-attributes", "search_attributes", "search_attributes"),
     )
 )

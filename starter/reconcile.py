@@ -32,7 +32,7 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.pools import open_pool
 from cutter.storage.queries import query
-from starter import reconcile_batches
+from starter import reconcile_batches, slack
 from starter.client import connect
 from starter.executions import is_open, open_execution_of
 from starter.messages import tell
@@ -59,15 +59,16 @@ def reconcile(
     with reading_deps(settings) as deps:
         put, waiting = drain(settings, deps)
         put_too, waiting_too = reconcile_batches.drain(settings, deps)
+        cards = slack.drain(settings)
         try:
             seen = asyncio.run(_look_after_runs(settings, deps, grace_seconds))
         except Unavailable as problem:
             seen = {**_nothing(), "unavailable": str(problem)}
-    found = {**seen, "documents_put": put + put_too, "documents_waiting": waiting + waiting_too}
+    found = {**seen, **cards, "documents_put": put + put_too, "documents_waiting": waiting + waiting_too}
     show(found, as_json=as_json, render=lambda out: _render(out, found))
     if found.get("unavailable"):
         say(found["unavailable"])
-    end(ExitCode.UNAVAILABLE if found.get("unavailable") or waiting else ExitCode.DONE)
+    end(ExitCode.UNAVAILABLE if found.get("unavailable") or waiting or found["cards_waiting"] else ExitCode.DONE)
 
 
 @contextmanager
@@ -177,6 +178,7 @@ def _render(out: Any, found: View) -> None:
             (one.get("run_id") or one["batch_id"], one["code"], one["reason"]) for one in found["documents_waiting"]
         ]
         out.print(table(("of", "code", "reason"), rows, title="documents still wait"))
+    slack.render(out, found)
     if found["batches_without_workflow"]:
         rows = [(one["batch_id"], one["state"], one["next"]) for one in found["batches_without_workflow"]]
         out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))

@@ -92,6 +92,7 @@ BY_KEY: Final = {(one.connector, one.name): one for one in OPERATIONS}
 
 
 KB_PUT: Final = BY_KEY[Connector.KB, "put"]
+NOTIFICATION_POST: Final = BY_KEY[Connector.NOTIFICATION, "post"]
 BACKUP_TAKE: Final = BY_KEY[Connector.BACKUP, "take"]
 WITHDRAW_DRAFTS: Final = BY_KEY[Connector.DATABASE, "withdraw_drafts"]
 

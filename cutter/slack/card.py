@@ -83,15 +83,22 @@ def asked(waiting: Waiting) -> Json:
         blocks.append(_buttons(waiting.subject))
     else:
         blocks.append(_context("It takes signatures: nothing in Slack decides it."))
-    return _message(waiting.subject, shown, blocks)
+    # The text is what notifications show, the metadata is what the message is found again by.
+    about = {"subject": waiting.subject, "document": waiting.document_id, "gate": waiting.place}
+    return {
+        "text": escaped(shown, limits.SLACK_LINE_MAX),
+        "blocks": blocks,
+        "metadata": {"event_type": EVENT, "event_payload": about},
+    }
 
 
-def answered(waiting: Waiting, outcome: Outcome, by: Sequence[str]) -> Json:
-    """The same card when it is decided: by whom, and nothing left to type or to press."""
-    shown = f"{waiting.document_id} was {outcome} at {waiting.place}"
+def answered(question: Json, outcome: Outcome, by: Sequence[str]) -> Json:
+    """The same card when it is decided: by whom, and nothing left to type or to press. `question` is from `asked`."""
+    about = question["metadata"]["event_payload"]
+    shown = f"{about['document']} was {outcome} at {about['gate']}"
     names = f"{outcome} by {', '.join(by)}" if by else outcome.value
-    blocks = [_header(shown), _fields(waiting), _plain(names)]
-    return _message(waiting.subject, shown, blocks)
+    return {**question, "text": escaped(shown, limits.SLACK_LINE_MAX),
+            "blocks": [_header(shown), question["blocks"][1], _plain(names)]}  # fmt: skip
 
 
 def escaped(text: str, most: int) -> str:
@@ -179,12 +186,3 @@ def _context(text: str) -> Json:
 
 def _text(text: str, most: int = limits.SLACK_HEADER_MAX) -> Json:
     return {"type": "plain_text", "text": escaped(text, most), "emoji": False}
-
-
-def _message(subject: str, shown: str, blocks: list[Json]) -> Json:
-    """What is posted. The text is what notifications show, the metadata is what the message is found again by."""
-    return {
-        "text": escaped(shown, limits.SLACK_LINE_MAX),
-        "blocks": blocks,
-        "metadata": {"event_type": EVENT, "event_payload": {"subject": subject}},
-    }

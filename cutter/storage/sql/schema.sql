@@ -1977,6 +1977,89 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_slack_done(p_id bigint, p_message_ts text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    entry cutter_governance.slack_outbox;
+begin
+    update cutter_governance.slack_outbox
+    set done_at = clock_timestamp(), message_ts = left(p_message_ts, 40), in_doubt = false, last_error = null
+    where id = p_id and done_at is null returning * into entry;
+    if found then
+        perform cutter_governance.fn_action_record(entry.run_id, entry.place, 'notification', 'post',
+            'slack/' || entry.channel || '/' || entry.subject || '/' || entry.kind,
+            cutter_governance.fn_digest(entry.body), jsonb_build_object('kind', entry.kind, 'attempts', entry.attempts),
+            jsonb_build_object('message_ts', entry.message_ts), false, 'a later message says more');
+    end if;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_slack_enter(p_run_id text, p_subject text, p_kind text, p_place text, p_channel text, p_body text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    asked cutter_governance.slack_outbox;
+    v_late boolean := false;
+begin
+    if p_kind = 'answered' then
+        select * into asked from cutter_governance.slack_outbox where subject = p_subject and kind = 'asked' for update;
+        v_late := asked.message_ts is null and not asked.in_doubt;
+        update cutter_governance.slack_outbox set done_at = clock_timestamp(), last_error = 'answered_before'
+        where id = asked.id and v_late and done_at is null;
+    end if;
+    insert into cutter_governance.slack_outbox (run_id, subject, kind, place, channel, body, done_at, last_error)
+    values (p_run_id, p_subject, p_kind, p_place, p_channel, p_body,
+        case when v_late then clock_timestamp() end, case when v_late then 'answered_before' end)
+    on conflict (subject, kind) do nothing;
+    return found and not v_late;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_slack_failed(p_id bigint, p_error text, p_in_doubt boolean, p_retry_seconds integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update cutter_governance.slack_outbox
+    set last_error = left(p_error, 100), in_doubt = p_in_doubt,
+        next_eligible_at = clock_timestamp() + make_interval(secs => coalesce(p_retry_seconds, 0)),
+        done_at = case when p_retry_seconds is null then clock_timestamp() end
+    where id = p_id and done_at is null
+$$;
+
+CREATE FUNCTION cutter_governance.fn_slack_take(p_lease_seconds integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    entry cutter_governance.slack_outbox;
+    v_asked text;
+begin
+    select o.* into entry from cutter_governance.slack_outbox o
+    where o.done_at is null and o.next_eligible_at <= clock_timestamp() and (o.kind = 'asked' or exists (
+        select from cutter_governance.slack_outbox a
+        where a.subject = o.subject and a.kind = 'asked' and a.message_ts is not null))
+    order by o.id limit 1 for update skip locked;
+    if not found then
+        return null;
+    end if;
+    update cutter_governance.slack_outbox
+    set attempts = attempts + 1, in_doubt = in_doubt or kind = 'asked',
+        next_eligible_at = clock_timestamp() + make_interval(secs => least(greatest(p_lease_seconds, 1), 600))
+    where id = entry.id;
+    select message_ts into v_asked from cutter_governance.slack_outbox
+    where subject = entry.subject and kind = 'asked';
+    return jsonb_build_object('id', entry.id, 'run_id', entry.run_id, 'subject', entry.subject, 'kind', entry.kind,
+        'place', entry.place, 'channel', entry.channel, 'body', entry.body, 'attempts', entry.attempts,
+        'in_doubt', entry.in_doubt, 'message_ts', v_asked,
+        'created', extract(epoch from entry.created_at)::bigint, 'now', clock_timestamp(),
+        'run', (select jsonb_build_object('document_id', r.document_id, 'tenant', r.tenant, 'mode', r.mode)
+                from cutter_governance.run r where r.run_id = entry.run_id));
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_source_register(p_document jsonb, p_bytes bytea, p_version jsonb, p_by text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3223,6 +3306,35 @@ ALTER TABLE cutter_governance.schema_baseline ALTER COLUMN id ADD GENERATED ALWA
     CACHE 1
 );
 
+CREATE TABLE cutter_governance.slack_outbox (
+    id bigint NOT NULL,
+    run_id text NOT NULL,
+    subject text NOT NULL,
+    kind text NOT NULL,
+    place text NOT NULL,
+    channel text NOT NULL,
+    body text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_eligible_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    in_doubt boolean DEFAULT false NOT NULL,
+    last_error text,
+    message_ts text,
+    done_at timestamp with time zone,
+    CONSTRAINT slack_outbox_body_check CHECK ((length(body) <= 65536)),
+    CONSTRAINT slack_outbox_kind_check CHECK ((kind = ANY (ARRAY['asked'::text, 'answered'::text]))),
+    CONSTRAINT slack_outbox_subject_check CHECK ((subject ~ '^[A-Za-z0-9:.-]{1,120}$'::text))
+);
+
+ALTER TABLE cutter_governance.slack_outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.slack_outbox_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE cutter_governance.stop_latch (
     run_id text NOT NULL,
     stopped boolean DEFAULT false NOT NULL,
@@ -3565,6 +3677,12 @@ ALTER TABLE ONLY cutter_governance.run
 ALTER TABLE ONLY cutter_governance.schema_baseline
     ADD CONSTRAINT schema_baseline_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY cutter_governance.slack_outbox
+    ADD CONSTRAINT slack_outbox_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.slack_outbox
+    ADD CONSTRAINT slack_outbox_subject_kind_key UNIQUE (subject, kind);
+
 ALTER TABLE ONLY cutter_governance.stop_latch
     ADD CONSTRAINT stop_latch_pkey PRIMARY KEY (run_id);
 
@@ -3671,6 +3789,8 @@ CREATE INDEX run_of_tenant ON cutter_governance.run USING btree (tenant, created
 CREATE INDEX run_open_of_tenant ON cutter_governance.run USING btree (tenant) WHERE (ended_at IS NULL);
 
 CREATE UNIQUE INDEX run_success_once ON cutter_governance.run USING btree (document_id, source_version_id) WHERE ((mode = 'live'::text) AND (state = 'closeout_reported'::text));
+
+CREATE INDEX slack_outbox_waiting ON cutter_governance.slack_outbox USING btree (next_eligible_at) WHERE (done_at IS NULL);
 
 CREATE INDEX worker_heartbeat_alive ON cutter_governance.worker_heartbeat USING btree (seen_at) WHERE (state <> 'shutdown'::text);
 
@@ -4133,6 +4253,9 @@ ALTER TABLE ONLY cutter_governance.run
 
 ALTER TABLE ONLY cutter_governance.run
     ADD CONSTRAINT run_source_version_id_fkey FOREIGN KEY (source_version_id) REFERENCES public.source_version(id);
+
+ALTER TABLE ONLY cutter_governance.slack_outbox
+    ADD CONSTRAINT slack_outbox_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
 
 ALTER TABLE ONLY cutter_governance.stop_latch
     ADD CONSTRAINT stop_latch_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);

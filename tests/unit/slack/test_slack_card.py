@@ -66,7 +66,7 @@ def test_enacting_is_told_without_differences() -> None:
 def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None:
     assert buttons(card.asked(WAITING)) == []
     assert buttons(card.asked(EFFECT)) == [card.APPROVE, card.REJECT]
-    assert buttons(card.answered(EFFECT, Outcome.APPROVED, ["an"])) == []
+    assert buttons(card.answered(card.asked(EFFECT), Outcome.APPROVED, ["an"])) == []
     assert {one["value"] for one in objects(card.asked(EFFECT)) if one.get("type") == "button"} == {WAITING.subject}
 
 
@@ -77,7 +77,7 @@ def test_a_sovereign_gate_of_a_live_run_cannot_be_built_with_buttons(place: str)
 
 
 def test_a_decided_card_names_who_decided_and_has_nothing_to_type() -> None:
-    said = words(card.answered(WAITING, Outcome.APPROVED, ["an", "bo"]))
+    said = words(card.answered(card.asked(WAITING), Outcome.APPROVED, ["an", "bo"]))
     assert "approved by an, bo" in said
     assert "cutter approve" not in said
 
@@ -85,9 +85,9 @@ def test_a_decided_card_names_who_decided_and_has_nothing_to_type() -> None:
 def test_the_same_card_has_the_same_bytes_and_is_found_by_its_subject() -> None:
     first, again = (json.dumps(card.asked(WAITING)) for _ in range(2))
     assert first == again
-    assert card.asked(WAITING)["metadata"] == {
-        "event_type": "cutter_gate_waits", "event_payload": {"subject": WAITING.subject},
-    }  # fmt: skip
+    payload = card.asked(WAITING)["metadata"]["event_payload"]
+    assert payload == {"subject": WAITING.subject, "document": "ICX-LAW-2026-001", "gate": "SG_cut_authz"}
+    assert card.answered(card.asked(WAITING), Outcome.EXPIRED, [])["metadata"] == card.asked(WAITING)["metadata"]
 
 
 HOSTILE = st.text(max_size=4000) | st.sampled_from(
@@ -100,7 +100,7 @@ def test_no_text_makes_a_mention_a_link_or_a_format_or_passes_slack_s_limits(
     reason: str, command: str, names: list[str], unsigned: bool
 ) -> None:
     made = replace(EFFECT, reason=f"zqz {reason}", command=command, unsigned=unsigned)
-    for message in (card.asked(made), card.answered(made, Outcome.REJECTED, names)):
+    for message in (card.asked(made), card.answered(card.asked(made), Outcome.REJECTED, names)):
         for text in [*texts(message, "plain_text"), *texts(message, "mrkdwn"), message["text"]]:
             bare = text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
             assert not set(bare) & set("<>&\x00‮⁦​")

@@ -1,0 +1,235 @@
+"""Each gate that waits gets one card in Slack, changed once when it is decided, whatever becomes of the calls."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from cutter import limits
+from cutter.errors import ProgrammingError
+from cutter.policy import current
+from cutter.settings import Settings
+from cutter.slack.api import TOKEN_FILE, Slack
+from cutter.slack.posting import Pass, make_pass
+from starter import slack as commands
+from tests.integration.storage.conftest import At
+from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
+
+ROWS = """
+select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'done', done_at is not null, 'in_doubt', in_doubt,
+    'error', last_error, 'ts', message_ts) order by id), '[]') from cutter_governance.slack_outbox
+"""
+RECEIPTS = """
+select coalesce(jsonb_agg(target order by id), '[]') from cutter_governance.action_receipt
+where connector = 'notification'
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """A run that waits at SG_1, and the channel that should hear of it."""
+
+    at: At
+    settings: Settings
+    slack: FakeSlack
+
+    def make_pass(self, *, token: str = TOKEN) -> Pass:
+        """A pass, with every delay that an earlier one has set over."""
+        self.at.database.run("update cutter_governance.slack_outbox set next_eligible_at = now()")
+        return make_pass(self.settings, Slack(url=self.slack.url, token=token))
+
+    def rows(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.at.database.value(ROWS)
+        return found
+
+    def approve(self) -> None:
+        """Leg A consumes the approval that the stage has accepted."""
+        with self.at.connect() as connection:
+            number = self.at.opened(connection)
+            self.at.create(connection)
+            assert self.at.close(connection, number)["status"] == "sealed"
+            connection.commit()
+
+    def calls(self) -> list[str]:
+        return [method for method, _ in self.slack.calls]
+
+
+@pytest.fixture
+def channel(at_cut: At, tmp_path: Path) -> Iterator[Channel]:
+    with fake_slack() as slack:
+        settings = at_cut.database.settings(tmp_path, slack_channel=CHANNEL, slack_url=slack.url)
+        current.install(settings.policy, current.shipped())
+        yield Channel(at=at_cut, settings=settings, slack=slack)
+
+
+def test_a_gate_that_waits_gets_one_card_with_its_receipt(channel: Channel) -> None:
+    assert channel.make_pass().sent == [{"run_id": channel.at.run_id, "gate": "SG_cut_authz", "kind": "asked"}]
+    (message,) = channel.slack.posted
+    said = json.dumps(message["blocks"])
+    assert f"cutter approve {channel.at.run_id}" in said
+    assert f"{channel.at.stage.units} units at as many addresses below {channel.at.docprefix}/: " in said
+    assert "rule writes says allow to database create_units at IG_cut_leg_a_execute" in said
+    assert "The text of article" not in said
+    assert channel.make_pass().sent == []
+    assert len(channel.slack.posted) == 1
+    subject = message["metadata"]["event_payload"]["subject"]
+    assert channel.at.database.value(RECEIPTS) == [f"slack/{CHANNEL}/{subject}/asked"]
+
+
+def test_the_card_is_changed_when_it_is_decided_and_says_by_whom(channel: Channel) -> None:
+    channel.make_pass()
+    channel.approve()
+    assert [one["kind"] for one in channel.make_pass().sent] == ["answered"]
+    (message,) = channel.slack.posted
+    said = json.dumps(message)
+    assert "approved by alice" in said
+    assert "cutter approve" not in said
+    assert channel.make_pass().sent == []
+    assert channel.calls() == ["chat.postMessage", "chat.update"]
+
+
+def test_what_was_decided_before_it_could_be_posted_is_never_posted(channel: Channel) -> None:
+    channel.slack.fail(Failure(error="channel_not_found"))
+    assert channel.make_pass().sent == []
+    channel.approve()
+    assert channel.make_pass().sent == []
+    assert channel.slack.posted == []
+    assert [(one["kind"], one["done"]) for one in channel.rows()] == [("asked", True), ("answered", True)]
+
+
+@pytest.mark.parametrize(
+    ("failure", "pause"),
+    [
+        (Failure(error="invalid_auth"), limits.SLACK_RETRY_SECONDS[0]),
+        (Failure(status=503), limits.SLACK_RETRY_SECONDS[0]),
+        (Failure(status=429, headers=(("Retry-After", "7"),)), 7.0),
+    ],
+)
+def test_what_slack_refused_waits_for_a_later_pass(channel: Channel, failure: Failure, pause: float) -> None:
+    channel.slack.fail(failure)
+    tried = channel.make_pass()
+    assert (tried.sent, tried.pause_seconds) == ([], pause)
+    assert [one["attempts"] for one in tried.waiting] == [1]
+    # The delay is the database's: another pass at once has nothing to send.
+    assert make_pass(channel.settings, Slack(url=channel.slack.url, token=TOKEN)).sent == []
+    assert len(channel.make_pass().sent) == 1
+    assert len(channel.slack.posted) == 1
+
+
+def test_a_message_whose_answer_was_lost_is_found_and_not_posted_again(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SLACK_SECONDS", 0.3)
+    channel.slack.fail(Failure(silent=True, done=True))
+    assert channel.make_pass().sent == []
+    assert [one["in_doubt"] for one in channel.rows()] == [True]
+    channel.slack.let_go.set()
+    monkeypatch.undo()
+    # A look that fails settles nothing: the message is still in doubt.
+    channel.slack.fail(Failure(status=429))
+    assert channel.make_pass().sent == []
+    assert [one["in_doubt"] for one in channel.rows()] == [True]
+    assert len(channel.make_pass().sent) == 1
+    assert len(channel.slack.posted) == 1
+    assert channel.rows()[0]["ts"] == channel.slack.posted[0]["ts"]
+    assert channel.calls().count("chat.postMessage") == 1
+
+
+def test_a_sender_that_died_before_it_sent_leaves_no_gap(channel: Channel) -> None:
+    channel.slack.fail(Failure(error="channel_not_found"))
+    channel.make_pass()
+    channel.at.database.run("update cutter_governance.slack_outbox set in_doubt = true")
+    assert len(channel.make_pass().sent) == 1
+    assert channel.calls() == ["chat.postMessage", "conversations.history", "chat.postMessage"]
+
+
+def test_where_the_app_may_not_read_the_channel_the_card_is_posted_all_the_same(channel: Channel) -> None:
+    channel.slack.fail(Failure(error="internal_error", done=True), Failure(error="missing_scope"))
+    assert channel.make_pass().sent == []
+    assert len(channel.make_pass().sent) == 1
+    assert len(channel.slack.posted) == 2
+
+
+def test_two_senders_never_take_the_same_message(channel: Channel) -> None:
+    channel.slack.fail(Failure(error="channel_not_found"))
+    channel.make_pass()
+    channel.at.database.run("update cutter_governance.slack_outbox set next_eligible_at = now()")
+    take = "select cutter_governance.fn_slack_take(60)"
+    taken = [channel.at.database.value(take, role="cutter_operator") for _ in range(2)]
+    assert taken[0]["kind"] == "asked"
+    assert taken[1] is None
+
+
+def test_a_message_that_is_refused_again_and_again_is_given_up(channel: Channel) -> None:
+    channel.slack.fail(Failure(error="invalid_blocks"), Failure(error="invalid_blocks"))
+    assert [one["last_error"] for one in channel.make_pass().waiting] == ["invalid_blocks"]
+    channel.at.database.run("update cutter_governance.slack_outbox set attempts = %s", (limits.SLACK_TRIES - 1,))
+    assert channel.make_pass().waiting == []
+    assert (channel.make_pass().sent, channel.slack.posted) == ([], [])
+
+
+def test_the_policy_is_asked_before_every_message(channel: Channel) -> None:
+    denying = current.shipped().replace(
+        b"    connector: notification\n    verdict: allow", b"    connector: notification\n    verdict: deny"
+    )
+    current.install(channel.settings.policy, denying, replace=True)
+    assert [one["last_error"] for one in channel.make_pass().waiting] == ["policy_denied"]
+    assert channel.slack.calls == []
+
+
+def test_the_card_asks_for_the_tier_that_the_policy_asks_for(channel: Channel) -> None:
+    rule = b"rules:\n  - name: carefully\n    operation: create_units\n    verdict: needs_approval(high)\n"
+    current.install(channel.settings.policy, current.shipped().replace(b"rules:\n", rule), replace=True)
+    channel.make_pass()
+    said = json.dumps(channel.slack.posted)
+    assert "tier high" in said
+    assert "rule carefully says needs_approval(high)" in said
+
+
+def test_the_token_stands_in_no_row_and_in_no_line_of_the_log(channel: Channel) -> None:
+    channel.slack.fail(Failure(error="not_authed"))
+    with capture_logs() as lines:
+        tried = channel.make_pass(token="xoxb-canary-canary-canary")
+        tried = channel.make_pass(token="xoxb-canary-canary-canary")
+    stored = channel.at.database.value("select jsonb_agg(to_jsonb(o))::text from cutter_governance.slack_outbox o")
+    assert "canary" not in f"{lines}{tried}{stored}"
+    assert {one["event"] for one in lines} == {"slack.waiting"}
+
+
+def test_without_a_channel_nothing_is_posted(channel: Channel) -> None:
+    settings = channel.settings.model_copy(update={"slack_channel": None})
+    with pytest.raises(ProgrammingError):
+        make_pass(settings, Slack(url=channel.slack.url, token=TOKEN))
+    assert channel.rows() == []
+
+
+def test_reconcile_sends_what_waits_and_tells_what_slack_does_not_take(channel: Channel, tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets-of-slack"
+    shutil.copytree(channel.settings.secrets, secrets)
+    settings = channel.settings.model_copy(update={"secrets_dir": secrets})
+    (missing,) = commands.drain(settings)["cards_waiting"]
+    assert "no slack.token at" in missing["last_error"]
+    (secrets / TOKEN_FILE).write_text(TOKEN)
+    channel.slack.fail(Failure(error="channel_not_found"))
+    assert [one["last_error"] for one in commands.drain(settings)["cards_waiting"]] == ["channel_not_found"]
+    channel.at.database.run("update cutter_governance.slack_outbox set next_eligible_at = now()")
+    assert [len(found) for found in commands.drain(settings).values()] == [1, 0]
+    off = settings.model_copy(update={"slack_channel": None})
+    assert commands.drain(off) == {"cards_sent": [], "cards_waiting": []}
+
+
+def test_nobody_but_the_operator_touches_the_line(channel: Channel) -> None:
+    privileges = channel.at.database.value("""
+        select jsonb_object_agg(r, has_table_privilege(r, 'cutter_governance.slack_outbox', 'SELECT')
+            or has_function_privilege(r, 'cutter_governance.fn_slack_take(integer)', 'EXECUTE'))
+        from unnest(array['cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify', 'directus',
+            'cutter_operator']) as r
+    """)
+    assert [role for role, may in privileges.items() if may] == ["cutter_operator"]
