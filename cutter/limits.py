@@ -238,6 +238,18 @@ SLACK_ANSWER_BYTES_MAX = 4 * MIB
 SLACK_RETRY_SECONDS = (5.0, 30.0, 120.0, 600.0)
 """Between two tries of one message; where Slack itself asks for a time, that, up to the last of these."""
 
+SLACK_PASS_SECONDS = 2.0
+"""Between two looks of `cutter slack serve` at what waits: one cheap question to PostgreSQL."""
+
+SLACK_BODY_BYTES_MAX = 256 * 1024
+"""A callback: it carries the whole message back, which has some 4 KiB."""
+
+SLACK_CALLERS_MAX = 16
+"""Callbacks at once; Slack sends one for each press."""
+
+SLACK_CALLER_SECONDS = 15.0
+"""A callback from its first byte to its answer's end; Slack itself waits three seconds."""
+
 SLACK_TRIES = 150
 """Of one message: a day and a night of them, after which what it is about is over too."""
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+import threading
+from time import sleep
+from typing import Annotated, Any
 
+import structlog
 import typer
 from rich.console import Console
 
-from cutter.errors import CutterError, InvalidInput
+from cutter import limits
+from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.settings import Settings, load
 from cutter.slack import posting
+from cutter.slack.api import SIGNING_SECRET_FILE, Slack, secret
+from starter.slack_decisions import resolve
+from starter.slack_server import Server
 from starter.terminal import ExitCode, Json, end, show, table
+
+log = structlog.get_logger()
 
 app = typer.Typer(help="Cards in Slack for the gates that wait (docs/slack.md).", no_args_is_help=True)
 
@@ -28,6 +38,50 @@ def post(as_json: Json = False) -> None:
     found = {"cards_sent": done.sent, "cards_waiting": done.waiting}
     show(found, as_json=as_json, render=lambda out: render(out, found))
     end(ExitCode.UNAVAILABLE if done.waiting else ExitCode.DONE)
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: a free one")] = 8484,
+    host: Annotated[str, typer.Option(help="Address to listen on; whatever is not loopback needs TLS before it")] = (
+        "127.0.0.1"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Keep the cards in step, and hear when their buttons are pressed, until it is interrupted.
+
+    Example: cutter slack serve --port 8484
+    """
+    settings = require_channel(load())
+    slack, signing = posting.caller(settings), secret(settings, SIGNING_SECRET_FILE)
+    try:
+        server = Server(host, port, signing, lambda click: resolve(settings, click))
+    except OSError as problem:
+        raise Unavailable(f"{host}:{port} cannot be listened on ({problem.strerror})", what="port") from None
+    # Standard output says where it listens, and nothing else.
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    with server:
+        show({"listens": server.url}, as_json=as_json, render=lambda out: out.print(f"listens on {server.url}"))
+        sys.stdout.flush()
+        threading.Thread(target=_keep_in_step, args=(settings, slack), daemon=True).start()
+        server.serve_forever()
+
+
+def _keep_in_step(settings: Settings, slack: Slack) -> None:
+    """Pass after pass; what a pass meets is told in the log, and the next one goes on."""
+    while True:
+        pause = limits.SLACK_PASS_SECONDS
+        try:
+            done = posting.make_pass(settings, slack)
+        except CutterError as problem:
+            log.warning("slack.pass_failed", code=problem.code, reason=str(problem))
+        else:
+            pause = max(pause, done.pause_seconds)
+            for one in done.sent:
+                log.info("slack.sent", **one)
+            if done.pause_seconds:
+                log.warning("slack.paused", seconds=pause, cards_waiting=len(done.waiting))
+        sleep(pause)
 
 
 def require_channel(settings: Settings) -> Settings:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from cutter import limits
@@ -22,6 +22,7 @@ from cutter.errors import InvalidInput, Unavailable
 from cutter.settings import Settings
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 TOKEN_FILE: Final = "slack.token"
 SIGNING_SECRET_FILE: Final = "slack.signing-secret"
@@ -72,7 +73,30 @@ class Slack:
                 "Content-Type": "application/x-www-form-urlencoded; charset=utf-8",
             },
         )
-        return exchange(request)
+        return _exchange(request, _answer)
+
+
+def answer(api_url: str, address: str, text: str) -> Trouble | None:
+    """Say something to one person alone, at the address that came with their press; None when it was taken.
+
+    Only Slack's own host for such answers is called, whatever the address says.
+    """
+    if not address.startswith(_answers_at(api_url)):
+        return Trouble(code="foreign_address")
+    body = json.dumps(private(text)).encode()
+    request = Request(address, data=body, headers={"Content-Type": "application/json; charset=utf-8"})
+    return _exchange(request, lambda _: None)
+
+
+def private(text: str) -> Json:
+    """A message that its reader alone sees, and that leaves the card as it is."""
+    return {"response_type": "ephemeral", "replace_original": False, "text": text}
+
+
+def _answers_at(api_url: str) -> str:
+    parts = urlsplit(api_url)
+    host = parts.netloc if parts.scheme == "http" else f"hooks.{parts.netloc}"
+    return f"{parts.scheme}://{host}/"
 
 
 class _Stays(HTTPRedirectHandler):
@@ -80,11 +104,11 @@ class _Stays(HTTPRedirectHandler):
         return None
 
 
-def exchange(request: Request) -> Json | Trouble:
-    """One request to its answer, within SLACK_SECONDS for each step of it."""
+def _exchange(request: Request, read: Callable[[IO[bytes]], T]) -> T | Trouble:
+    """One request, and its answer as `read` takes it, within SLACK_SECONDS for each step of it."""
     try:
         with build_opener(_Stays).open(request, timeout=limits.SLACK_SECONDS) as response:
-            return _answer(response)
+            return read(response)
     except HTTPError as refused:
         return _refused(refused)
     except URLError as problem:

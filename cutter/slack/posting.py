@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-import structlog
 from psycopg.rows import dict_row
 
 from cutter import limits
@@ -33,8 +32,6 @@ from cutter.slack.card import Outcome, Waiting
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection, connect
 from cutter.storage.queries import query
-
-log = structlog.get_logger()
 
 Json = dict[str, Any]
 OPERATOR = "cutter_operator"
@@ -147,7 +144,6 @@ def _send(connection: Connection, slack: Slack, policy: Policy | Broken, entry: 
             done.pause_seconds = seconds
         return not answer.everywhere
     connection.execute(_DONE, (entry["id"], answer))
-    log.info("slack.sent", run_id=entry["run_id"], gate=entry["place"], kind=entry["kind"])
     done.sent.append({"run_id": entry["run_id"], "gate": entry["place"], "kind": entry["kind"]})
     return True
 
@@ -199,7 +195,6 @@ def _note(connection: Connection, entry: Json, trouble: Trouble) -> float:
     seconds = trouble.retry_seconds or delays[min(entry["attempts"], len(delays) - 1)]
     gone = trouble.code in ("message_not_found", "cant_update_message") or entry["attempts"] + 1 >= limits.SLACK_TRIES
     connection.execute(_FAILED, (entry["id"], trouble.code, trouble.in_doubt, None if gone else max(1, round(seconds))))
-    log.warning("slack.waiting", run_id=entry["run_id"], gate=entry["place"], code=trouble.code)
     return seconds
 
 

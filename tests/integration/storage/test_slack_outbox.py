@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from cutter import limits
 from cutter.errors import ProgrammingError
 from cutter.policy import current
 from cutter.settings import Settings
+from cutter.slack import callback
 from cutter.slack.api import TOKEN_FILE, Slack
 from cutter.slack.posting import Pass, make_pass
 from starter import slack as commands
+from starter.slack_decisions import resolve
 from tests.integration.storage.conftest import At
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
 
@@ -193,14 +194,14 @@ def test_the_card_asks_for_the_tier_that_the_policy_asks_for(channel: Channel) -
     assert "rule carefully says needs_approval(high)" in said
 
 
-def test_the_token_stands_in_no_row_and_in_no_line_of_the_log(channel: Channel) -> None:
+def test_the_token_stands_in_no_row_and_in_nothing_that_is_told(
+    channel: Channel, capsys: pytest.CaptureFixture[str]
+) -> None:
     channel.slack.fail(Failure(error="not_authed"))
-    with capture_logs() as lines:
-        tried = channel.make_pass(token="xoxb-canary-canary-canary")
-        tried = channel.make_pass(token="xoxb-canary-canary-canary")
+    told = [channel.make_pass(token="xoxb-canary-canary-canary") for _ in range(2)]
     stored = channel.at.database.value("select jsonb_agg(to_jsonb(o))::text from cutter_governance.slack_outbox o")
-    assert "canary" not in f"{lines}{tried}{stored}"
-    assert {one["event"] for one in lines} == {"slack.waiting"}
+    assert "invalid_auth" in stored
+    assert "canary" not in f"{told}{stored}{capsys.readouterr()}"
 
 
 def test_without_a_channel_nothing_is_posted(channel: Channel) -> None:
@@ -233,3 +234,65 @@ def test_nobody_but_the_operator_touches_the_line(channel: Channel) -> None:
             'cutter_operator']) as r
     """)
     assert [role for role, may in privileges.items() if may] == ["cutter_operator"]
+
+
+def press(channel: Channel, *, user: str = "U012AB3CD", action: str = "cutter_approve", **changed: Any) -> str:
+    """What a person who presses is told; the press as Slack sends it, forged into any card."""
+    (message,) = channel.slack.posted
+    subject = message["metadata"]["event_payload"]["subject"]
+    forged = {"actions": [{"action_id": action, "value": subject}], **changed}
+    click = callback.click(channel.slack.press(message, action, user=user, **forged))
+    assert click is not None
+    settings = channel.settings.model_copy(update={"slack_people": {"U012AB3CD": "alice"}})
+    reply = resolve(settings, click)
+    reply.afterwards()
+    return reply.text
+
+
+EVERYTHING = """
+select jsonb_build_object('run', to_jsonb(r), 'latch', to_jsonb(l),
+    'rows', (select count(*) from cutter_governance.approval_verdict)
+          + (select count(*) from cutter_governance.audit_event)
+          + (select count(*) from cutter_governance.order_consumption))
+from cutter_governance.run r join cutter_governance.stop_latch l using (run_id)
+"""
+
+
+@pytest.mark.parametrize("action", ["cutter_approve", "cutter_reject"])
+def test_a_press_at_a_sovereign_gate_is_answered_with_the_command_and_changes_nothing(
+    channel: Channel, action: str
+) -> None:
+    channel.make_pass()
+    before = channel.at.database.value(EVERYTHING)
+    told = [press(channel, action=action) for _ in range(2)]
+    assert f"```cutter approve {channel.at.run_id}```" in told[0]
+    assert "nothing was changed" in told[0]
+    assert told[0] == told[1]
+    assert channel.at.database.value(EVERYTHING) == before
+    assert [one["text"] for one in channel.slack.answers] == told
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"user": "U0STRANGER"}, "not known here"),
+        ({"container": {"channel_id": "C0OTHER", "message_ts": "1795000000.000100"}}, "no card of ours"),
+        ({"container": {"channel_id": CHANNEL, "message_ts": "1795000009.000100"}}, "no card of ours"),
+        ({"actions": [{"action_id": "cutter_approve", "value": "another"}]}, "no card of ours"),
+    ],
+)
+def test_a_stranger_or_a_card_that_is_not_ours_is_refused(
+    channel: Channel, changed: dict[str, Any], words: str
+) -> None:
+    channel.make_pass()
+    before = channel.at.database.value(EVERYTHING)
+    assert words in press(channel, **changed)
+    assert channel.at.database.value(EVERYTHING) == before
+
+
+def test_an_answer_is_sent_to_nobody_but_slack(channel: Channel) -> None:
+    channel.make_pass()
+    with fake_slack() as elsewhere:
+        press(channel, response_url=f"{elsewhere.url.removesuffix('/api')}/actions/T1/1/x")
+        assert elsewhere.answers == []
+    assert channel.slack.answers == []

@@ -29,3 +29,7 @@ limit %(most)s
 -- name: slack_waiting
 select run_id, subject, kind, attempts, last_error from cutter_governance.slack_outbox
 where done_at is null order by id
+
+-- name: slack_card
+select run_id, subject, place from cutter_governance.slack_outbox
+where kind = 'asked' and subject = %(subject)s and channel = %(channel)s and message_ts = %(message_ts)s

@@ -1,0 +1,144 @@
+"""IO: the small HTTP server that Slack calls when a button is pressed: bounded, and deaf to what Slack did not sign.
+
+It reads at most so many bytes, in so much time, of so many callers at once, and looks at them only when the signature
+over exactly these bytes holds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+
+import structlog
+
+from cutter import limits
+from cutter.slack import api, callback
+from cutter.slack.callback import SIGNATURE_HEADER, TIME_HEADER, Click
+
+log = structlog.get_logger()
+
+PATH: Final = "/slack/actions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What the person who pressed is told, by Slack to them alone; `afterwards` is done when they have been told."""
+
+    text: str
+    afterwards: Callable[[], None] = lambda: None
+
+
+class Server(ThreadingHTTPServer):
+    """Listens from the moment it is made; `resolve` gets only what Slack has signed."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = limits.SLACK_CALLERS_MAX
+
+    def __init__(self, host: str, port: int, secret: str, resolve: Callable[[Click], Reply]) -> None:
+        self.secret = secret
+        self.resolve = resolve
+        self._places = threading.BoundedSemaphore(limits.SLACK_CALLERS_MAX)
+        super().__init__((host, port), _Handler)
+
+    @property
+    def url(self) -> str:
+        host, port = self.server_address[:2]
+        return f"http://{host!s}:{port}{PATH}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """A thread for each caller, while there is room."""
+        if not self._places.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """One caller, cut off when their time is over, however slowly they send."""
+        cut = threading.Timer(limits.SLACK_CALLER_SECONDS, _hang_up, (request,))
+        cut.daemon = True
+        cut.start()
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            cut.cancel()
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the signature is the library's
+        """A caller that went away is no news; the library would print a traceback."""
+        log.info("slack.caller_lost")
+
+
+def _hang_up(request: socket.socket) -> None:
+    try:
+        request.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    timeout = limits.SLACK_SECONDS
+    server_version = "cutter"
+    sys_version = ""
+
+    def do_POST(self) -> None:
+        body = self._body()
+        if body is None:
+            return
+        now = datetime.now(UTC).timestamp()
+        time, given = self._only(TIME_HEADER), self._only(SIGNATURE_HEADER)
+        flaw = callback.flaw(self.server.secret, body, time=time, given=given, now=now)
+        if flaw is not None:
+            log.warning("slack.refused", code=flaw)
+            self._end(401)
+            return
+        click = callback.click(body)
+        if click is None:
+            log.warning("slack.refused", code="no_click")
+            self._end(400)
+            return
+        reply = self.server.resolve(click)
+        self._end(200, json.dumps(api.private(reply.text)).encode())
+        reply.afterwards()
+
+    def _body(self) -> bytes | None:
+        """The request's bytes, whole; None when it was answered already."""
+        if self.path != PATH:
+            self._end(404)
+            return None
+        length = self._only("Content-Length") or ""
+        if not re.fullmatch("[0-9]{1,9}", length) or self.headers.get("Transfer-Encoding"):
+            self._end(411)
+            return None
+        if int(length) > limits.SLACK_BODY_BYTES_MAX:
+            self._end(413)
+            return None
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            self._end(400)
+            return None
+        return body
+
+    def _only(self, name: str) -> str | None:
+        """A header that came once; twice is not at all."""
+        values = self.headers.get_all(name) or []
+        return values[0] if len(values) == 1 else None
+
+    def _end(self, status: int, body: bytes = b"") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+
+    def log_message(self, *_: object) -> None:
+        """What callers send is not written down."""
