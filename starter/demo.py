@@ -17,12 +17,13 @@ from temporalio.client import WorkflowHandle
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.errors import CutterError, NotFound, Unavailable
+from cutter.evidence.offline import FAILED, NOT_CHECKED, OK
 from cutter.evidence.run_view import short_time
 from cutter.messages import RunInput
 from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
-from starter import approvers, demo_batch, runs, signing, source, up
+from starter import approvers, demo_batch, evidence, runs, signing, source, up
 from starter.client import connect
 from starter.orchestrate import Tell, by_state, wait_for_people
 from starter.terminal import ExitCode, Json, Listing, end, progress, say, show, table
@@ -53,8 +54,8 @@ def demo(
         run_id = asyncio.run(_story(settings, home, first))
         seen = runs.sidecar(settings, run_id)
         batch = demo_batch.play(settings, signing.who(settings, APPROVER, None, home), others) if others else None
-        show(summary(settings, seen) | {"batch": batch}, as_json=as_json,
-             render=lambda console: _closeout(settings, seen, batch, console))  # fmt: skip
+        told = summary(settings, seen) | {"batch": batch}
+        show(told, as_json=as_json, render=lambda console: _closeout(told, console))
     finally:
         if keep:
             say(f"left up: Web UI {ui_url(settings)}; `cutter down` stops it")
@@ -169,6 +170,7 @@ def _signal(settings: Settings, document_id: str, kb_id: str) -> str:
 def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
     """What the demo showed: the closeout, the units, both approvals, the addresses, how long each gate took."""
     pins = {key: value for receipt in seen["receipts"] for key, value in receipt["result"]["pins"].items()}
+    bundle = _evidence(settings, seen, pins) if "evidence_sha256" in pins else None
     query = quote(f'WorkflowId="document/{seen["run"]["document_id"]}"', safe="")
     return {
         "run_id": seen["run"]["run_id"],
@@ -178,6 +180,7 @@ def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
         "audit_head": seen["audit_head"],
         "closeout": next((doc["kb_id"] for doc in seen["documents"] if doc["subject"] == "IG_closeout"), None),
         "run_folder": str(settings.runs / seen["run"]["run_id"]),
+        "evidence": bundle,
         "ui": f"{ui_url(settings)}/namespaces/{settings.temporal_namespace}/workflows?query={query}",
         "gates": [_gate(receipt, seen["attempts"]) for receipt in seen["receipts"]],
         "approvals": [
@@ -185,6 +188,16 @@ def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
             for one in seen["consumptions"]
         ],
     }
+
+
+def _evidence(settings: Settings, seen: dict[str, Any], pins: dict[str, Any]) -> dict[str, Any]:
+    """The run's bundle as a file, and what its check says, which needs neither the stack nor this program."""
+    made, _, _ = evidence.exported(settings, seen["run"]["run_id"])
+    file = settings.state / "reports" / f"{made.run_id}.evidence.tar"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(made.data)
+    checked = evidence.checks(file.read_bytes(), head=pins["audit_head"], sha256=pins["evidence_sha256"])
+    return {"file": str(file), "sha256": made.sha256, "checks": checked}
 
 
 def _gate(receipt: dict[str, Any], attempts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -198,8 +211,7 @@ def _gate(receipt: dict[str, Any], attempts: list[dict[str, Any]]) -> dict[str, 
     }
 
 
-def _closeout(settings: Settings, seen: dict[str, Any], batch: dict[str, Any] | None, console: Console) -> None:
-    told = summary(settings, seen)
+def _closeout(told: dict[str, Any], console: Console) -> None:
     gates = [(one["gate"], f"{one['milliseconds']} ms", one["attempts"], one["receipt"][:16]) for one in told["gates"]]
     console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{told['run_id']}"))
     used = [
@@ -214,5 +226,16 @@ def _closeout(settings: Settings, seen: dict[str, Any], batch: dict[str, Any] | 
     for name in ("closeout", "run_folder", "ui"):
         label = {"closeout": "closeout", "run_folder": "run folder", "ui": "Web UI"}[name]
         console.print(f"{label}: {told[name]}", soft_wrap=True)
-    if batch is not None:
-        demo_batch.show(batch, console)
+    if told["evidence"] is not None:
+        _show_evidence(told["evidence"], console)
+    if told["batch"] is not None:
+        demo_batch.show(told["batch"], console)
+
+
+def _show_evidence(bundle: dict[str, Any], console: Console) -> None:
+    console.print(f"evidence: {bundle['file']}", soft_wrap=True)
+    console.print(f"  sha256 {bundle['sha256']}, as the closeout's report says; checked offline:")
+    for word in (OK, FAILED, NOT_CHECKED):
+        names = [what for what, verdict, _ in bundle["checks"] if verdict == word]
+        if names:
+            console.print(f"  {word}: {', '.join(names)}")

@@ -26,6 +26,7 @@ def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up
     ends_at_closeout(done.stdout)
     shows_gates_and_approvals(done.stdout)
     names_the_pages_to_look_at(done.stdout)
+    checks_its_evidence_offline(done.stdout)
 
 
 def leaves_the_state_folder_to_its_owner(alone: Stack) -> None:
@@ -69,6 +70,13 @@ def shows_what_was_refused(text: str) -> None:
     report = re.search(r"^report: (/.*/archive/.*/report\.html)$", text, re.M)
     assert report is not None
     assert Path(report[1]).is_file()
+
+
+def checks_its_evidence_offline(text: str) -> None:
+    assert re.search(r"^evidence: /.*\.evidence\.tar$", text, re.M)
+    assert re.search(r"^  sha256 [0-9a-f]{64}, as the closeout's report says; checked offline:$", text, re.M)
+    assert "  OK: archive, sha256, audit chain, head, receipts, approvals, authorship\n" in text
+    assert "  NOT CHECKED: history, policy, the law\n" in text
 
 
 def ends_at_closeout(text: str) -> None:
