@@ -24,6 +24,7 @@ from cutter.batch.disposition import Failure, disposition
 from cutter.batch.steering import Entry, Orders, Summary
 from cutter.domain.digests import sha256_hex
 from cutter.domain.sidecar import render_state
+from cutter.domain.urgency import Urgency
 from cutter.errors import CutterError
 from cutter.gates.catalogue import Role
 from cutter.messages import BatchStart, BatchStop, HaltInput, StateView, Steering, SteerInput
@@ -165,7 +166,8 @@ def _register(connection: Connection, batch: Json, item: Json) -> BatchStart | N
 def _start(batch: Json, item: Json, run_id: str) -> BatchStart:
     return BatchStart(
         document_id=item["document_id"], run_id=run_id, mode=batch["mode"], starter=batch["starter"],
-        source_uri=item["source_uri"],
+        source_uri=item["source_uri"], tenant=item["tenant"], weight=batch["weights"].get(item["tenant"], 1),
+        urgency=Urgency.OVERNIGHT if batch["unattended"] else Urgency.BATCH,
     )  # fmt: skip
 
 

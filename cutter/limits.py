@@ -376,3 +376,9 @@ ENTITIES_IN_MEMORY = 20_000
 
 FINDINGS_IN_JSON = 1_000
 """Findings of such a file that one JSON document lists; the rest are counted."""
+
+TENANT_CHARACTERS_MAX = 64
+"""A tenant's name; Temporal's keys of fairness are not longer. The database has the same bound."""
+
+WEIGHT_MAX = 1_000
+"""A tenant's weight: what Temporal's fairness takes at most. The database has the same bound."""

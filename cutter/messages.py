@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Literal
 
 from cutter import limits
-from cutter.domain import ids
+from cutter.domain import ids, tenants
+from cutter.domain.urgency import Urgency
 
 Mode = Literal["dryrun", "live"]
 
@@ -340,19 +341,25 @@ class NightStart:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStart:
-    """An item whose workflow is to be open: its run is registered."""
+    """An item whose workflow is to be open: its run is registered. The last three: its turn among others' tasks."""
 
     document_id: str
     run_id: str
     mode: Mode = "live"
     starter: str = "unknown"
     source_uri: str | None = None
+    tenant: str = ""
+    weight: float = 1.0
+    urgency: int = Urgency.BATCH
 
     def __post_init__(self) -> None:
         _named(self.document_id)
         if not ids.is_run_id(self.run_id):
             raise ValueError("no run id")
         _short(self.starter, self.source_uri or "")
+        named = not self.tenant or tenants.NAME.fullmatch(self.tenant)
+        if not named or not 1 <= self.weight <= limits.WEIGHT_MAX or self.urgency not in tuple(Urgency):
+            raise ValueError("no turn among others' tasks")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ from cutter import limits
 from cutter.batch import documents, registry, steering
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
+from cutter.domain.urgency import Urgency
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.kb.store import Store
 from cutter.messages import BatchInput, BatchResult
@@ -139,6 +140,7 @@ def _started(batch_id: str, starter: str) -> Json:
         "id_reuse_policy": WorkflowIDReusePolicy.ALLOW_DUPLICATE,
         "id_conflict_policy": WorkflowIDConflictPolicy.USE_EXISTING,
         "static_summary": f"batch {batch_id[:8]}",
+        "priority": options.priority(Urgency.BATCH),
         "static_details": f"started by {starter}",
     }
 

@@ -114,7 +114,8 @@ async def _story(settings: Settings, home: Path, law: Path) -> str:
     say(f"registered {document_id}: {law.name}")
     client = await connect(settings)
     run_id = runs.register_run(settings, document_id, "live")
-    handle = await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="demo"))
+    first = RunInput(document_id=document_id, run_id=run_id, starter="demo")
+    handle = await runs.start(client, first, runs.turn_of(settings, document_id))
     signer = signing.who(settings, APPROVER, None, home)
     with progress(f"{document_id}: running") as status:
         tell = by_state(status)

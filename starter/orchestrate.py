@@ -95,9 +95,11 @@ async def _start(
     client = await connect(settings)
     await runs.require_no_open_run(client, settings, document_id)
     run_id = runs.register_run(settings, document_id, mode, amends=amends)
-    handle = await runs.start(client, RunInput(
+    first = RunInput(
         document_id=document_id, run_id=run_id, mode=mode, starter=getpass.getuser(), source_uri=source_uri,
-        amends=amends))  # fmt: skip
+        amends=amends,
+    )  # fmt: skip
+    handle = await runs.start(client, first, runs.turn_of(settings, document_id))
     return await _outcome(settings, handle, run_id, document_id, shown)
 
 
@@ -109,9 +111,8 @@ async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, s
     handle = client.get_workflow_handle(document_workflow_id(document_id), result_type=RunResult)
     answer: dict[str, Any] = {}
     if not await runs.is_open(client, document_id, run_id):
-        handle = await runs.start(
-            client, RunInput(document_id=document_id, run_id=run_id, mode=seen["mode"], starter=seen["starter"])
-        )
+        again = RunInput(document_id=document_id, run_id=run_id, mode=seen["mode"], starter=seen["starter"])
+        handle = await runs.start(client, again, runs.turn_of(settings, document_id))
         answer = {"status": "accepted", "code": "started_again", "reason": "the run had no open workflow"}
     # A new execution of a stopped run waits as the old one did: one command is to move it on.
     if kb_id is not None or not answer or str(seen["state"]).startswith("stopped_"):

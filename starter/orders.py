@@ -99,11 +99,11 @@ def hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
 
 async def _hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
     client = await connect(settings)
-    await ensure_open(client, run)
+    await ensure_open(settings, client, run)
     return await runs.resume(client, run["document_id"], kb_id)
 
 
-async def ensure_open(client: Client, run: Json) -> None:
+async def ensure_open(settings: Settings, client: Client, run: Json) -> None:
     """Start the run's workflow again when it has none; another run's open workflow refuses."""
     if run["ended_at"] is not None:
         raise Refused(f"{run['run_id']} is over as {run['outcome'] or run['state']}", code="run_ended")
@@ -112,7 +112,7 @@ async def ensure_open(client: Client, run: Json) -> None:
             document_id=run["document_id"], run_id=run["run_id"], mode=run["mode"], starter=run["starter"],
             batch_id=run["batch_id"], amends=run["amends"],
         )  # fmt: skip
-        await runs.start(client, again)
+        await runs.start(client, again, runs.turn_of(settings, run["document_id"]))
 
 
 async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Json:
@@ -128,7 +128,7 @@ async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Js
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             static_summary=f"void {run['document_id']}",
-            priority=runs.INTERACTIVE,
+            priority=runs.turn_of(settings, run["document_id"]),
         )
         done: StateView = await handle.result()
     except WorkflowAlreadyStartedError:

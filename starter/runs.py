@@ -14,6 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.begin import caps_of, mint_run_id, registered
 from cutter.domain import ids
+from cutter.domain.urgency import Urgency
 from cutter.errors import Conflict, NotFound, Refused, Unavailable
 from cutter.messages import Mode, RunInput, RunResult
 from cutter.settings import Settings
@@ -25,7 +26,6 @@ from workflows import options
 
 Json = dict[str, Any]
 OPERATOR = "cutter_operator"
-INTERACTIVE = Priority(priority_key=1)
 
 
 def register_run(settings: Settings, document_id: str, mode: Mode, *, amends: str | None = None) -> str:
@@ -77,8 +77,16 @@ def enacting_run(settings: Settings, document_id: str) -> str | None:
     return str(row[0]) if row else None
 
 
-async def start(client: Client, run: RunInput) -> WorkflowHandle[Any, Any]:
-    """Start the document's workflow; STOP_RUN_BUSY when one is open."""
+def turn_of(settings: Settings, document_id: str) -> Priority:
+    """Where a run that a person started stands: before every batch's, beside other persons' by its tenant's weight."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("tenant_of_document"), {"document_id": document_id}).fetchone()
+    tenant, weight = (str(row[0]), int(str(row[1]))) if row else ("", 1)
+    return options.priority(Urgency.INTERACTIVE, tenant, weight)
+
+
+async def start(client: Client, run: RunInput, turn: Priority | None = None) -> WorkflowHandle[Any, Any]:
+    """Start the document's workflow, with its `turn_of` among others; STOP_RUN_BUSY when one is open."""
     try:
         return await client.start_workflow(
             options.DOCUMENT_RUN,
@@ -90,7 +98,7 @@ async def start(client: Client, run: RunInput) -> WorkflowHandle[Any, Any]:
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             static_summary=f"{run.document_id} · {run.mode}" + (f" · batch {run.batch_id[:8]}" if run.batch_id else ""),
             static_details=f"run `{run.run_id}` started by {run.starter}",
-            priority=INTERACTIVE,
+            priority=turn or options.priority(Urgency.INTERACTIVE),
         )
     except WorkflowAlreadyStartedError:
         raise Refused(

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import Priority, RawValue, WorkflowIDReusePolicy
+from temporalio.common import RawValue, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 
 with workflow.unsafe.imports_passed_through():
@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
 
     from cutter import limits
     from cutter.domain import ids
+    from cutter.domain.urgency import Urgency
     from cutter.messages import (
         BatchInput,
         BatchResult,
@@ -157,7 +158,7 @@ class Batch:
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 static_summary=f"{start.document_id} · {start.mode} · batch {self.board.batch_id[:8]}",
                 static_details=f"run `{start.run_id}` of batch `{self.board.batch_id}`",
-                priority=Priority(priority_key=options.BATCH_PRIORITY),
+                priority=options.priority(Urgency(start.urgency), start.tenant, start.weight),
             )
 
     async def _stop_document(self, stop: BatchStop) -> None:

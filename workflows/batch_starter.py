@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError, ChildWorkflowError, Workflow
 with workflow.unsafe.imports_passed_through():
     from pydantic import TypeAdapter, ValidationError
 
+    from cutter.domain.urgency import Urgency
     from cutter.messages import BatchInput, Caps, NightInput, NightStart
     from workflows import options
     from workflows.control import Away, Broken, control
@@ -54,6 +55,7 @@ class BatchStarter:
                 cancellation_type=workflow.ChildWorkflowCancellationType.ABANDON,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 static_summary=f"batch {start.batch_id[:8]}, by its schedule",
+                priority=options.priority(Urgency.BATCH),
             )
         except WorkflowAlreadyStartedError:
             return

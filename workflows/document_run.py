@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import TypeAdapter, ValidationError
 
     from cutter import limits
+    from cutter.domain.urgency import Urgency
     from cutter.gates.catalogue import GATES, Gate, Sovereign, State
     from cutter.messages import (
         BeginInput,
@@ -201,11 +202,18 @@ class DocumentRun(Passage):
                 verdict = await self._answer(request, letter)
                 if verdict is not None and verdict.accepted and verdict.decision == "approve":
                     used[verdict.approver] = letter.kb_id or ""
+                    self._hurry(letter.kb_id not in request.offered)
                 refused += verdict is None or not verdict.accepted
             refused += await self.record_refusals()
             if refused >= limits.REFUSALS_A_GATE:
                 self.box = mail.without_early(self.box)
                 await self.hold("stopped_signal_flood", f"{refused} refused messages at {request.gate}", gate.name)
+
+    def _hurry(self, late: bool) -> None:
+        """What was to be done overnight and is approved only now goes before the nights' and the batches' gates."""
+        mine = workflow.info().priority
+        if late and mine.priority_key == Urgency.OVERNIGHT:
+            self.turn = options.sooner(mine, Urgency.LATE_APPROVAL)
 
     def _offer_again(self, used: dict[str, str]) -> dict[str, str]:
         for kb_id in used.values():

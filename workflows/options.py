@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from temporalio.common import RetryPolicy, SearchAttributeKey
+from dataclasses import replace
 
+from temporalio.common import Priority, RetryPolicy, SearchAttributeKey
+
+from cutter.domain.urgency import Urgency
 from cutter.gates.catalogue import WorkerRole
 
 TASK_QUEUES = {role: f"cutter-{role.value}" for role in WorkerRole}
@@ -41,8 +44,21 @@ SEARCH_ATTRIBUTES = (
     STATE, GATE, DOCUMENT_ID, BATCH_ID, MODE, QUEUE, GATE_EXPIRES, CANDIDATES, ITEMS, SETTLED
 )  # fmt: skip
 
-BATCH_PRIORITY = 3
-"""A batch's documents wait behind a person's single run, which has priority 1."""
+
+def priority(urgency: Urgency, tenant: str = "", weight: float = 1.0) -> Priority:
+    """How the tasks of a workflow, its children's and activities' included, stand in a queue that is not empty.
+
+    First the more urgent ones, of equally urgent ones each tenant's in turn, by its weight. A workflow without a tenant
+    is nobody's.
+    """
+    if not tenant:
+        return Priority(priority_key=urgency)
+    return Priority(priority_key=urgency, fairness_key=tenant, fairness_weight=weight)
+
+
+def sooner(before: Priority, urgency: Urgency) -> Priority:
+    """The same tenant's turn, at another urgency."""
+    return replace(before, priority_key=urgency)
 
 
 def document_workflow_id(document_id: str) -> str:

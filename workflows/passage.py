@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio import workflow
+from temporalio.common import Priority
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -30,11 +31,13 @@ class Tries:
 
 
 class Passage(Holding):
-    """Brings a run through gates. `active` is the time that counts against the hard cap."""
+    """Brings a run through gates. `active` is the time that counts against the hard cap, `turn` the gates' own place
+    among other tasks, where it is not the workflow's."""
 
     def __init__(self) -> None:
         super().__init__()
         self.active = timedelta()
+        self.turn = Priority.default
 
     async def attempt(self, gate: Gate, approvals: Sequence[str]) -> str:
         """Empty when the gate is sealed, else why its approvals were refused; stops, failures and ends are raised."""
@@ -88,6 +91,7 @@ class Passage(Holding):
             retry_policy=options.ONCE,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"{gate.number} of {len(GATES)} · {gate.phase}",
+            priority=self.turn,
         )
         await workflow.wait_condition(lambda: handle.done() or (self.box.stop is not None and not self.latched))
         if not handle.done() and self.box.stop is not None:

@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+from cutter import limits
+
+NAME = re.compile(rf"[A-Za-z0-9._@-]{{1,{limits.TENANT_CHARACTERS_MAX}}}")
 """A tenant's name; the database has the same form."""
 
 CAPS = {
-    "weight": 1_000,
+    "weight": limits.WEIGHT_MAX,
     "max_concurrency": 1_000_000,
     "max_runs_per_min": 1_000_000,
     "max_writes_per_run": 1_000_000,

@@ -81,3 +81,18 @@ async def delete(client: Client, workflow_id: str) -> None:
         return False
 
     await until(gone, what=f"{workflow_id} is gone")
+
+
+async def turns(client: Client, workflow_id: str) -> dict[str, tuple[int, str, float]]:
+    """(Urgency, tenant, weight) of a workflow's newest execution, by "start", and of its activities by their names."""
+    found = {}
+    for event in (await client.get_workflow_handle(workflow_id).fetch_history()).events:
+        if event.HasField("workflow_execution_started_event_attributes"):
+            name, said = "start", event.workflow_execution_started_event_attributes.priority
+        elif event.HasField("activity_task_scheduled_event_attributes"):
+            scheduled = event.activity_task_scheduled_event_attributes
+            name, said = scheduled.activity_type.name, scheduled.priority
+        else:
+            continue
+        found[name] = (said.priority_key, said.fairness_key, said.fairness_weight)
+    return found

@@ -5,9 +5,13 @@ from __future__ import annotations
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack
+from tests.support.temporal import turns
 
 
 async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
+    stack.database.run(
+        "insert into cutter_governance.tenant_cap (tenant, workflow, weight) values ('default', 'any', 3)"
+    )
     async with stack.workers():
         batch = await support.start(stack, 3)
         seen = await batch.until_state("batch_awaiting_cut_authz_set")
@@ -23,6 +27,10 @@ async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
         assert (result.state, result.totals) == ("batch_closeout", {"enacted": 3, "settled": 3})
         report = support.kb_text(stack, result.report)
         assert report.count("| enacted |") == 3
+        said = await turns(stack.client, "document/ICX-B-1")
+        assert said["start"] == (3, "default", 3)
+        assert {turn for name, turn in said.items() if name != "start"} == {(0, "", 0)}, "signed in time: as the batch"
+        assert (await turns(stack.client, batch.handle.id))["start"] == (3, "", 0)
         assert (
             stack.database.value("select count(*) from public.information_unit where lifecycle_status = 'enacted'") == 9
         )

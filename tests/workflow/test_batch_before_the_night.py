@@ -13,6 +13,7 @@ from starter import batch_resume
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack
+from tests.support.temporal import turns
 
 ENACTED = "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
 SIGNERS = """
@@ -47,6 +48,10 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
         await night.hand_over(await night.sign(LIFECYCLE))
         await night.until_state("batch_closeout")
         assert stack.database.value(ENACTED) == 9
+        of_the_night, late_one = [await turns(stack.client, f"document/ICX-B-{number}") for number in (1, 3)]
+        assert of_the_night["start"] == late_one["start"] == (4, "default", 1)
+        assert of_the_night["IG_cut_leg_a_execute"] == late_one["IG_mark"] == (0, "", 0), "as the run itself"
+        assert late_one["IG_cut_leg_a_execute"] == late_one["IG_closeout"] == (2, "default", 1)
 
 
 @pytest.mark.parametrize("changed", [{"enact_tier": Tier.HIGH}], indirect=True)

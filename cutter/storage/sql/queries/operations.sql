@@ -96,5 +96,9 @@ select t.tenant, (select count(*) from public.source_document d where d.tenant =
 from (select tenant from cutter_governance.tenant_cap union select tenant from public.source_document) t
 order by t.tenant
 
+-- name: tenant_of_document
+select d.tenant, (cutter_governance.fn_tenant_caps(d.tenant, 'document') ->> 'weight')::integer
+from public.source_document d where d.doc_code = %(document_id)s
+
 -- name: tenant_set
 select cutter_governance.fn_tenant_set(%(tenant)s, %(workflow)s, %(caps)s, %(by)s)
