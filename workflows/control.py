@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
 
     from cutter import limits
     from cutter.gates.catalogue import WorkerRole
+    from cutter.lifecycle.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import Caps
     from workflows import options
 
@@ -87,13 +88,6 @@ def word(text: str) -> str:
     return "".join(c if c.isalnum() and c.isascii() else "_" for c in text.lower())[:40] or "dependency"
 
 
-def delay_seconds(caps: Caps, failures: int) -> float:
-    """Backoff before the next try: the n-th delay, jittered."""
-    base = caps.retry_delays_seconds[min(failures, len(caps.retry_delays_seconds)) - 1]
-    spread = base * limits.RETRY_JITTER_PERCENT / 100
-    return base - spread + workflow.random().random() * 2 * spread
-
-
 async def control(
     name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER,
     queue: str = "", seconds: float = CONTROL_SECONDS,
@@ -124,11 +118,20 @@ async def control(
                 f"worker_{role.value}",
                 f"{name} was answered with what is no {result.__name__}",
             )
-        failures += 1
-        if kind == "broken":
-            raise Broken(what, reason)
-        if kind == "worker" or failures > limits.RETRIES_A_GATE:
+        if kind == "worker":
             raise Away(what, reason)
+        failures += 1
+        again = decide(attempts=failures, failures=failures, budget=_budget(caps), terminal=kind == "broken")
+        if isinstance(again, Denied):
+            if again.code is Denial.TERMINAL:
+                raise Broken(what, reason)
+            raise Away(what, f"{again.code}: {reason}")
         if kind == "unavailable":
-            seconds = delay_seconds(caps, failures)
-            await workflow.sleep(timedelta(seconds=seconds), summary=f"{name}: {what} is away, try {failures + 1}")
+            pause = again.seconds(workflow.random().random())
+            await workflow.sleep(timedelta(seconds=pause), summary=f"{name}: {what} is away, try {failures + 1}")
+
+
+def _budget(caps: Caps) -> RetryBudget:
+    """A control activity is bounded by its own tries alone."""
+    tries = limits.RETRIES_A_GATE + 1
+    return RetryBudget(max_attempts=tries, max_failures=tries, delays_seconds=caps.retry_delays_seconds)

@@ -13,11 +13,18 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from cutter import limits
     from cutter.gates.catalogue import GATES, Gate
+    from cutter.lifecycle.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import GateInput, GateOutcome
     from workflows import options
-    from workflows.control import away_from, delay_seconds, reason_of, understood
+    from workflows.control import away_from, reason_of, understood
     from workflows.holding import Astray, Holding
     from workflows.inbox import StopOrder
+
+
+LOST_WORKERS = RetryBudget(
+    max_attempts=limits.LOST_WORKERS_A_GATE + 1, max_failures=limits.LOST_WORKERS_A_GATE + 1, delays_seconds=(0,)
+)
+"""Attempts that died with their worker are tried again at once: another worker took them up."""
 
 
 @dataclass(slots=True)
@@ -47,12 +54,12 @@ class Passage(Holding):
             await self._within_hard_cap(gate)
             self.board.gate = gate.name
             began = workflow.now()
-            delay = self._next_delay(tries)
+            again = self._should_it_fail(tries)
             try:
-                outcome = await self._execute(gate, approvals, delay)
+                outcome = await self._execute(gate, approvals, again)
             except ActivityError as error:
                 self.active += workflow.now() - began
-                await self._failed(gate, error, tries, delay)
+                await self._failed(gate, error, tries, again)
                 continue
             self.active += workflow.now() - began
             if outcome is None:
@@ -66,14 +73,19 @@ class Passage(Holding):
                 return outcome.code or "approval_refused"
             await self._not_passed(gate, outcome, tries)
 
-    def _next_delay(self, tries: Tries) -> float | None:
-        """Seconds to wait should the attempt meet an outage, drawn before it so that its row tells; None: the last."""
-        if tries.failures >= limits.RETRIES_A_GATE or self.failures >= limits.FAILURE_BUDGET_A_RUN:
-            return None
+    def _should_it_fail(self, tries: Tries) -> float | Denied:
+        """Seconds to wait should the attempt meet an outage, drawn before it so that its row tells; or why it would
+        be the last.
+        """
         left = self.caps.hard_seconds - self.active.total_seconds()
-        return min(delay_seconds(self.caps, tries.failures + 1), max(1.0, left))
+        budget = RetryBudget(
+            max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,
+            delays_seconds=self.caps.retry_delays_seconds, left_seconds=left,
+        )  # fmt: skip
+        decision = decide(attempts=tries.failures + 1, failures=self.failures + 1, budget=budget)
+        return decision if isinstance(decision, Denied) else decision.seconds(workflow.random().random())
 
-    async def _execute(self, gate: Gate, approvals: Sequence[str], delay: float | None) -> GateOutcome | None:
+    async def _execute(self, gate: Gate, approvals: Sequence[str], again: float | Denied) -> GateOutcome | None:
         """The gate's activity, None for a senseless answer; a stop that arrives meanwhile sets the latch at once."""
         source_uri = self.start.source_uri if gate.number == 1 and self.start else None
         handle = workflow.start_activity(
@@ -82,7 +94,7 @@ class Passage(Holding):
                 run_id=self.board.run_id,
                 approval_kb_ids=tuple(approvals),
                 source_uri=source_uri,
-                retry_seconds=None if delay is None else round(delay, 1),
+                retry_seconds=None if isinstance(again, Denied) else round(again, 1),
             ),
             task_queue=options.TASK_QUEUES[gate.worker],
             start_to_close_timeout=timedelta(seconds=self.caps.soft_seconds.get(gate.phase, gate.cap_minutes * 60)),
@@ -122,7 +134,7 @@ class Passage(Holding):
             case _:
                 raise Astray
 
-    async def _failed(self, gate: Gate, error: ActivityError, tries: Tries, delay: float | None) -> None:
+    async def _failed(self, gate: Gate, error: ActivityError, tries: Tries, again: float | Denied) -> None:
         """Waits until the gate may be tried again, or stops the run."""
         kind, what = away_from(error, gate.worker)
         reason = reason_of(error)
@@ -134,26 +146,28 @@ class Passage(Holding):
             case "lost":
                 await self._lost(gate, "its worker was lost", what, tries)
             case "unavailable":
-                await self._unavailable(gate, what, reason, tries, delay)
+                await self._unavailable(gate, what, reason, tries, again)
             case _:
-                await self.hold(f"stopped_error_{gate.phase}", f"{what}: {reason}", gate.name)
+                await self.hold(f"stopped_error_{gate.phase}", f"{Denial.TERMINAL}: {what}: {reason}", gate.name)
 
     async def _lost(self, gate: Gate, why: str, what: str, tries: Tries) -> None:
         tries.lost += 1
-        if tries.lost > limits.LOST_WORKERS_A_GATE:
-            await self.hold(f"stopped_unavailable_{what}", f"{gate.name}: {why}, {tries.lost} times", gate.name)
+        decision = decide(attempts=tries.lost, failures=tries.lost, budget=LOST_WORKERS)
+        if isinstance(decision, Denied):
+            reason = f"{decision.code}: {gate.name}: {why}, {tries.lost} times"
+            await self.hold(f"stopped_unavailable_{what}", reason, gate.name)
         self.board.retry(f"{gate.name}: {why}, tried again")
 
-    async def _unavailable(self, gate: Gate, what: str, reason: str, tries: Tries, delay: float | None) -> None:
+    async def _unavailable(self, gate: Gate, what: str, reason: str, tries: Tries, again: float | Denied) -> None:
         tries.failures += 1
         self.failures += 1
-        if delay is None:
-            await self.hold(f"stopped_unavailable_{what}", reason, gate.name)
-        again = f"{gate.name}: {what} is away, try {tries.failures + 1}"
-        self.board.retry(f"{again} in {delay:.0f} s ({reason})")
+        if isinstance(again, Denied):
+            await self.hold(f"stopped_unavailable_{what}", f"{again.code}: {reason}", gate.name)
+        next_try = f"{gate.name}: {what} is away, try {tries.failures + 1}"
+        self.board.retry(f"{next_try} in {again:.0f} s ({reason})")
         self.show()
-        await self.pause(delay, again)
-        self.active += timedelta(seconds=delay)
+        await self.pause(again, next_try)
+        self.active += timedelta(seconds=again)
 
     async def _wait_for_lane(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
         tries.busy += 1

@@ -78,7 +78,7 @@ def _reason(run: Json, facts: RunFacts) -> str | None:
 def _told(events: Sequence[Event]) -> list[Json]:
     return [
         {"at": one.timestamp, "from": one.from_state, "to": one.to_state, "trigger": one.trigger,
-         "cause": one.metadata.get("cause")}
+         "cause": one.metadata.get("cause"), "reason_code": one.metadata.get("reason_code")}
         for one in events
     ]  # fmt: skip
 

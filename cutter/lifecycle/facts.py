@@ -104,7 +104,7 @@ class RunFacts:
     @property
     def waits_for_people(self) -> bool:
         """True at a sovereign gate whose approvals are not there yet."""
-        return self.state in AWAITING and self.activity is Activity.NONE
+        return self.state in AWAITING and self.asked and self.activity is Activity.NONE
 
 
 def after(facts: RunFacts, change: Change) -> RunFacts:

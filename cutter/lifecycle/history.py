@@ -17,6 +17,7 @@ from cutter.lifecycle.declared import REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import FIELDS, Event, instant, transition
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.machine import Lifecycle
+from cutter.lifecycle.retry import Denial
 from cutter.lifecycle.states import StepStatus
 from cutter.lifecycle.views import request_status, run_status, step_status, steps_of, task_state
 
@@ -167,6 +168,9 @@ class _Views:
         more: Json = {"cause": one.cause}
         if one.reason:
             more["reason"] = one.reason
+        if lifecycle is REQUEST and state == "failed":
+            code = one.reason.partition(":")[0]
+            more["reason_code"] = code if code in tuple(Denial) else self.facts.state
         if lifecycle is RUN:
             more |= self._steps()
         if lifecycle is TASK:

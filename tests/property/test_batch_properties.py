@@ -147,6 +147,29 @@ def test_every_night_comes_to_an_end_within_its_lanes(night: Night) -> None:
 
 
 @unhurried
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4), st.randoms(use_true_random=False))
+def test_ag_orch_02_the_lower_number_begins_first_and_the_same_number_in_the_order_of_the_file(
+    priorities: list[int], lanes: int, chance: random.Random
+) -> None:
+    """Whenever lanes come free, and in whatever order the items are given."""
+    items = {
+        f"LAW-{place}": Item(document_id=f"LAW-{place}", position=place, priority=priority)
+        for place, priority in enumerate(priorities, start=1)
+    }
+    begun: list[str] = []
+    while len(begun) < len(items):
+        given = list(items.values())
+        chance.shuffle(given)
+        for name in next_starts(given, lanes=lanes):
+            begun.append(name)
+            items[name] = replace(items[name], stage=Stage.PLANNING)
+        done = chance.choice([item for item in items.values() if item.stage is Stage.PLANNING])
+        items[done.document_id] = replace(done, stage=Stage.SETTLED, outcome=Outcome.ENACTED)
+    places = [(items[name].priority, items[name].position) for name in begun]
+    assert places == sorted(places)
+
+
+@unhurried
 @given(queues(), st.integers(1, 4))
 def test_within_a_tenant_nothing_that_could_begin_is_passed_over(items: list[Item], lanes: int) -> None:
     begun = next_starts(items, lanes=lanes)

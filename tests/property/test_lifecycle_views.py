@@ -211,6 +211,18 @@ def test_a_run_has_succeeded_if_and_only_if_every_step_has(dryrun: bool) -> None
             assert set(steps) != {StepStatus.SUCCEEDED}, facts
 
 
+@both
+def test_a_gate_that_has_passed_waits_for_nobody(dryrun: bool) -> None:
+    passed = [
+        then
+        for before, change, then in WALKS[dryrun]
+        if isinstance(change, Tried) and change.outcome == "passed" and then.passed > before.passed
+    ]
+    assert passed
+    assert {request_status(one) for one in passed} == {RequestStatus.EXECUTING}
+    assert {run_status(one) for one in passed} == {RunStatus.RUNNING}
+
+
 def test_a_stopped_run_is_a_running_task_and_says_that_it_is_stopped() -> None:
     stopped = [facts for _, _, facts in WALKS[False] if facts.stopped]
     assert stopped

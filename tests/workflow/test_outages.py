@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -15,11 +16,14 @@ from temporalio.worker import Worker
 from cutter import limits
 from cutter.approvals import schema
 from cutter.gates.catalogue import WorkerRole
+from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
+from cutter.storage.transitions_file import check
 from starter.client import connect
 from tests.support.stack import Run, Stack
 from tests.support.temporal import until
 from workflows import options
+from workflows.control import CONTROL_SECONDS
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 SECOND = 1 / 60
@@ -147,6 +151,11 @@ async def test_a_database_that_is_away_is_retried_in_sight_then_the_run_stops(st
         assert (await run.resume())["status"] == "accepted"
         await run.approve(LIFECYCLE)
         assert (await run.result()).state == "closeout_reported"
+        history = await run.handle.fetch_history()
+        scheduled = [one.activity_task_scheduled_event_attributes for one in history.events]
+        judged = [one.start_to_close_timeout.seconds for one in scheduled if one.activity_type.name == "judge_approval"]
+        assert len(judged) > limits.RETRIES_A_GATE
+        assert set(judged) == {CONTROL_SECONDS}, "a try after an outage has as much time as the first"
 
 
 def _allow_connections(stack: Stack, *, allowed: bool) -> None:
@@ -172,8 +181,23 @@ async def test_a_gate_whose_dependency_is_away_is_tried_so_often_and_each_try_is
         told = [one["next_eligible_at"] is not None for one in tries]
         assert told == [True] * limits.RETRIES_A_GATE + [False], "each row says when the next try is due"
     async with stack.workers():
+        assert seen["run"]["last_error"]["reason"].startswith("max_attempts_exhausted: ")
         assert (await run.resume())["status"] == "accepted"
         assert (await run.through()).state == "closeout_reported"
+    file = stack.settings.runs / run.run_id / "transitions.jsonl"
+    with file.open("rb") as stream:
+        assert list(check(stream, Validation())) == []
+    told = [json.loads(line) for line in file.read_bytes().splitlines()]
+    moves = [(one["entity_id"], one["to_state"]) for one in told if one["event_type"] == "request_state_transition"]
+    first, second = ([state for name, state in moves if name == f"{run.run_id}#{n}"] for n in (1, 2))
+    assert first == ["queued", "executing", *["awaiting_tool", "executing"] * limits.RETRIES_A_GATE, "failed"]
+    waits = ["awaiting_user_confirmation", "executing"]
+    assert second == ["queued", "executing", *waits, *waits, "completed"]
+    codes = [one["metadata"].get("reason_code") for one in told if one["to_state"] == "failed"]
+    assert codes == ["max_attempts_exhausted"]
+    tasks = [one["to_state"] for one in told if one["event_type"] == "task_state_transition"]
+    retried = ["retrying", "queued", "running"] * limits.RETRIES_A_GATE
+    assert tasks == ["queued", "running", *retried, "validating", "completed"]
 
 
 @changed(backup_max_age_minutes=4 * SECOND)

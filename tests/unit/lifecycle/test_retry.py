@@ -1,0 +1,83 @@
+"""AG-ORCH-03: a retry is decided by attempts, failures and a budget alone: after how long, or why not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutter import limits
+from cutter.errors import ProgrammingError
+from cutter.lifecycle.retry import Denial, Denied, RetryAfter, RetryBudget, decide
+
+GATE = RetryBudget(
+    max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,
+    delays_seconds=limits.RETRY_DELAYS_SECONDS,
+)  # fmt: skip
+"""What a gate of a document run has."""
+
+
+def after(shortest: float, longest: float) -> RetryAfter:
+    return RetryAfter(shortest_seconds=shortest, longest_seconds=longest)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "failures", "terminal", "decision"),
+    [
+        (1, 1, False, after(4, 6)),
+        (2, 2, False, after(24, 36)),
+        (3, 3, False, after(96, 144)),
+        (4, 4, False, after(480, 720)),
+        (5, 5, False, Denied(code=Denial.MAX_ATTEMPTS)),
+        (6, 6, False, Denied(code=Denial.MAX_ATTEMPTS)),
+        (1, 6, False, after(4, 6)),
+        (1, 7, False, Denied(code=Denial.MAX_FAILURES)),
+        (5, 7, False, Denied(code=Denial.MAX_ATTEMPTS)),
+        (1, 1, True, Denied(code=Denial.TERMINAL)),
+        (5, 7, True, Denied(code=Denial.TERMINAL)),
+    ],
+)
+def test_the_decision_matrix(attempts: int, failures: int, terminal: bool, decision: RetryAfter | Denied) -> None:
+    assert decide(attempts=attempts, failures=failures, budget=GATE, terminal=terminal) == decision
+
+
+def test_the_reason_codes_are_the_seed_s() -> None:
+    assert [code.value for code in Denial] == ["max_attempts_exhausted", "max_failures_exhausted", "terminal"]
+
+
+@pytest.mark.parametrize(("left", "bounds"), [(5.0, (4, 5)), (3.0, (3, 3)), (0.2, (1, 1)), (-9.0, (1, 1))])
+def test_a_delay_is_cut_to_what_the_caps_leave_and_never_to_nothing(left: float, bounds: tuple[float, float]) -> None:
+    budget = RetryBudget(max_attempts=5, max_failures=6, delays_seconds=(5,), left_seconds=left)
+    assert decide(attempts=1, failures=1, budget=budget) == after(*bounds)
+
+
+def test_the_last_delay_is_used_again_and_again() -> None:
+    budget = RetryBudget(max_attempts=9, max_failures=9, delays_seconds=(1, 10))
+    assert [decide(attempts=n, failures=n, budget=budget) for n in (1, 2, 3, 8)] == [
+        after(0.8, 1.2),
+        *[after(8, 12)] * 3,
+    ]
+
+
+@pytest.mark.parametrize(("attempts", "failures"), [(0, 1), (1, 0), (-1, 1)])
+def test_a_retry_without_a_failure_is_a_mistake_of_ours(attempts: int, failures: int) -> None:
+    with pytest.raises(ProgrammingError, match="a retry follows a failure"):
+        decide(attempts=attempts, failures=failures, budget=GATE)
+
+
+@given(
+    st.integers(1, 99), st.integers(1, 99), st.lists(st.floats(0.1, 600), min_size=1, max_size=4), st.floats(-10, 1e6),
+    st.floats(0, 1, exclude_max=True),
+)  # fmt: skip
+def test_a_delay_is_bounded_and_jittered_within_its_share(
+    attempts: int, failures: int, delays: list[float], left: float, chance: float
+) -> None:
+    budget = RetryBudget(max_attempts=100, max_failures=99, delays_seconds=delays, left_seconds=left)
+    decision = decide(attempts=attempts, failures=failures, budget=budget)
+    assert isinstance(decision, RetryAfter)
+    wait, base = decision.seconds(chance), delays[min(attempts, len(delays)) - 1]
+    share = limits.RETRY_JITTER_PERCENT / 100
+    assert decision.shortest_seconds <= wait <= decision.longest_seconds <= max(1.0, left)
+    assert wait <= base * (1 + share) * (1 + 1e-9)
+    assert wait >= min(base * (1 - share), max(1.0, left)) * (1 - 1e-9)
+    assert decide(attempts=attempts, failures=failures, budget=budget) == decision
