@@ -16,6 +16,7 @@ from cutter.domain import ids
 from cutter.errors import NotFound
 from cutter.gates.catalogue import Role
 from cutter.messages import GateInput
+from cutter.policy.rules import Permit
 from cutter.storage.gate_transaction import Attempt
 
 Json = dict[str, Any]
@@ -34,8 +35,11 @@ class Approved:
         return tuple(str(one["approval_sha256"]) for one in self.offers)
 
 
-def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput) -> Approved | Refusal:
-    """Fetch and verify the named approvals here; nothing else that came through Temporal is used."""
+def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: Permit) -> Approved | Refusal:
+    """Fetch and verify the named approvals here; nothing else that came through Temporal is used.
+
+    As many people are needed as the gate asks for, or the policy now or when the request was made, whoever asks most.
+    """
     assert attempt.gate.sovereign is not None
     name, facts = attempt.gate.sovereign.value, attempt.approval_facts
     verdicts = []
@@ -51,8 +55,11 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput) -> Approv
     if not verdicts:
         return Refusal(status="approval_refused", code="STOP_APPROVAL_REQUIRED", reason="no approval was named")
     policy, _ = approving.policy_of(deps, facts)
-    met = threshold(verdicts, policy, name)
+    tier = approving.tier_asked(facts["request"], permit)
+    met = threshold(verdicts, policy, name, tier)
     if not isinstance(met, Met):
+        # The request then says so to people, who asked for fewer until now.
+        approving.raise_tier(deps, Role.EXEC, attempt.run_id, name, facts["request"], tier)
         return Refusal(status="approval_refused", code=met.code, reason=met.reason)
     statements = tuple(one.statement for one in met.slots if one.statement is not None)
     return Approved(
@@ -61,5 +68,5 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput) -> Approv
             for one in met.slots
         ),
         statements=statements,
-        threshold=policy.thresholds()[name],
+        threshold=policy.needed(name, tier),
     )

@@ -13,7 +13,7 @@ from cutter import limits
 from cutter.approvals import schema, statement
 from cutter.approvals.expected import Expected, ReviewDecision
 from cutter.approvals.gpg import Gpg
-from cutter.approvals.policy import Policy
+from cutter.approvals.policy import Policy, Tier
 from cutter.approvals.reader import ExpectedFor, check
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.verdict import ApprovalDocument, Verdict
@@ -22,6 +22,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable
 from cutter.gates.catalogue import Role, Sovereign
 from cutter.kb.ids import signature_of
+from cutter.policy.rules import Permit
 from cutter.storage.pools import Connection, single
 from cutter.storage.queries import query
 
@@ -66,6 +67,20 @@ def policy_of(deps: Deps, facts: Json) -> tuple[Policy, Gpg]:
     if not facts["epoch"]:
         raise Unavailable("no approver policy is installed: type `cutter approvers init`", what="policy")
     return deps.policy(facts["epoch"]["sha256"])
+
+
+def tier_asked(request: Json | None, permit: Permit) -> Tier | None:
+    """The highest tier that the policy asks for now, or asked for when people were told."""
+    before = Tier(request["tier"]) if request and request["tier"] else None
+    return max((one for one in (before, permit.tier) if one), key=list(Tier).index, default=None)
+
+
+def raise_tier(deps: Deps, role: Role, run_id: str, gate: str, request: Json | None, tier: Tier | None) -> None:
+    """Let the open request ask for that tier, where it asks for a lower one."""
+    if request is None or tier is None or request["tier"] == tier.value:
+        return
+    with single(deps.pool(role)) as connection:
+        connection.execute("select cutter_governance.fn_request_raise(%s, %s, %s)", (run_id, gate, tier.value))
 
 
 def decisions_of(run: Json, gate: str, request: Json | None) -> frozenset[str]:

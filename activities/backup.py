@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import uuid
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
-from psycopg.types.json import Jsonb
-
+from activities import commands
 from activities.backup_wave import alone_in_wave, shared_backup
+from activities.commands import Context
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
 from cutter import limits
 from cutter.backup.artifacts import Store
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import digest, read_record, restore_check
-from cutter.backup.take import take
-from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
+from cutter.errors import ApprovalNeeded, Conflict, InvalidInput, NotFound, PolicyDenied, Unavailable
 from cutter.gates import backup as gate
-from cutter.gates.catalogue import BY_NAME, Role
-from cutter.messages import GateInput, GateOutcome
+from cutter.gates.catalogue import BY_NAME, Role, State
+from cutter.messages import GateInput, GateOutcome, GateStatus
+from cutter.policy.rules import Permit
 from cutter.settings import dsn
 from cutter.stack.postgres import pg_bin
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, Open
-from cutter.storage.pools import Connection
 from cutter.storage.queries import query
 
-Checked = tuple[BackupRecord, RestoreReport]
+Json = dict[str, Any]
+Checked = tuple[BackupRecord, RestoreReport, Json]
+"""A backup, its restore check, and the rule that allowed it."""
 
 BLOB = "pre_write.gpg"
 """Name of a run's backup in its folder (seed 000 §5, backup_blob_path)."""
@@ -35,34 +37,36 @@ BLOB = "pre_write.gpg"
 
 def backup(deps: Deps, input: GateInput) -> GateOutcome:
     """Back up the nine tables and prove that the backup restores; in a batch, once for the whole wave."""
-    checked: list[tuple[BackupRecord, str, str, gate.Beside | None]] = []
+    checked: list[tuple[BackupRecord, str, Json, str, gate.Beside | None]] = []
     wave = ExitStack()
 
-    def prepare(attempt: Attempt) -> tuple[()] | Refusal:
+    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
         wave.enter_context(alone_in_wave(deps, attempt, _step_seconds(deps)))
         shared = shared_backup(deps, attempt)
         if shared is not None:
             wave.close()
-            checked.append((shared.record, shared.restored_fingerprint, *_as_stored(deps, shared.record.artifact_id)))
+            stored = _as_stored(deps, shared.record.artifact_id)
+            checked.append((shared.record, shared.restored_fingerprint, {}, *stored))
             return ()
         artifact_id = f"{attempt.run_id}/{BLOB}"
         if Store(deps.settings.artifacts).exists(artifact_id):
             # Of an attempt that died behind its backup; an artifact is never replaced.
             artifact_id = f"{attempt.run_id}/pre_write-{attempt.number}.gpg"
-        answer = take_and_check(deps, artifact_id)
+        answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id)
         if isinstance(answer, BackupRefusal):
             return Refusal(status="failed", code=answer.code.value, reason=answer.message)
         # Read back here and not in the transaction, whose idle timeout a large backup would outlast.
-        checked.append((answer[0], answer[1].content_fingerprint, *_as_stored(deps, artifact_id)))
+        checked.append((answer[0], answer[1].content_fingerprint, answer[2], *_as_stored(deps, artifact_id)))
         return ()
 
     def body(opened: Open) -> Passed | Refusal:
-        record, restored_fingerprint, stored, beside = checked[0]
+        record, restored_fingerprint, policy, stored, beside = checked[0]
+        context = commands.of_attempt(opened.attempt)
         evidence = gate.Evidence(
             artifact_id=record.artifact_id,
             stored_sha256=stored,
             backup_sha256=record.sha256,
-            recorded_sha256=record_action(opened.connection, input.run_id, record),
+            recorded_sha256=commands.record_backup(opened.connection, context, record, policy),
             size_bytes=record.size_bytes,
             taken_utc=record.taken_utc,
             beside=beside,
@@ -86,12 +90,18 @@ def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
     young = _young(deps, input.run_id)
     if young is not None:
         return young
-    answer = take_and_check(deps, f"{input.run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg")
+    context, state = _context(deps, input.run_id)
+    try:
+        answer = take_and_check(deps, context, f"{input.run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg")
+    except PolicyDenied as problem:
+        return _by_policy(deps, input.run_id, state, "failed_policy", problem)
+    except ApprovalNeeded as problem:
+        return _by_policy(deps, input.run_id, state, "stopped_policy_backup", problem)
     if isinstance(answer, BackupRefusal):
         reason = answer.message[: limits.REASON_CHARACTERS_MAX]
         return GateOutcome(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        if record_action(connection, input.run_id, answer[0]) != answer[0].sha256:
+        if commands.record_backup(connection, context, answer[0], answer[2]) != answer[0].sha256:
             raise Conflict(f"backup {answer[0].artifact_id} is recorded with another sha256")
     return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": answer[0].sha256})
 
@@ -112,23 +122,43 @@ def _young(deps: Deps, run_id: str) -> GateOutcome | None:
     return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": str(newest[1])})
 
 
-def take_and_check(deps: Deps, artifact_id: str) -> Checked | BackupRefusal:
-    """Take a backup under that name and restore it into the scratch database."""
+def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
+    """The context of the run's backup, and the run's state."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        row = connection.execute(query("policy_context"), {"run_id": run_id, "gate": gate.GATE}).fetchone()
+        connection.rollback()
+    if row is None:
+        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+    run, pins, now, approvers, needed = row
+    context = commands.of_run(run, pins, now, gate.GATE)  # type: ignore[arg-type]
+    return replace(context, approvers=approvers, needed=needed), run["state"]  # type: ignore[arg-type, index]
+
+
+def _by_policy(
+    deps: Deps, run_id: str, state: str, to_state: str, problem: PolicyDenied | ApprovalNeeded
+) -> GateOutcome:
+    """The run is moved here, since no claim of a workflow fails one; but only where it needs the backup to go on."""
+    if state != State.AWAITING_CUT_AUTHORIZATION:
+        return GateOutcome(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        connection.execute("select cutter_governance.fn_run_stop(%s, %s, %s)", (run_id, to_state, str(problem)))
+    status: GateStatus = "failed" if isinstance(problem, PolicyDenied) else "needs_approval"
+    return GateOutcome(gate=gate.GATE, status=status, code=problem.code, reason=str(problem)[:500], state=to_state)
+
+
+def take_and_check(deps: Deps, context: Context, artifact_id: str) -> Checked | BackupRefusal:
+    """Take a backup under that name and restore it into the scratch database. Raises PolicyDenied, ApprovalNeeded."""
     settings = deps.settings
     home = settings.key_home("backup")
     seconds = _step_seconds(deps)
-    record = take(
-        dsn=dsn(settings, Role.BACKUP.value), pg_bin=pg_bin, gpg_home=home, recipient_fingerprint=recipient(deps),
-        artifacts_url=settings.artifacts, artifact_id=artifact_id,
-        deadline_seconds=seconds,
-    )  # fmt: skip
+    record, policy = commands.take_backup(deps, context, artifact_id, recipient(deps), seconds)
     if isinstance(record, BackupRefusal):
         return record
     restored = restore_check(
         record=record, artifacts_url=settings.artifacts, pg_bin=pg_bin, gpg_home=home, deadline_seconds=seconds,
         scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
     )  # fmt: skip
-    return restored if isinstance(restored, BackupRefusal) else (record, restored)
+    return restored if isinstance(restored, BackupRefusal) else (record, restored, policy)
 
 
 def _step_seconds(deps: Deps) -> float:
@@ -152,15 +182,3 @@ def _as_stored(deps: Deps, artifact_id: str) -> tuple[str, gate.Beside | None]:
     except (NotFound, InvalidInput):
         return "", None
     return stored, gate.Beside(sha256=beside.sha256, size_bytes=beside.size_bytes, taken_utc=beside.taken_utc)
-
-
-def record_action(connection: Connection, run_id: str, record: BackupRecord) -> str:
-    """The backup's action receipt, of which gate 6 reads the newest; the sha256 that the database has for it."""
-    row = connection.execute(query("action_record"), {
-        "run_id": run_id, "gate": gate.GATE, "connector": "backup", "operation": "take", "target": record.artifact_id,
-        "sha256": record.sha256, "request": Jsonb({"recipient": record.recipient}),
-        "response": Jsonb({"taken_utc": record.taken_utc, "size_bytes": record.size_bytes}),
-        "reversible": True, "how": "delete the artifact",
-    }).fetchone()  # fmt: skip
-    answer: dict[str, Any] = row[0] if row else {}  # type: ignore[assignment]
-    return record.sha256 if answer.get("status") == "recorded" else str(answer.get("recorded", ""))

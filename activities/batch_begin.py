@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from activities import commands
 from activities.begin import caps_of
 from activities.deps import Deps
 from cutter import limits
@@ -16,6 +17,7 @@ from cutter.messages import BatchInput, Steering
 from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection
+from cutter.storage.queries import query
 
 
 def begin_batch(deps: Deps, input: BatchInput) -> Steering:
@@ -44,7 +46,15 @@ def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInp
         raise InvalidInput(f"{path} is of batch {admission.queue.batch_id}, not of {batch_id}")
     caps = asdict(caps_of(deps.settings))
     registry.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
-    deps.kb.put(documents.queue_id(batch_id), documents.queue_document(data))
+    put_queue(deps, connection, batch_id, data)
+
+
+def put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) -> None:
+    """queue.yaml into the knowledge base, from which a lost folder gets it; its receipt in the open transaction."""
+    row = connection.execute(query("database_clock")).fetchone()
+    context = commands.of_batch(row[0] if row else "", batch_id)  # type: ignore[arg-type]
+    put = commands.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data))
+    commands.record_put(connection, context, put, "queue")
 
 
 def options_of(input: BatchInput, batch_id: str, items_max: int) -> Options:

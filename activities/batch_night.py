@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from datetime import datetime
 
+from activities.batch_begin import put_queue
 from activities.begin import caps_of
 from activities.deps import Deps
 from cutter import limits
@@ -30,7 +31,8 @@ def begin_night(deps: Deps, input: NightStart) -> BatchInput:
         admission = registry.admit(connection, data, options)
         caps = asdict(caps_of(deps.settings))
         batch_id, _ = registry.register(connection, admission, options, run_caps=caps, starter=night.starter[:100])
-    keep_queue(deps.settings.batches, deps.kb, batch_id, data)
+        put_queue(deps, connection, batch_id, data)
+    keep_queue(deps.settings.batches, batch_id, data)
     return BatchInput(batch_id=batch_id, starter=night.starter)
 
 

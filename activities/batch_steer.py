@@ -10,8 +10,10 @@ from typing import Any
 
 import structlog
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 from temporalio import activity
 
+from activities import commands
 from activities.approving import signed_before
 from activities.batch_documents import overview_of, report_of
 from activities.batch_folder import follow_batch
@@ -293,16 +295,18 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     """Put what waits about the batch as a whole; what the knowledge base does not take now, it takes later."""
     with single(deps.pool(Role.READ)) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(
-            "select * from cutter_governance.fn_batch_outbox(%s)", (batch_id,)
+            "select *, clock_timestamp() as now from cutter_governance.fn_batch_outbox(%s)", (batch_id,)
         )
         for row in rows.fetchall():
+            context = commands.of_batch(row["now"], batch_id)
             try:
-                sha256 = deps.kb.put(row["kb_id"], str(row["body"]).encode())
+                put = commands.put(deps, context, row["kb_id"], str(row["body"]).encode())
             except CutterError as problem:
                 log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=row["kb_id"], code=problem.code)
                 return
             connection.execute(
-                "select cutter_governance.fn_outbox_done(%s, %s, %s)", (row["kb_id"], sha256, len(str(row["body"])))
+                "select cutter_governance.fn_outbox_done(%s, %s, %s, %s)",
+                (put.kb_id, put.sha256, put.size_bytes, Jsonb(put.policy)),
             )
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from psycopg.types.json import Jsonb
-
+from activities import commands
 from activities import evidence as bundles
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
-from activities.publish import publish
+from activities.publish import pins_of, publish
 from cutter.domain.digests import chain, sha256_hex
 from cutter.errors import NotFound, Unavailable
 from cutter.gates import closeout as gate
 from cutter.gates.catalogue import BY_NAME, Role
 from cutter.messages import GateInput, GateOutcome
+from cutter.policy.rules import Permit
 from cutter.storage import run_folder
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.pools import single
@@ -30,7 +30,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
     """Check documents, units, receipts, approvals and the chain, and store the evidence; then the run is closed."""
     history: list[Json] = []
 
-    def prepare(attempt: Attempt) -> tuple[()] | Refusal:
+    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
         publish(deps, Role.READ, attempt.run_id)
         seen = deps.history()
         if seen is not None and seen["workflow_id"] != f"document/{attempt.run['document_id']}":
@@ -42,7 +42,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
     def body(opened: Open) -> Passed | Refusal:
         sidecar, facts = _answer(opened.row(SIDECAR), input.run_id), _answer(opened.row(EVIDENCE), input.run_id)
         frozen = history[0] if history else None
-        made, found = bundles.store(deps, facts, sidecar, frozen)
+        made, found = bundles.store(deps, commands.of_attempt(opened.attempt), facts, sidecar, frozen)
         evidence = gate.Evidence(
             documents=tuple(_document(deps, entry) for entry in sidecar["documents"]),
             units_enacted=opened.attempt.pins["units_enacted"],
@@ -103,20 +103,14 @@ def _finish(deps: Deps, run_id: str) -> None:
     with single(deps.pool(Role.READ)) as connection:
         sidecar = _answer(connection.execute(query(SIDECAR), {"run_id": run_id}).fetchone(), run_id)
     kb_id, line = index_entry(sidecar)
-    deps.kb.put(kb_id, line)
-    pins = _closing(sidecar)["result"]["pins"]
-    bundles.sign(deps, pins["evidence_artifact"])
+    closing, pins = _closing(sidecar), pins_of(sidecar)
+    context = commands.of_run(sidecar["run"], pins, closing["sealed_at"], gate.GATE)
+    done = commands.put(deps, context, kb_id, line)
+    bundles.sign(deps, context, pins["evidence_artifact"])
+    stored = commands.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
-        connection.execute(query("action_record"), {
-            "run_id": run_id, "gate": gate.GATE, "connector": "kb", "operation": "index", "target": kb_id,
-            "sha256": sha256_hex(line), "request": Jsonb({"kind": "runs_index"}),
-            "response": Jsonb({"size_bytes": len(line)}), "reversible": False, "how": "write-once",
-        })  # fmt: skip
-        connection.execute(query("action_record"), {
-            "run_id": run_id, "gate": gate.GATE, "connector": "evidence", "operation": "store",
-            "target": pins["evidence_artifact"], "sha256": pins["evidence_sha256"], "request": Jsonb({}),
-            "response": Jsonb({}), "reversible": True, "how": "delete the artifact",
-        })  # fmt: skip
+        for statement, parameters in (commands.receipt_of_put(context, done, "runs_index"), stored):
+            connection.execute(statement, parameters)
     state = run_folder.read_state(deps.settings.runs, run_id)
     report = gate.finished(
         gate.Finish(

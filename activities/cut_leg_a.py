@@ -18,6 +18,7 @@ from cutter.gates import cut_leg_a as gate
 from cutter.gates.catalogue import BY_NAME, Role
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
+from cutter.policy.rules import Permit
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.many import many, many_then
@@ -38,12 +39,12 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
     approved: list[Approved] = []
     rehearse = False
 
-    def prepare(attempt: Attempt) -> Sequence[Json] | Refusal:
+    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | Refusal:
         nonlocal rehearse
         rehearse = attempt.run["mode"] == "dryrun"
         if rehearse:
             return ()
-        answer = verified_approvals(deps, attempt, input)
+        answer = verified_approvals(deps, attempt, input, permit)
         if isinstance(answer, Refusal):
             return answer
         approved.append(answer)

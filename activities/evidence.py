@@ -12,6 +12,8 @@ from typing import Any
 
 import structlog
 
+from activities import commands
+from activities.commands import Context
 from activities.deps import Deps
 from cutter.domain.digests import sha256_hex
 from cutter.domain.sidecar import render_transitions
@@ -25,21 +27,22 @@ log = structlog.get_logger()
 Json = dict[str, Any]
 
 
-def store(deps: Deps, facts: Json, sidecar: Json, history: Json | None) -> tuple[Bundle, str]:
+def store(deps: Deps, context: Context, facts: Json, sidecar: Json, history: Json | None) -> tuple[Bundle, str]:
     """Build a run's bundle and store it; (the bundle, the sha256 of what stands in the store then).
 
-    Raises Unavailable when the store, the knowledge base or the folder of approvers is away, or lacks what was signed.
+    Raises PolicyDenied, and Unavailable when the store, the knowledge base or the folder of approvers is away or lacks
+    what was signed.
     """
     signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
     if signed.missing:
         raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
     made = bundle.built(facts, signed, render_transitions(sidecar), history)
     artifacts = bundle.artifacts(deps.settings.artifacts)
-    artifacts.put(made.artifact_id, made.data)
+    commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data)
     return made, sha256_hex(artifacts.get(made.artifact_id))
 
 
-def sign(deps: Deps, artifact_id: str) -> None:
+def sign(deps: Deps, context: Context, artifact_id: str) -> None:
     """Put the worker's own signature beside a bundle, where its key home has a private key; once."""
     artifacts, name = bundle.artifacts(deps.settings.artifacts), signature_of(artifact_id)
     if artifacts.exists(name):
@@ -50,4 +53,5 @@ def sign(deps: Deps, artifact_id: str) -> None:
         log.info("evidence.unsigned", artifact=artifact_id, reason=str(problem))
         return
     with suppress(Conflict):  # another attempt was quicker; one signature is enough
-        artifacts.put(name, signer.gpg.sign_detached(artifacts.get(artifact_id), signer.fingerprint))
+        signature = signer.gpg.sign_detached(artifacts.get(artifact_id), signer.fingerprint)
+        commands.store_evidence(deps, context, artifacts, name, signature)

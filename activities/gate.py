@@ -10,12 +10,15 @@ from typing import Any
 
 import structlog
 
+from activities import commands
 from activities.deps import Deps
 from activities.publish import publish_report, report_id
-from cutter.errors import CutterError, OverCap, Unavailable
+from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
 from cutter.gates.catalogue import Gate
 from cutter.gates.report import GateReport
 from cutter.messages import GateInput, GateOutcome, GateStatus
+from cutter.policy.command import operations_at
+from cutter.policy.rules import Permit
 from cutter.storage import gate_transaction as tx
 from cutter.storage.faults import DatabaseRefused
 from cutter.storage.gate_transaction import Terms
@@ -60,12 +63,13 @@ def run_gate(
     body: Body,
     *,
     reads: Callable[[tx.Attempt], Sequence[tx.Read]] = lambda _attempt: (),
-    prepare: Callable[[tx.Attempt], Sequence[dict[str, Any]] | Refusal] | None = None,
+    prepare: Callable[[tx.Attempt, Permit], Sequence[dict[str, Any]] | Refusal] | None = None,
     rehearse: Callable[[], bool] = lambda: False,
 ) -> GateOutcome:
     """One attempt. `reads` are sent with the opening, so that a body that only reads costs no round trip of its own.
 
-    `prepare` does what must not happen inside the transaction and gives the approvals to consume.
+    `prepare` does what must not happen inside the transaction and gives the approvals to consume. What the policy says
+    of everything that the gate does is decided here, anew at every attempt, and recorded with the opening.
     """
     pool = deps.pool(gate.role)
     cap, began = deps.settings.cap_seconds(gate.phase), thread_time()
@@ -78,16 +82,27 @@ def run_gate(
         # Before anything costly: whoever may write to Temporal can ask for any gate, as often as he likes.
         return _refuse(deps, attempt, _not_opened(tx.NotOpened(status="refused", detail=_TOO_EARLY)), report=None)
     cap = attempt.run["caps"].get("soft_seconds", {}).get(gate.phase) or cap
+    context = commands.of_attempt(attempt)
+    permit = commands.decided(deps, context, operations_at(gate.name))
     try:
-        approvals = prepare(attempt) if prepare else ()
+        if gate.sovereign is None:
+            commands.require(context, permit)
+        approvals = prepare(attempt, permit) if prepare else ()
         if isinstance(approvals, Refusal):
             return _refuse(deps, attempt, approvals, report=approvals.evidence)
+        if gate.sovereign is not None:
+            # Behind its approvals: nobody fails a run by asking for its next write before people have decided.
+            commands.require(context, permit)
         rehearsal = rehearse()
-        terms = Terms(approvals=approvals, rehearse=rehearsal, cap_seconds=cap, reads=reads(attempt))
+        terms = Terms(
+            policy=permit.record(), approvals=approvals, rehearse=rehearsal, cap_seconds=cap, reads=reads(attempt)
+        )
         with _capped(cap):
             result = _in_transaction(deps, attempt, body, terms, began)
     except DatabaseRefused as problem:
         result = Refusal(status="failed", code=problem.code, reason=str(problem))
+    except (PolicyDenied, ApprovalNeeded) as problem:
+        result = _by_policy(gate, permit, problem)
     except CutterError as problem:
         _note(deps, attempt, problem, input.retry_seconds)
         raise
@@ -153,6 +168,19 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
         )  # fmt: skip
 
 
+def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> Refusal:
+    """A denial fails the run; an approval that is needed stops it until as many people have signed that it goes on."""
+    evidence = {"policy": permit.record()}
+    if isinstance(problem, PolicyDenied):
+        return Refusal(
+            status="failed", code=problem.code, reason=str(problem), state="failed_policy", evidence=evidence
+        )
+    return Refusal(
+        status="needs_approval", code=problem.code, reason=str(problem), state=f"stopped_policy_{gate.phase}",
+        evidence={**evidence, "tier": problem.tier},
+    )  # fmt: skip
+
+
 def _not_opened(answer: tx.NotOpened) -> Refusal:
     detail = answer.detail
     match answer.status:
@@ -169,6 +197,9 @@ def _not_opened(answer: tx.NotOpened) -> Refusal:
             return Refusal(status="approval_refused", code=detail["code"], reason=f"the database: {detail['code']}")
         case "refused" if detail["code"] in ("stale_attempt", "run_ended"):
             return Refusal(status="ended", code=detail["code"], reason=detail["code"])
+        case "refused" if detail["code"].startswith("policy_"):
+            reason = f"the database: no recorded decision of the policy opens the gate ({detail['code']})"
+            return Refusal(status="failed", code=detail["code"], state="failed_policy", reason=reason)
         case "refused" if detail["code"] == "predecessor_not_sealed":
             # Whoever may write to Temporal can claim that a gate passed; the law is none the worse for it.
             return Refusal(status="out_of_order", code=detail["code"], reason="the gate before it is not sealed")

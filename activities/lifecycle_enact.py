@@ -13,6 +13,7 @@ from cutter.domain import ids
 from cutter.gates import lifecycle_enact as gate
 from cutter.gates.catalogue import BY_NAME, Sovereign
 from cutter.messages import GateInput, GateOutcome
+from cutter.policy.rules import Permit
 from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.many import many_then
 
@@ -27,8 +28,8 @@ def lifecycle_enact(deps: Deps, input: GateInput) -> GateOutcome:
     step = BY_NAME[gate.GATE]
     approved: list[Approved] = []
 
-    def prepare(attempt: Attempt) -> Sequence[Json] | Refusal:
-        answer = verified_approvals(deps, attempt, input)
+    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | Refusal:
+        answer = verified_approvals(deps, attempt, input, permit)
         if isinstance(answer, Refusal):
             return answer
         approved.append(answer)

@@ -7,13 +7,17 @@ next activity or by the reconciler. The database's round trips: one to see what 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import structlog
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
+from activities import commands
+from activities.commands import Context, Put
 from activities.deps import Deps, day_of, folder_of
-from cutter.errors import Conflict, CutterError, ProgrammingError, Unavailable
+from cutter.errors import Conflict, CutterError, PolicyDenied, ProgrammingError, Unavailable
 from cutter.gates import phase_report
 from cutter.gates.catalogue import Role
 from cutter.gates.report import GateReport
@@ -25,12 +29,10 @@ from cutter.storage.pools import single
 log = structlog.get_logger()
 
 Json = dict[str, Any]
-Put = tuple[str, str, int]
-"""KB id, sha256, bytes of a document that stands in the knowledge base."""
 
 _WAITING = "select * from cutter_governance.fn_outbox_waiting(%s)"
-_SIDECAR = "select cutter_governance.fn_run_sidecar(%s)"
-_DONE = "select cutter_governance.fn_outbox_done(%s, %s, %s)"
+_SIDECAR = "select cutter_governance.fn_run_sidecar(%s), clock_timestamp()"
+_DONE = "select cutter_governance.fn_outbox_done(%s, %s, %s, %s)"
 
 
 def report_id(attempt: Attempt, report: GateReport) -> str:
@@ -43,25 +45,26 @@ def report_id(attempt: Attempt, report: GateReport) -> str:
 def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
     """Put every waiting document; answers {subject: (kb id, sha256)} of those that were put now.
 
-    Raises what the knowledge base raised, after what was put before it is recorded and the run folder is written.
+    Raises what the knowledge base raised, after what was put before it is recorded and the run folder is written. What
+    the policy denies goes on waiting.
     """
     return _publish(deps, role, run_id)[0]
 
 
-def publish_now(deps: Deps, role: Role, run_id: str, document: tuple[str, bytes] | None) -> Json:
+def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None) -> Json:
     """Put one document (KB id, bytes) that was committed a moment ago, then whatever else waits; the run's sidecar.
 
     Saves a look at the outbox. Without a document, or where the knowledge base is away, it looks there.
     """
+    run_id = context.run_id or ""
     if document is None:
         return _publish(deps, role, run_id)[1]
-    kb_id, data = document
     try:
-        sha256 = deps.kb.put(kb_id, data)
-    except Unavailable:
+        put = commands.put(deps, context, *document)
+    except (Unavailable, PolicyDenied):
         # Tries again, and writes the run folder whatever the knowledge base does.
         return _publish(deps, role, run_id)[1]
-    sidecar = _done(deps, role, [(kb_id, sha256, len(data))])
+    sidecar = _done(deps, role, [put])
     if any(one["sha256"] is None for one in sidecar["documents"]):
         return _publish(deps, role, run_id)[1]
     _follow(deps, sidecar)
@@ -77,7 +80,8 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
     if sealed.kb_id is None:
         put = publish(deps, role, run_id)
         return put.get(name) or _put_before(deps, role, run_id, name)
-    sidecar = publish_now(deps, role, run_id, (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt)))
+    context = commands.of_run(sealed.run, sealed.pins, sealed.receipt["sealed_at"], name)
+    sidecar = publish_now(deps, role, context, (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt)))
     stands = (one["sha256"] for one in sidecar["documents"] if one["kb_id"] == sealed.kb_id)
     return sealed.kb_id, next(stands, None) or ""
 
@@ -90,23 +94,33 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
     if row is None:
         raise ProgrammingError(f"there is no run {run_id} to publish for")
     sidecar: Json = row[0]  # type: ignore[assignment]
+    now: datetime = row[1]  # type: ignore[assignment]
+    pins = pins_of(sidecar)
     subjects: dict[str, tuple[str, str]] = {}
     put: list[Put] = []
     stopped: CutterError | None = None
     for entry in waiting.fetchall():
-        data = _render(entry, sidecar)
+        context = commands.of_run(sidecar["run"], pins, now, entry["subject"])
         try:
-            put.append((entry["kb_id"], deps.kb.put(entry["kb_id"], data), len(data)))
+            put.append(commands.put(deps, context, entry["kb_id"], _render(entry, sidecar)))
+        except PolicyDenied as problem:
+            log.warning("outbox.denied", run_id=run_id, kb_id=entry["kb_id"], reason=str(problem))
+            continue
         except CutterError as problem:
             stopped = problem
             break
-        subjects[entry["subject"]] = put[-1][:2]
+        subjects[entry["subject"]] = (put[-1].kb_id, put[-1].sha256)
     if put:
         sidecar = _done(deps, role, put)
     _follow(deps, sidecar)
     if stopped is not None:
         raise stopped
     return subjects, sidecar
+
+
+def pins_of(sidecar: Json) -> Json:
+    """The pins of all sealed gates."""
+    return {name: value for receipt in sidecar["receipts"] for name, value in receipt["result"]["pins"].items()}
 
 
 def project(deps: Deps, sidecar: Json) -> None:
@@ -130,13 +144,13 @@ def _follow(deps: Deps, sidecar: Json) -> None:
 def _done(deps: Deps, role: Role, put: Sequence[Put]) -> Json:
     """Record what stands in the knowledge base, in one round trip; the run's sidecar afterwards."""
     with single(deps.pool(role)) as connection, connection.pipeline():
-        cursors = [connection.execute(_DONE, one) for one in put]
+        cursors = [connection.execute(_DONE, (one.kb_id, one.sha256, one.size_bytes, Jsonb(one.policy))) for one in put]
     sidecar: Json = {}
-    for (kb_id, _, _), cursor in zip(put, cursors, strict=True):
+    for one, cursor in zip(put, cursors, strict=True):
         row = cursor.fetchone()
         sidecar = row[0] if row else {}  # type: ignore[assignment]
         if sidecar.get("status") == "conflict":
-            raise Conflict(f"{kb_id} was put as {sidecar['recorded'][:16]}, now {sidecar['offered'][:16]}")
+            raise Conflict(f"{one.kb_id} was put as {sidecar['recorded']}, now {sidecar['offered']}")
     return sidecar
 
 

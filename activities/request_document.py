@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from activities import approving, commands
+from activities.commands import Context, Put
 from activities.deps import Deps, day_of, folder_of
 from activities.marked import mark_pinned, pinned_of
 from cutter import limits
+from cutter.approvals.policy import Tier
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine
 from cutter.batch import documents
 from cutter.errors import NotFound
@@ -19,8 +22,11 @@ from cutter.storage.request_transaction import Asked
 Json = dict[str, Any]
 
 
-def request_document(deps: Deps, asked: Asked) -> RequestDocument:
-    """The document of a request that was opened in a transaction still open; puts the snapshot's copy."""
+def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | None) -> tuple[RequestDocument, Put]:
+    """The document of a request that was opened in a transaction still open; puts the snapshot's copy.
+
+    `tier` is what the policy asks for; the gate's own may be higher. Raises PolicyDenied.
+    """
     run, pins, request = asked.run, asked.pins, asked.answer["request"]
     folder, day = folder_of(run, pins["content_sha256"]), day_of(run).date()
     pinned = pinned_of(asked.snapshot, pins["source_version_id"])
@@ -28,14 +34,14 @@ def request_document(deps: Deps, asked: Asked) -> RequestDocument:
     if not isinstance(marking, Marking):
         raise NotFound("the marked text is gone")
     snapshot_id = kb_folder.snapshot_copy(folder, pins["content_sha256"])
-    deps.kb.put(snapshot_id, pinned.data)
-    epoch = asked.epoch or {}
+    snapshot = commands.put(deps, context, snapshot_id, pinned.data)
     gate = request["gate"]
+    policy, _ = approving.policy_of(deps, {"epoch": asked.epoch})
     caps = run["caps"]
     kb_id = kb_folder.request(folder, gate, day, number=request["n"])
     # What is signed after a rehearsal is for the batch itself.
     batch_id = run["batch_id"].removesuffix("-dryrun") if run["batch_id"] else None
-    return RequestDocument(
+    document = RequestDocument(
         request=RequestTuple(**request["tuple"]),
         mode=run["mode"],
         created_utc=_seconds(request["requested_at"]),
@@ -52,8 +58,8 @@ def request_document(deps: Deps, asked: Asked) -> RequestDocument:
         backup_sha=pins.get("backup_sha256"),
         sidecar_path=str(deps.settings.runs / run["run_id"] / "state.json"),
         starter=run["starter"],
-        tier=_tier(deps, epoch, gate),
-        approvers_needed=int(epoch.get("thresholds", {}).get(gate, 1)),
+        tier=_highest(policy.tier_of(gate) or Tier.MEDIUM, tier),
+        approvers_needed=policy.needed(gate, tier),
         changes=_changes(asked, pinned.data, marking),
         findings=tuple(f"line {one.line}: {one.code}: {one.message}" for one in marking.findings)[
             : limits.FINDINGS_SHOWN_MAX
@@ -62,17 +68,16 @@ def request_document(deps: Deps, asked: Asked) -> RequestDocument:
         batch_id=batch_id,
         amends_run_id=run["amends"],
     )
+    return document, snapshot
+
+
+def _highest(own: Tier, asked: Tier | None) -> str:
+    return max(own, asked or own, key=list(Tier).index).value
 
 
 def _life(run: Json, gate: str, caps: Json) -> int:
     seconds = int(caps["ttl_cut_seconds"] if gate == Sovereign.CUT else caps["ttl_lifecycle_seconds"])
     return min(seconds, limits.PRE_BATCHED_HOURS * 3600) if run["mode"] == "dryrun" and run["batch_id"] else seconds
-
-
-def _tier(deps: Deps, epoch: Json, gate: str) -> str:
-    policy, _ = deps.policy(epoch["sha256"]) if epoch else (None, None)
-    tier = policy.tier_of(gate) if policy else None
-    return tier.value if tier else "medium"
 
 
 def _changes(asked: Asked, data: bytes, marking: Marking) -> Changes:

@@ -11,15 +11,17 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from activities import approving
+from activities import approving, commands
 from activities.deps import Deps, day_of, folder_of
 from activities.publish import publish, publish_now
 from activities.request_document import request_document
 from cutter.approvals import schema
+from cutter.approvals.policy import Tier
 from cutter.approvals.request import render_request
 from cutter.approvals.verdict import Verdict, verdict_record
 from cutter.domain import ids
-from cutter.gates.catalogue import Role
+from cutter.errors import PolicyDenied
+from cutter.gates.catalogue import GATES, Role, Sovereign, stands_on
 from cutter.messages import (
     EndRequestInput,
     JudgeInput,
@@ -31,6 +33,9 @@ from cutter.messages import (
     StateView,
     StopInput,
 )
+from cutter.policy import current
+from cutter.policy.command import KB_PUT, write_of
+from cutter.policy.rules import Permit, permit
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.request_transaction import Asked, ask, bind
@@ -47,14 +52,36 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
             connection.rollback()
             return _not_requested(input, asked.answer)
         request = asked.answer["request"]
-        if asked.answer["status"] == "opened":
-            document = request_document(deps, asked)
-            put = (document.kb_id, render_request(document))
-            bind(connection, request["request_id"], put[0], put[1].decode())
-            request["kb_id"] = document.kb_id
-        else:
-            connection.commit()
-    return _view(deps, input, asked, publish_now(deps, Role.READ, input.run_id, put))
+        context = commands.of_run(asked.run, asked.pins, asked.now, input.gate)
+        tier = approving.tier_asked(request, _writes_ahead(deps, asked, Sovereign(input.gate)))
+        try:
+            commands.require(context, commands.decided(deps, context, (KB_PUT,)))
+            if asked.answer["status"] == "opened":
+                document, snapshot = request_document(deps, asked, context, tier)
+                put = (document.kb_id, render_request(document))
+                bind(
+                    connection, request["request_id"], put[0], put[1].decode(), tier=tier.value if tier else None,
+                    receipts=[commands.receipt_of_put(context, snapshot, "snapshot")],
+                )  # fmt: skip
+                request |= {"kb_id": document.kb_id, "tier": tier.value if tier else None}
+            else:
+                connection.commit()
+        except PolicyDenied as problem:
+            connection.rollback()
+            connection.execute(
+                "select cutter_governance.fn_run_stop(%s, 'failed_policy', %s)", (input.run_id, str(problem))
+            )
+            return RequestView(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
+    approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request, tier)
+    return _view(deps, input, asked, publish_now(deps, Role.READ, context, put), tier)
+
+
+def _writes_ahead(deps: Deps, asked: Asked, sovereign: Sovereign) -> Permit:
+    """What the policy says now of the writes that will stand on this approval: people are asked as it then asks."""
+    policy = current.read(deps.settings.policy)
+    writes = [(one.name, write) for one in GATES if stands_on(one) is sovereign and (write := write_of(one.name))]
+    contexts = ((commands.of_run(asked.run, asked.pins, asked.now, gate), write) for gate, write in writes)
+    return permit(policy, [context.proposed(write) for context, write in contexts])
 
 
 def _not_requested(input: RequestInput, answer: Json) -> RequestView:
@@ -67,7 +94,7 @@ def _not_requested(input: RequestInput, answer: Json) -> RequestView:
     return RequestView(status="refused", gate=input.gate, code=answer["code"], reason=answer["code"])
 
 
-def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json) -> RequestView:
+def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Tier | None) -> RequestView:
     request = asked.answer["request"]
     policy, _ = approving.policy_of(deps, {"epoch": asked.epoch})
     return RequestView(
@@ -77,7 +104,7 @@ def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json) -> Reque
         approval_kb_id=request["kb_id"].replace("-request-", "-approval-"),
         challenge=request["challenge"],
         expires_utc=datetime.fromisoformat(request["expires_at"]).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        approvers_needed=policy.thresholds().get(input.gate, 1),
+        approvers_needed=policy.needed(input.gate, tier),
         review_decision_id=request["review_decision_id"] or "",
         accepted=_accepted(sidecar["verdicts"], request, asked.now),
         offered=approving.signed_before(deps, sidecar["run"], input.gate),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from activities import approving
+from psycopg.types.json import Jsonb
+
+from activities import approving, commands
 from activities.deps import Deps
 from activities.publish import publish
 from cutter.approvals import schema
 from cutter.domain.void_state import void_state
+from cutter.errors import PolicyDenied
 from cutter.gates.catalogue import Role
 from cutter.messages import StateView, VoidInput
+from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 
@@ -16,13 +20,21 @@ from cutter.storage.gate_transaction import call
 def void_run(deps: Deps, input: VoidInput) -> StateView:
     """Verify the statement in this process, then open, withdraw, close; its verdict was recorded before."""
     gate = approving.sovereign_ahead(deps, Role.EXEC, input.run_id)
-    verdict, _ = approving.judge(deps, Role.EXEC, input.run_id, gate, input.kb_id)
+    verdict, facts = approving.judge(deps, Role.EXEC, input.run_id, gate, input.kb_id)
     if not verdict.accepted or verdict.decision != schema.VOID or verdict.statement is None:
         return StateView(state="", code=verdict.code, reason=verdict.reason)
     state = void_state(verdict.statement.reason or "")
     with translated(), deps.pool(Role.EXEC).connection() as connection:
+        pins = call(connection, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
+        context = commands.of_run(facts["run"], pins, facts["now"], None)
+        permit = commands.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT))
+        if permit.denied is not None:
+            connection.rollback()
+            return StateView(state="", code=PolicyDenied.code, reason=permit.denied.why)
         opened = call(
-            connection, "select cutter_governance.fn_void_open(%s, %s)", (input.run_id, verdict.approval_sha256)
+            connection,
+            "select cutter_governance.fn_void_open(%s, %s, %s)",
+            (input.run_id, verdict.approval_sha256, Jsonb(permit.record())),
         )
         if opened["status"] != "opened":
             connection.rollback()

@@ -33,6 +33,22 @@ class Refused(CutterError):
     exit_code = 4
 
 
+class PolicyDenied(Refused):
+    """policy.yaml does not allow a side effect: the operator changes it, or what was asked for. Nothing was done."""
+
+    code = "policy_denied"
+
+
+class ApprovalNeeded(Refused):
+    """policy.yaml asks for more people's approval of a side effect: a sovereign must sign. Nothing was done."""
+
+    code = "policy_needs_approval"
+
+    def __init__(self, message: str, *, tier: str) -> None:
+        super().__init__(message)
+        self.tier = tier
+
+
 class NotFound(CutterError):
     """What was named does not exist; the caller must name another."""
 

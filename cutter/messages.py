@@ -29,6 +29,7 @@ GateStatus = Literal[
     "approval_refused",  # the approval did not open the gate; the run waits on
     "lane_busy",  # another run holds the lane of leg A, or of the enactment
     "backup_stale",  # the backup is too old for a write
+    "needs_approval",  # the policy asks for people where no sovereign gate does
     "ended",  # the run is over
     "out_of_order",  # the gate before it has no sealed receipt: go back to the first one that lacks it
 ]
@@ -160,7 +161,7 @@ class RequestView:
     `offered`: what was signed for it before the night; it is judged like any other document.
     """
 
-    status: Literal["requested", "refused", "stopped", "drift"]
+    status: Literal["requested", "refused", "stopped", "drift", "denied"]
     gate: str
     code: str = ""
     reason: str = ""

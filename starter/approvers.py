@@ -32,12 +32,13 @@ def install(settings: Settings, policy: Policy) -> None:
     """Write an epoch's row, as the database's owner."""
     with translated(), connect(settings, OWNER) as connection:
         connection.execute(
-            "select cutter_governance.fn_policy_install(%s, %s, %s, %s::jsonb, %s)",
+            "select cutter_governance.fn_policy_install(%s, %s, %s, %s::jsonb, %s::jsonb, %s)",
             (
                 policy.number,
                 policy.deployment_id,
                 policy.data.decode(),
                 _json(policy.thresholds()),
+                _json(policy.tiers()),
                 policy.lifecycle_group,
             ),
         )

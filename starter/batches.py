@@ -26,6 +26,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.urgency import Urgency
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.kb.store import Store
+from cutter.kb.writing import put
 from cutter.messages import BatchInput, BatchResult
 from cutter.settings import Settings
 from cutter.storage import batch_folder
@@ -181,7 +182,7 @@ def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str
     digest = sha256_hex("".join(f"{name} {sha256_hex(data)}\n" for name, data in sorted(files.items())))
     folder = f"{documents.folder(batch_id)}/approvals-{digest[:16]}"
     for name, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):
-        store.put(f"{folder}/{name}", data)
+        put(store, f"{folder}/{name}", data)
     return folder, listing_sha256(store, set_names(store, folder))
 
 
@@ -191,7 +192,7 @@ def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[
     for name in documents.PRE_BATCHED.values():
         files = _signed_files(beside / name)
         for file, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):
-            store.put(f"{documents.folder(batch_id)}/{name}/{file}", data)
+            put(store, f"{documents.folder(batch_id)}/{name}/{file}", data)
         if files:
             found[name] = len(files) // 2
     return found
@@ -207,7 +208,8 @@ def read_queue(path: Path) -> bytes:
 
 def keep_queue(settings: Settings, batch_id: str, data: bytes) -> None:
     """The queue where the batch's folder and the knowledge base have it."""
-    batch_folder.keep_queue(settings.batches, Store(settings.kb), batch_id, data)
+    put(Store(settings.kb), documents.queue_id(batch_id), documents.queue_document(data))
+    batch_folder.keep_queue(settings.batches, batch_id, data)
 
 
 def _signed_files(folder: Path) -> dict[str, bytes]:

@@ -9,15 +9,18 @@ finding for an auditor.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 from psycopg.rows import dict_row
 
+from activities import commands
 from activities.batch_folder import project_batch
 from activities.closeout import index_entry
+from activities.commands import Context
 from activities.deps import Deps, folder_of
-from activities.publish import project
+from activities.publish import pins_of, project
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
@@ -75,7 +78,8 @@ def rebuild_run(deps: Deps, run_id: str) -> View:
     """Write one run's folder and put its documents; those whose name holds other bytes are listed as conflicts."""
     sidecar = runs.sidecar(deps.settings, run_id)
     project(deps, sidecar)
-    documents, conflicts = _put_all(deps, documents_of(deps.settings, sidecar))
+    context = commands.of_run(sidecar["run"], pins_of(sidecar), _clock(deps.settings), None)
+    documents, conflicts = _put_all(deps, context, documents_of(deps.settings, sidecar))
     folder = deps.settings.runs / run_id
     return {
         "run_id": run_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,
@@ -87,9 +91,8 @@ def rebuild_batch(deps: Deps, batch_id: str) -> View:
     """Write a batch's folder and put the documents about it; queue.yaml comes from the knowledge base, if at all."""
     with translated(), connect(deps.settings, Role.READ.value) as connection:
         rows = connection.execute(query("documents_of_batch"), {"batch_id": ids.batch_id(batch_id)}).fetchall()
-    documents, conflicts = _put_all(
-        deps, ((str(kb_id), str(body).encode(), str(sha256) if sha256 else None) for kb_id, body, sha256 in rows)
-    )
+    bodies = ((str(kb_id), str(body).encode(), str(sha256) if sha256 else None) for kb_id, body, sha256 in rows)
+    documents, conflicts = _put_all(deps, commands.of_batch(_clock(deps.settings), batch_id), bodies)
     folder, has_queue = project_batch(deps, batch_id)
     return {
         "batch_id": batch_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,
@@ -97,12 +100,22 @@ def rebuild_batch(deps: Deps, batch_id: str) -> View:
     }  # fmt: skip
 
 
-def _put_all(deps: Deps, documents: Iterable[tuple[str, bytes, str | None]]) -> tuple[int, list[View]]:
+def _clock(settings: Settings) -> datetime:
+    with translated(), connect(settings, Role.READ.value) as connection:
+        row = connection.execute(query("database_clock")).fetchone()
+    assert row is not None
+    moment: datetime = row[0]  # type: ignore[assignment]
+    return moment
+
+
+def _put_all(
+    deps: Deps, context: Context, documents: Iterable[tuple[str, bytes, str | None]]
+) -> tuple[int, list[View]]:
     """(How many stand there now, those whose name holds other bytes)."""
     put, conflicts = 0, []
     for kb_id, data, recorded in documents:
         try:
-            _put(deps, kb_id, data, recorded)
+            _put(deps, context, kb_id, data, recorded)
             put += 1
         except Unavailable:
             raise
@@ -138,10 +151,10 @@ def documents_of(settings: Settings, sidecar: View) -> Iterator[tuple[str, bytes
         yield *index_entry(sidecar), None
 
 
-def _put(deps: Deps, kb_id: str, data: bytes, recorded: str | None) -> None:
+def _put(deps: Deps, context: Context, kb_id: str, data: bytes, recorded: str | None) -> None:
     if recorded is not None and sha256_hex(data) != recorded:
         raise Conflict(f"{kb_id}: made again it is {sha256_hex(data)}, but {recorded} was put")
-    deps.kb.put(kb_id, data)
+    commands.put(deps, context, kb_id, data)
 
 
 def _render(out: Any, found: list[View], batches: list[View]) -> None:

@@ -34,6 +34,7 @@ from cutter.batch.registry import Options
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.kb.store import Store
+from cutter.kb.writing import put
 from cutter.messages import NightInput
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
@@ -72,7 +73,7 @@ def install(
     hour, minute = _time(at)
     zone, pattern = _zone(tz), _pattern(settings, queue)
     sha256 = sha256_hex(pattern)
-    Store(settings.kb).put(documents.pattern_id(sha256), documents.queue_document(pattern))
+    put(Store(settings.kb), documents.pattern_id(sha256), documents.queue_document(pattern))
     night = NightInput(queue_sha256=sha256, starter=getpass.getuser(), lanes=max_concurrent)
     asyncio.run(_create(settings, _schedule_id(name), _schedule(hour, minute, zone, _schedule_id(name), night)))
     found = asyncio.run(_describe(settings, name))

@@ -20,6 +20,7 @@ from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.gates.catalogue import Sovereign
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
+from cutter.kb.writing import put
 from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
@@ -120,8 +121,8 @@ def sign_and_upload(settings: Settings, statement: Statement, signing: Signing, 
     signature = Gpg(signing.home, interactive=signing.home is None).sign_detached(body, signing.fingerprint)
     store = Store(settings.kb)
     name = _free(store, kb_id)
-    store.put(signature_of(name), signature)
-    store.put(name, body)
+    put(store, signature_of(name), signature)
+    put(store, name, body)
     return name
 
 

@@ -48,6 +48,8 @@ NO_REQUEST = frozenset(
         "request_of_other_digest",
         "decision_not_allowed",
         "approval_consumed_before",
+        "threshold_missing",
+        "threshold_not_met",
     }
 )
 """Approvals that were refused because the run does not wait with this request: the database is asked again."""
@@ -168,6 +170,8 @@ class DocumentRun(Passage):
                 await self.hold(f"stopped_drift_{request.code}", request.reason, gate.name)
             case "stopped":
                 await self.stop_here(mail.StopOrder(kind=request.code, reason=request.reason))
+            case "denied":
+                await self.fail("failed_policy", request.reason, gate.name)
             case "refused" if request.code == "no_policy_epoch":
                 await self.hold("stopped_unavailable_policy", "no approver policy is installed", gate.name)
             case "refused":

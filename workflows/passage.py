@@ -115,7 +115,7 @@ class Passage(Holding):
         match outcome.status:
             case "skipped":
                 await self.finish("skipped")
-            case "drift":
+            case "drift" | "needs_approval":
                 await self.hold(outcome.state, outcome.reason, gate.name)
             case "stopped":
                 await self.boundary()
@@ -183,6 +183,8 @@ class Passage(Holding):
             await self.hold("stopped_unavailable_backup", outcome.reason, gate.name)
         order = GateInput(run_id=self.board.run_id)
         fresh = await self.control("refresh_backup", order, GateOutcome, "a new backup: the old one grew stale")
+        if fresh.status in ("failed", "needs_approval") and fresh.state:
+            await self._not_passed(gate, fresh, tries)
         if fresh.status != "passed":
             await self.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
 

@@ -61,8 +61,8 @@ class GateRule:
     thresholds: tuple[tuple[Tier, int], ...] = tuple(DEFAULT_THRESHOLDS.items())
 
     def needed(self, tier: Tier) -> int:
-        """Approvers that the tier asks for."""
-        return dict(self.thresholds)[tier]
+        """Approvers that the tier asks for; a high one never fewer than two."""
+        return max(dict(self.thresholds)[tier], 2 if tier is Tier.HIGH else 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +100,15 @@ class Policy:
     def thresholds(self) -> dict[str, int]:
         """Gate → approvers that its own tier asks for; what the database's row of the epoch carries."""
         return {rule.gate: rule.needed(rule.tier) for rule in self.gates}
+
+    def tiers(self) -> dict[str, dict[str, int]]:
+        """Gate → tier → approvers; the database's row of the epoch carries it too."""
+        return {rule.gate: {tier.value: rule.needed(tier) for tier in Tier} for rule in self.gates}
+
+    def needed(self, gate: str, tier: Tier | None) -> int:
+        """Approvers that a gate asks for: by its own tier, or by a higher one."""
+        rule = self.rule_of(gate)
+        return max(rule.needed(rule.tier), rule.needed(tier or rule.tier)) if rule else 1
 
     def tier_of(self, gate: str) -> Tier | None:
         """The tier that the policy gives the gate."""

@@ -90,7 +90,7 @@ def threshold(verdicts: Iterable[Verdict], policy: Policy, gate: str, tier: Tier
     rule = policy.rule_of(gate)
     if rule is None:
         return Missing(needed=limits.APPROVALS_A_GATE_MAX, have=())
-    needed = max(rule.needed(rule.tier), rule.needed(tier or rule.tier))
+    needed = policy.needed(gate, tier)
     by_key: dict[str, Verdict] = {}
     documents: set[str] = set()
     for verdict in sorted(verdicts, key=lambda one: (one.approver or "", one.approval_sha256 or "")):

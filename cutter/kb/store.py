@@ -1,4 +1,4 @@
-"""IO: the store of documents and the store of artifacts (spec 00 "Storage of documents").
+"""IO: reads the store of documents and the store of artifacts (spec 00 "Storage of documents"; `writing` puts).
 
 Write-once: the same bytes under a name again are fine, other bytes refuse. Names are confined to the store by their id
 rule and by how they are opened. An environment that fails is `Unavailable`, so that the caller may try again.
@@ -14,8 +14,7 @@ from typing import Protocol
 from fsspec.core import url_to_fs
 
 from cutter import limits
-from cutter.domain.digests import sha256_hex
-from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
+from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.ids import IdRule, document_id_rule
 from cutter.kb.local import LocalFolder
 from cutter.kb.remote import RemoteFolder
@@ -30,7 +29,7 @@ class _Objects(Protocol):
 
 
 class Store:
-    """A write-once store at an fsspec URL.
+    """A write-once store at an fsspec URL, to be read.
 
     `id_rule` says which names it accepts (`cutter.kb.ids`); `what` names it in errors (`kb`, `artifacts`). A local root
     is made here, once: a root that disappears later is an outage, and is never made anew behind people's backs.
@@ -38,29 +37,12 @@ class Store:
 
     def __init__(self, url: str, *, id_rule: IdRule = document_id_rule, what: str = "kb") -> None:
         self.url = url
-        self._check = id_rule
+        self.check = id_rule
         self._what = what
         try:
-            self._objects: _Objects = _open(url)
+            self.objects: _Objects = _open(url)
         except (OSError, ImportError, ValueError) as problem:
             raise self._away(problem) from problem
-
-    def put(self, name: str, data: bytes) -> str:
-        """Store bytes under a free name and return their sha256; the same bytes again are fine.
-
-        Raises InvalidInput (name, size), Conflict (other bytes stand there; names both digests), Unavailable.
-        """
-        self._check(name)
-        if len(data) > limits.KB_OBJECT_BYTES_MAX:
-            raise InvalidInput(f"{name}: {len(data)} bytes, at most {limits.KB_OBJECT_BYTES_MAX}", code="kb_too_large")
-        digest = sha256_hex(data)
-        try:
-            self._objects.create(name, data)
-        except FileExistsError:
-            self._require_same(name, digest)
-        except OSError as problem:
-            raise self._meaning(name, problem) from problem
-        return digest
 
     def get(self, name: str, *, limit: int = limits.KB_OBJECT_BYTES_MAX) -> bytes:
         """The bytes under a name, read once.
@@ -68,22 +50,22 @@ class Store:
         Raises NotFound, InvalidInput (name; larger than `limit` bytes; a link or anything else but a regular object),
         Unavailable.
         """
-        self._check(name)
+        self.check(name)
         try:
-            data = self._objects.read(name, limit)
+            data = self.objects.read(name, limit)
         except OSError as problem:
-            raise self._meaning(name, problem) from problem
+            raise self.meaning(name, problem) from problem
         if len(data) > limit:
             raise InvalidInput(f"{name} is larger than {limit} bytes", code="kb_too_large")
         return data
 
     def exists(self, name: str) -> bool:
         """True when a regular object stands under that name."""
-        self._check(name)
+        self.check(name)
         try:
-            self._objects.read(name, 0)
+            self.objects.read(name, 0)
         except OSError as problem:
-            meaning = self._meaning(name, problem)
+            meaning = self.meaning(name, problem)
             if isinstance(meaning, NotFound):
                 return False
             raise meaning from problem
@@ -92,23 +74,19 @@ class Store:
     def list(self, prefix: str) -> list[str]:
         """Sorted names that begin with `prefix` (a folder's ends in '/'); what the id rule refuses is left out."""
         try:
-            return sorted(name for name in self._objects.names(prefix) if self._accepts(name))
+            return sorted(name for name in self.objects.names(prefix) if self._accepts(name))
         except OSError as problem:
-            raise self._meaning(prefix, problem) from problem
+            raise self.meaning(prefix, problem) from problem
 
     def _accepts(self, name: str) -> bool:
         try:
-            self._check(name)
+            self.check(name)
         except InvalidInput:
             return False
         return True
 
-    def _require_same(self, name: str, digest: str) -> None:
-        stored = sha256_hex(self.get(name))
-        if stored != digest:
-            raise Conflict(f"{name} exists with other bytes: stored sha256 {stored}, offered {digest}")
-
-    def _meaning(self, name: str, problem: OSError) -> Exception:
+    def meaning(self, name: str, problem: OSError) -> Exception:
+        """The error that a failure of the file system stands for."""
         if self._root_is_gone():
             return self._away(problem)
         if isinstance(problem, FileNotFoundError):
@@ -118,7 +96,7 @@ class Store:
         return self._away(problem)
 
     def _root_is_gone(self) -> bool:
-        return isinstance(self._objects, LocalFolder) and not self._objects.root.is_dir()
+        return isinstance(self.objects, LocalFolder) and not self.objects.root.is_dir()
 
     def _away(self, problem: BaseException) -> Unavailable:
         detail = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__

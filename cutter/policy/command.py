@@ -84,7 +84,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         connector=Connector.EVIDENCE, name="store", risk=Tier.LOW, reversible=True,
-        how_to_reverse="delete the artifact",
+        how_to_reverse="delete the artifact", places=("IG_closeout",),
     ),
 )  # fmt: skip
 
@@ -93,6 +93,7 @@ BY_KEY: Final = {(one.connector, one.name): one for one in OPERATIONS}
 
 KB_PUT: Final = BY_KEY[Connector.KB, "put"]
 NOTIFICATION_POST: Final = BY_KEY[Connector.NOTIFICATION, "post"]
+EVIDENCE_STORE: Final = BY_KEY[Connector.EVIDENCE, "store"]
 BACKUP_TAKE: Final = BY_KEY[Connector.BACKUP, "take"]
 WITHDRAW_DRAFTS: Final = BY_KEY[Connector.DATABASE, "withdraw_drafts"]
 

@@ -13,12 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from cutter import limits
-from cutter.batch.documents import queue_document, queue_id, queue_in
+from cutter.batch.documents import queue_in
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound
 from cutter.evidence import batch_folder as projection
 from cutter.evidence.batch_folder import Contents, Json
-from cutter.kb.store import Store
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
 from cutter.storage.run_folder import locked, replace, writable
@@ -84,9 +83,8 @@ def read_queue(path: Path) -> bytes:
         return file.read(_QUEUE_BYTES_READ)
 
 
-def keep_queue(batches: Path, store: Store, batch_id: str, data: bytes) -> None:
-    """queue.yaml in the batch's folder (seed 001 §8), and in the knowledge base, from which a lost folder gets it."""
-    store.put(queue_id(batch_id), queue_document(data))
+def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
+    """queue.yaml in the batch's folder (seed 001 §8)."""
     with writable(batches):
         (batches / batch_id).mkdir(parents=True, exist_ok=True)
         replace(batches / batch_id / QUEUE, data)

@@ -34,6 +34,7 @@ class Attempt:
     """A registered attempt: its number (the fence), the run's row, all sealed gates' pins, the database's clock.
 
     `approval_facts` is what approvals are judged by, read in the same round trip; empty where no gate needs them.
+    `approvers` is how many people have approved what the gate does, `needed` how many each tier of the policy asks for.
     """
 
     gate: Gate
@@ -44,6 +45,8 @@ class Attempt:
     prev_hash: str
     now: str
     approval_facts: Json = field(default_factory=dict)
+    approvers: int = 0
+    needed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def payload_sha256(self) -> str:
@@ -53,10 +56,14 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """A receipt as the database sealed it; `kb_id` is its report's, when it was sealed just now and not found."""
+    """A receipt as the database sealed it, with the pins of the gates before it too.
+
+    `kb_id` is its report's, when it was sealed just now and not found.
+    """
 
     receipt: Json
     run: Json
+    pins: Json = field(default_factory=dict)
     kb_id: str | None = None
 
 
@@ -78,8 +85,11 @@ class NotOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a gate is opened: approvals to consume, a rehearsal or not, its soft cap, what to read right behind it."""
+    """How a gate is opened: by which decisions of the policy, which approvals to consume, a rehearsal or not, its soft
+    cap, what to read right behind it.
+    """
 
+    policy: Json | None = None
     approvals: Sequence[Json] = ()
     rehearse: bool = False
     cap_seconds: float
@@ -132,11 +142,13 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
             prev_hash=answer["prev_hash"] or "",
             now=answer["now"],
             approval_facts=_json(facts) if facts else {},
+            approvers=answer["approvers"],
+            needed=answer["needed"],
         )
     if answer["status"] == "sealed":
         expected = canonical_digest({"run_id": run_id, "gate": gate.name, "prev_hash": answer["prev_hash"] or ""})
         _same_payload(answer["receipt"], expected)
-        return Sealed(receipt=answer["receipt"], run=answer["run"])
+        return Sealed(receipt=answer["receipt"], run=answer["run"], pins=answer["pins"])
     return Closed(status=answer["status"], run=answer.get("run") or {})
 
 
@@ -167,7 +179,7 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
             (limit, limit),
         )
         cursor = connection.execute(
-            "select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s), session_user, current_user, "
+            "select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s, %s), session_user, current_user, "
             "pg_current_xact_id()::text",
             (
                 attempt.run_id,
@@ -176,6 +188,7 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
                 attempt.payload_sha256,
                 Jsonb(list(terms.approvals)),
                 terms.rehearse,
+                Jsonb(terms.policy) if terms.policy is not None else None,
             ),
         )
         cursors = [(name, connection.execute(query(name), parameters)) for name, parameters in terms.reads]
@@ -190,7 +203,7 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
     if answer["status"] in ("sealed", "conflict"):
         _same_payload(answer["receipt"], attempt.payload_sha256)
     if answer["status"] == "sealed":
-        return Sealed(receipt=answer["receipt"], run=attempt.run)
+        return Sealed(receipt=answer["receipt"], run=attempt.run, pins=attempt.pins)
     if answer["status"] != "opened":
         return NotOpened(status=answer["status"], detail=answer)
     return Open(
@@ -226,7 +239,7 @@ def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: s
         return NotOpened(status=answer["status"], detail=answer)
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the gate is sealed, but its transaction is still open")
-    return Sealed(receipt=answer["receipt"], run=attempt.run, kb_id=kb_id)
+    return Sealed(receipt=answer["receipt"], run=attempt.run, pins={**attempt.pins, **report.pins}, kb_id=kb_id)
 
 
 _CLOSE = """
@@ -275,6 +288,6 @@ def _json(cursor: psycopg.Cursor[tuple[object, ...]]) -> Json:
 def _same_payload(receipt: Json, expected: str) -> None:
     if receipt["payload_sha256"] != expected:
         raise Conflict(
-            f"{receipt['gate']} of {receipt['run_id']} is sealed for payload {receipt['payload_sha256'][:16]}, "
-            f"asked for {expected[:16]}: nothing was overwritten; see `cutter status`"
+            f"{receipt['gate']} of {receipt['run_id']} is sealed for payload {receipt['payload_sha256']}, "
+            f"asked for {expected}: nothing was overwritten; see `cutter status`"
         )

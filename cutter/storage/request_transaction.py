@@ -6,8 +6,9 @@ transaction; where no document is to be written, the snapshot stays where it is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.pq import TransactionStatus
@@ -19,6 +20,8 @@ from cutter.storage.queries import query
 
 Json = dict[str, Any]
 Row = tuple[Any, ...]
+Receipt = tuple[LiteralString, Sequence[Any]]
+"""A statement that records a receipt, and its parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +65,19 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
     )
 
 
-def bind(connection: Connection, request_id: str, kb_id: str, body: str) -> None:
-    """Bind the rendered document to its request and COMMIT; a request that has its document already rolls back."""
+def bind(
+    connection: Connection, request_id: str, kb_id: str, body: str, *, tier: str | None, receipts: Sequence[Receipt]
+) -> None:
+    """Bind the rendered document to its request and COMMIT; a request that has its document already rolls back.
+
+    `tier` is what the policy asks for, `receipts` are of what was put beside the document.
+    """
     with connection.pipeline():
-        connection.execute("select cutter_governance.fn_request_document(%s, %s, %s)", (request_id, kb_id, body))
+        connection.execute(
+            "select cutter_governance.fn_request_document(%s, %s, %s, %s)", (request_id, kb_id, body, tier)
+        )
+        for statement, parameters in receipts:
+            connection.execute(statement, parameters)
         connection.execute("commit")
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the request is bound, but its transaction is still open")

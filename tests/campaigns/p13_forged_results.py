@@ -35,6 +35,7 @@ from temporalio.worker import (
 from cutter.gates.catalogue import BY_NAME, GATES, Gate
 from cutter.messages import GateInput, GateOutcome
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.support import gate_calls
 from tests.support.stack import Run, Stack, played
 from workflows import options
 
@@ -193,7 +194,7 @@ async def _stranger(stack: Stack) -> AsyncIterator[None]:
 # --- password: cutter_exec's own password
 
 CREATE = "select public.fn_iu_create(%s, 'T', 'B', 'thief', 'law_unit', 'article', 'incomex_council', 'law', null)"
-OPEN = "select cutter_governance.fn_gate_open(%s, 'IG_cut_leg_a_execute', %s, %s, %s, %s)"
+OPEN = "select cutter_governance.fn_gate_open(%s, 'IG_cut_leg_a_execute', %s, %s, %s, %s, %s)"
 
 
 def _attempt(connection: psycopg.Connection[Any], run_id: str) -> int:
@@ -206,7 +207,8 @@ def _attempt(connection: psycopg.Connection[Any], run_id: str) -> int:
 
 def _opened(connection: psycopg.Connection[Any], run_id: str, approvals: list[Json], *, rehearse: bool) -> None:
     number = _attempt(connection, run_id)
-    connection.execute(OPEN, (run_id, number, "0" * 64, Jsonb(approvals), rehearse))
+    said = Jsonb(gate_calls.allowed("IG_cut_leg_a_execute"))
+    connection.execute(OPEN, (run_id, number, "0" * 64, Jsonb(approvals), rehearse, said))
     connection.execute(CREATE, (f"{_docprefix(connection, run_id)}/THEFT",))
     connection.commit()
 

@@ -22,6 +22,7 @@ from psycopg import sql
 from psycopg.rows import tuple_row
 
 from cutter.limits import MIB
+from cutter.policy import current
 from cutter.settings import Settings
 from cutter.stack import postgres
 from cutter.stack.locks import held
@@ -151,8 +152,11 @@ class Database:
             connection.execute(statement, parameters)
 
     def settings(self, state: Path, **changed: Any) -> Settings:
-        """Settings of a deployment on this database; passwords of every role are in reach of it."""
-        return Settings(state_dir=state, database_url=self.address, secrets_dir=self.server.secrets, **changed)
+        """Settings of a deployment on this database, with the shipped policy; every role's password is in reach."""
+        made = Settings(state_dir=state, database_url=self.address, secrets_dir=self.server.secrets, **changed)
+        if not made.policy.exists():
+            current.install(made.policy, current.shipped())
+        return made
 
     def close(self) -> None:
         for connection in self._open:

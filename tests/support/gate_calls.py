@@ -11,6 +11,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from cutter.domain.digests import canonical_digest
+from cutter.policy.command import operations_at
 from tests.support.database import Connection
 
 Json = dict[str, Any]
@@ -37,6 +38,15 @@ def payload(connection: Connection, gate: str, run_id: str) -> str:
     return canonical_digest({"run_id": run_id, "gate": gate, "prev_hash": previous["prev_hash"] or ""})
 
 
+def allowed(gate: str, verdict: str = "allow", tier: str | None = None) -> Json:
+    """What a worker records of a policy that says so to everything that the gate does."""
+    said = {"verdict": verdict, "tier": tier, "rule": "all", "line": 3, "why": "so"}
+    return {
+        "sha256": "0" * 64,
+        "decisions": [{"connector": one.connector, "operation": one.name, **said} for one in operations_at(gate)],
+    }
+
+
 def open_gate(
     connection: Connection,
     gate: str,
@@ -46,6 +56,7 @@ def open_gate(
     approvals: Sequence[Json] = (),
     rehearse: bool = False,
     payload_sha256: str | None = None,
+    policy: Json | None = None,
 ) -> Json:
     """fn_gate_open in the connection's transaction, after registering an attempt (unless `number` names one)."""
     if number is None:
@@ -53,8 +64,8 @@ def open_gate(
     digest = payload_sha256 or payload(connection, gate, run_id)
     answer: Json = one(
         connection,
-        "select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s)",
-        (run_id, gate, number, digest, Jsonb(list(approvals)), rehearse),
+        "select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s, %s)",
+        (run_id, gate, number, digest, Jsonb(list(approvals)), rehearse, Jsonb(policy or allowed(gate))),
     )
     return answer | {"attempt": number}
 

@@ -178,7 +178,13 @@ class Deployment:
         def body(opened: Open) -> Passed:
             opened.connection.execute(
                 "select cutter_governance.fn_action_record(%s, %s, 'backup', 'take', %s, %s, '{}', %s, true, 'delete')",
-                (run_id, gate.name, artifact, sha256_hex(data), Jsonb({"taken_utc": pins["backup_taken_utc"]})),
+                (
+                    run_id,
+                    gate.name,
+                    artifact,
+                    sha256_hex(artifact),
+                    Jsonb({"taken_utc": pins["backup_taken_utc"], "sha256": sha256_hex(data)}),
+                ),
             )
             stand_in = equal("stand_in", artifact, artifact)
             return Passed(report=GateReport(gate=gate.name, invariants=(stand_in,), pins=pins))

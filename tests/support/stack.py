@@ -26,6 +26,7 @@ from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Tier
 from cutter.gates.catalogue import WorkerRole
 from cutter.kb.store import Store
+from cutter.kb.writing import put
 from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings
 from cutter.stack import key_homes
@@ -335,7 +336,7 @@ class Run:
 
     def put(self, kb_id: str, data: bytes) -> None:
         """Put any object into the knowledge base, as anyone who writes there may."""
-        Store(self.stack.settings.kb).put(kb_id, data)
+        put(Store(self.stack.settings.kb), kb_id, data)
 
 
 @asynccontextmanager

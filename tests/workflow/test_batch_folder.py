@@ -17,6 +17,7 @@ from cutter.batch.registry import Options
 from cutter.errors import Refused
 from cutter.evidence import batch_folder as projection
 from cutter.kb.store import Store
+from cutter.kb.writing import put
 from cutter.lifecycle.validation import Finding, Validation
 from cutter.storage import batch_folder
 from cutter.storage.transitions_file import check
@@ -112,7 +113,7 @@ async def test_a_queue_comes_back_from_the_knowledge_base_only_when_it_is_the_re
     with reading_deps(stack.settings) as deps:
         folder, has_queue = project_batch(deps, batch_id)
         assert (has_queue, (folder / "queue.yaml").exists()) == (False, False)
-        kb.put(queue_id, documents.queue_document(b"schema_version: 1\n"))
+        put(kb, queue_id, documents.queue_document(b"schema_version: 1\n"))
         assert project_batch(deps, batch_id) == (folder, False)
         assert not (folder / "queue.yaml").exists()
 

@@ -1,5 +1,19 @@
 CREATE SCHEMA cutter_governance;
 
+CREATE FUNCTION cutter_governance.fn_action_find(p_run_id text, p_connector text, p_operation text, p_target text, p_payload_sha256 text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce((
+        select case when a.payload_sha256 = p_payload_sha256
+            then jsonb_build_object('status', 'recorded', 'response', a.response_metadata)
+            else jsonb_build_object('status', 'conflict', 'recorded', a.payload_sha256, 'offered', p_payload_sha256) end
+        from cutter_governance.action_receipt a
+        where a.idempotency_key = p_connector || ':' || p_operation || ':' || p_target
+            and a.tenant = coalesce((select r.tenant from cutter_governance.run r where r.run_id = p_run_id), 'default')),
+        jsonb_build_object('status', 'none'))
+$$;
+
 CREATE FUNCTION cutter_governance.fn_action_record(p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text, p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -22,7 +36,7 @@ begin
     if existing.payload_sha256 <> p_payload_sha256 then
         return jsonb_build_object('status', 'conflict', 'recorded', existing.payload_sha256, 'offered', p_payload_sha256);
     end if;
-    return jsonb_build_object('status', 'recorded', 'id', existing.id);
+    return jsonb_build_object('status', 'recorded', 'id', existing.id, 'response', existing.response_metadata);
 end
 $$;
 
@@ -73,7 +87,7 @@ CREATE TABLE cutter_governance.run (
     CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text])))
 );
 
-CREATE FUNCTION cutter_governance.fn_approvals_consume(p_run cutter_governance.run, p_sovereign text, p_approvals jsonb) RETURNS text
+CREATE FUNCTION cutter_governance.fn_approvals_consume(p_run cutter_governance.run, p_sovereign text, p_approvals jsonb, p_policy jsonb DEFAULT NULL::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -90,7 +104,6 @@ begin
     if not found then
         return 'no_policy_epoch';
     end if;
-    v_needed := greatest(coalesce((epoch.thresholds ->> p_sovereign)::integer, 1), 1);
     -- locked, so that a rejection or revocation comes before or after, never in between
     select * into request from cutter_governance.approval_request
     where run_id = p_run.run_id and gate = p_sovereign and status = 'requested' for update;
@@ -103,6 +116,10 @@ begin
     if request.expires_at <= clock_timestamp() then
         return 'request_expired';
     end if;
+    -- as many as either worker's policy asks for: the one that asked people, and the one that is about to write
+    select max(cutter_governance.fn_approvals_needed(p_sovereign, asked.tier)) into v_needed from (
+        select request.tier union all
+        select d ->> 'tier' from jsonb_array_elements(p_policy -> 'decisions') as d) as asked (tier);
     if request.tuple ->> 'writer_digest' is distinct from v_pins ->> 'writer_digest' then
         return 'request_of_other_digest';
     end if;
@@ -165,6 +182,15 @@ begin
                       from jsonb_array_elements(p_approvals))));
     return null;
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_approvals_needed(p_sovereign text, p_tier text) RETURNS integer
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select greatest(1, case p_tier when 'high' then 2 end, (
+        select greatest((e.thresholds ->> p_sovereign)::integer, (e.tiers -> p_sovereign ->> p_tier)::integer)
+        from cutter_governance.policy_epoch e order by e.number desc limit 1))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_approved_rows_problem(p_run cutter_governance.run, p_gate text) RETURNS text
@@ -497,9 +523,10 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                         and not exists (select from cutter_governance.gate_attempt t
                                         join cutter_governance.gate_catalogue c on c.gate = t.gate
                                         where t.run_id = a.run_id and c.sovereign = a.gate
-                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at))
-                    >= greatest(1, (select (e.thresholds ->> a.gate)::integer from cutter_governance.policy_epoch e
-                                    order by e.number desc limit 1)),
+                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at
+                                            -- too few people is nobody's fault
+                                            and t.reason not like 'threshold\_missing:%'))
+                    >= cutter_governance.fn_approvals_needed(a.gate, a.tier),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -829,6 +856,24 @@ CREATE FUNCTION cutter_governance.fn_function_definitions() RETURNS jsonb
     where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
 $$;
 
+CREATE FUNCTION cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) RETURNS integer
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select count(*)::integer from (
+        select n.fingerprint from cutter_governance.gate_catalogue g
+        join cutter_governance.gate_catalogue s on s.sovereign is not null and s.ordinal <= g.ordinal
+            and s.sovereign = cutter_governance.fn_gate_sovereign(g.gate)
+        join cutter_governance.approval_consumption n on n.run_id = p_run_id and n.gate = s.sovereign
+        where g.gate = p_gate
+        union
+        select o.fingerprint from cutter_governance.gate_catalogue g
+        join cutter_governance.order_consumption o on o.run_id = p_run_id and o.decision = 'resume'
+        join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
+            and v.approval_sha256 = o.statement_sha256 and v.statement ->> 'stopped_state' = 'stopped_policy_' || g.phase
+        where g.gate = p_gate) as people
+$$;
+
 CREATE FUNCTION cutter_governance.fn_gate_attempt(p_run_id text, p_gate text, p_worker text, p_lease_seconds integer) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -845,7 +890,9 @@ begin
     end if;
     answer := jsonb_build_object('run', to_jsonb(v_run), 'pins', cutter_governance.fn_run_pins(p_run_id),
         'prev_hash', cutter_governance.fn_prev_hash(p_run_id, p_gate),
-        'now', cutter_governance.fn_utc(clock_timestamp()));
+        'now', cutter_governance.fn_utc(clock_timestamp()),
+        'approvers', cutter_governance.fn_gate_approvers(p_run_id, p_gate),
+        'needed', cutter_governance.fn_gate_needs(p_gate));
     select * into receipt from cutter_governance.gate_receipt r
     where r.run_id = p_run_id and r.gate = p_gate and r.sealed_at is not null;
     if found then
@@ -939,7 +986,16 @@ begin
 end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_gate_open(p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_approvals jsonb DEFAULT '[]'::jsonb, p_rehearse boolean DEFAULT false) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_gate_needs(p_gate text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_object_agg(tier,
+        cutter_governance.fn_approvals_needed(cutter_governance.fn_gate_sovereign(p_gate), tier))
+    from unnest(array['low', 'medium', 'high']) as tier
+$$;
+
+CREATE FUNCTION cutter_governance.fn_gate_open(p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_approvals jsonb DEFAULT '[]'::jsonb, p_rehearse boolean DEFAULT false, p_policy jsonb DEFAULT NULL::jsonb) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -976,8 +1032,9 @@ begin
     if not found then
         return jsonb_build_object('status', 'refused', 'code', 'unknown_run');
     end if;
-    insert into cutter_governance.gate_receipt (run_id, gate, attempt, role, rehearsal, payload_sha256, prev_hash, before_pins)
-    values (p_run_id, p_gate, p_attempt, session_user, p_rehearse, p_payload_sha256, '', '{}')
+    insert into cutter_governance.gate_receipt (
+        run_id, gate, attempt, role, rehearsal, payload_sha256, prev_hash, before_pins, policy)
+    values (p_run_id, p_gate, p_attempt, session_user, p_rehearse, p_payload_sha256, '', '{}', p_policy - 'text')
     on conflict (run_id, gate) do nothing;
     if not found then
         select * into receipt from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate;
@@ -1002,7 +1059,8 @@ begin
         when p_attempt is distinct from (select max(n) from cutter_governance.gate_attempt
                                          where run_id = p_run_id and gate = p_gate) then 'stale_attempt'
         when p_rehearse and (v_run.mode <> 'dryrun' or step.ordinal <> 6) then 'mode_forbids_rehearsal'
-        when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5 then 'mode_forbids_write' end;
+        when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5 then 'mode_forbids_write'
+        else cutter_governance.fn_policy_refusal(p_run_id, step, p_policy) end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;
@@ -1011,7 +1069,7 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     if step.sovereign is not null and not p_rehearse then
-        v_refusal := cutter_governance.fn_approvals_consume(v_run, step.sovereign, p_approvals);
+        v_refusal := cutter_governance.fn_approvals_consume(v_run, step.sovereign, p_approvals, p_policy);
         if v_refusal is not null then
             return jsonb_build_object('status', 'approval_refused', 'code', v_refusal);
         end if;
@@ -1029,6 +1087,7 @@ begin
     end if;
     update cutter_governance.gate_receipt set prev_hash = v_prev, before_pins = v_survey
     where run_id = p_run_id and gate = p_gate;
+    perform cutter_governance.fn_policy_note(p_policy);
     return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
         'now', cutter_governance.fn_utc(clock_timestamp()));
 end
@@ -1038,12 +1097,16 @@ CREATE FUNCTION cutter_governance.fn_gate_refuse(p_run_id text, p_gate text, p_a
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
+declare
+    v_policy jsonb;
+    v_report jsonb := p_report #- '{policy,text}';
 begin
     if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) then
         raise exception '% may not refuse %', session_user, p_gate using errcode = 'CU006';
     end if;
+    v_policy := cutter_governance.fn_policy_note(p_report -> 'policy');
     update cutter_governance.gate_attempt
-    set finished_at = clock_timestamp(), outcome = p_outcome, reason = left(p_reason, 500), report = p_report,
+    set finished_at = clock_timestamp(), outcome = p_outcome, reason = left(p_reason, 500), report = v_report,
         last_error = left(p_reason, 500),
         -- shown to people only: a day bounds what may be claimed
         next_eligible_at = case when p_retry_seconds is not null then
@@ -1060,11 +1123,22 @@ begin
         return;
     end if;
     update cutter_governance.run set last_error = jsonb_build_object('gate', p_gate, 'outcome', p_outcome,
-        'reason', left(p_reason, 500), 'report', p_report, 'at', cutter_governance.fn_utc(clock_timestamp()))
+        'reason', left(p_reason, 500), 'report', v_report, 'at', cutter_governance.fn_utc(clock_timestamp()))
     where run_id = p_run_id;
-    perform cutter_governance.fn_run_move(p_run_id, p_state, p_gate, 'error', jsonb_build_object('reason', left(p_reason, 500)));
+    perform cutter_governance.fn_run_move(p_run_id, p_state, p_gate, 'error',
+        jsonb_build_object('reason', left(p_reason, 500))
+        || case when v_policy is null then '{}' else jsonb_build_object('policy', v_policy) end);
 end
 $_$;
+
+CREATE FUNCTION cutter_governance.fn_gate_sovereign(p_gate text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select s.sovereign from cutter_governance.gate_catalogue g, cutter_governance.gate_catalogue s
+    where g.gate = p_gate and s.sovereign is not null
+    order by s.ordinal > g.ordinal, abs(s.ordinal - g.ordinal) limit 1
+$$;
 
 CREATE FUNCTION cutter_governance.fn_governance_guard() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1195,7 +1269,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer, p_policy jsonb) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1211,7 +1285,8 @@ begin
         return jsonb_build_object('status', 'conflict', 'recorded', cutter_governance.fn_digest(entry.body), 'offered', p_sha256);
     end if;
     answer := cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
-        jsonb_build_object('kind', entry.kind), jsonb_build_object('size_bytes', p_size), false, 'write-once; a later document says more');
+        jsonb_build_object('kind', entry.kind, 'policy', p_policy), jsonb_build_object('size_bytes', p_size), false,
+        'write-once; a later document says more');
     if answer ->> 'status' = 'conflict' then
         return answer;
     end if;
@@ -1244,7 +1319,7 @@ CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p
             where p_pins ? pinned.key and p_pins -> pinned.key <> pinned.value) then 'pins_contradict' end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_policy_install(p_number integer, p_deployment_id uuid, p_body text, p_thresholds jsonb, p_lifecycle_group text) RETURNS text
+CREATE FUNCTION cutter_governance.fn_policy_install(p_number integer, p_deployment_id uuid, p_body text, p_thresholds jsonb, p_tiers jsonb, p_lifecycle_group text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1260,11 +1335,59 @@ begin
         raise exception 'policy epoch %: the newest is % of deployment %', p_number, newest.number, newest.deployment_id
             using errcode = 'CU006';
     end if;
-    insert into cutter_governance.policy_epoch (number, deployment_id, sha256, body, thresholds, lifecycle_group)
-    values (p_number, p_deployment_id, v_sha, p_body, p_thresholds, p_lifecycle_group);
+    insert into cutter_governance.policy_epoch (number, deployment_id, sha256, body, thresholds, tiers, lifecycle_group)
+    values (p_number, p_deployment_id, v_sha, p_body, p_thresholds, p_tiers, p_lifecycle_group);
     return v_sha;
 end
 $$;
+
+CREATE FUNCTION cutter_governance.fn_policy_note(p_policy jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if coalesce(p_policy ->> 'text', '') <> '' then
+        insert into cutter_governance.governing_policy (sha256, body)
+        values (cutter_governance.fn_digest(p_policy ->> 'text'), p_policy ->> 'text') on conflict do nothing;
+    end if;
+    return p_policy - 'text';
+end
+$$;
+
+CREATE TABLE cutter_governance.gate_catalogue (
+    gate text NOT NULL,
+    ordinal integer NOT NULL,
+    phase text NOT NULL,
+    from_state text NOT NULL,
+    to_state text NOT NULL,
+    role text NOT NULL,
+    effect text NOT NULL,
+    report text NOT NULL,
+    sovereign text,
+    writes text
+);
+
+CREATE FUNCTION cutter_governance.fn_policy_refusal(p_run_id text, p_step cutter_governance.gate_catalogue, p_policy jsonb) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+    select case
+        when p_step.writes is not null and not exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            where d ->> 'connector' = 'database' and d ->> 'operation' = p_step.writes)
+            then 'policy_not_decided'
+        when exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            where d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')
+                or (d ->> 'verdict' = 'needs_approval') <> coalesce(d ->> 'tier' in ('low', 'medium', 'high'), false))
+            or (p_policy is not null and coalesce(p_policy ->> 'sha256', '') !~ '^[0-9a-f]{64}$')
+            then 'policy_denied'
+        when p_step.sovereign is null and exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            where d ->> 'verdict' = 'needs_approval' and cutter_governance.fn_gate_approvers(p_run_id, p_step.gate)
+                < (cutter_governance.fn_gate_needs(p_step.gate) ->> (d ->> 'tier'))::integer)
+            then 'policy_approval_missing' end
+$_$;
 
 CREATE FUNCTION cutter_governance.fn_prev_hash(p_run_id text, p_gate text) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1333,6 +1456,7 @@ CREATE TABLE cutter_governance.gate_receipt (
     prev_hash text NOT NULL,
     before_pins jsonb NOT NULL,
     after_pins jsonb,
+    policy jsonb,
     result jsonb,
     pin_seq bigint,
     sealed_at timestamp with time zone,
@@ -1348,7 +1472,8 @@ CREATE FUNCTION cutter_governance.fn_receipt_body(p_receipt cutter_governance.ga
     AS $$
     select jsonb_build_object('version', 'receipt/1', 'run_id', p_receipt.run_id, 'gate', p_receipt.gate,
         'attempt', p_receipt.attempt, 'role', p_receipt.role, 'payload_sha256', p_receipt.payload_sha256,
-        'before_pins', p_receipt.before_pins, 'after_pins', p_receipt.after_pins, 'result', p_receipt.result)::text
+        'before_pins', p_receipt.before_pins, 'after_pins', p_receipt.after_pins, 'policy', p_receipt.policy,
+        'result', p_receipt.result)::text
 $$;
 
 CREATE FUNCTION cutter_governance.fn_receipt_immutable() RETURNS trigger
@@ -1371,7 +1496,7 @@ CREATE FUNCTION cutter_governance.fn_receipt_view(p_receipt cutter_governance.ga
         'payload_sha256', p_receipt.payload_sha256, 'result', p_receipt.result, 'prev_hash', p_receipt.prev_hash,
         'receipt_hash', p_receipt.receipt_hash, 'before_pins', p_receipt.before_pins, 'after_pins', p_receipt.after_pins,
         'opened_at', cutter_governance.fn_utc(p_receipt.opened_at), 'sealed_at', cutter_governance.fn_utc(p_receipt.sealed_at),
-        'role', p_receipt.role)
+        'role', p_receipt.role, 'policy', p_receipt.policy)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_receipts_drift(p_run_id text) RETURNS jsonb
@@ -1404,7 +1529,7 @@ CREATE FUNCTION cutter_governance.fn_refusal_record(p_run_id text, p_gate text, 
     values (p_run_id, p_gate, left(p_message, 100), left(p_code, 100), left(p_reason, 500))
 $$;
 
-CREATE FUNCTION cutter_governance.fn_request_document(p_request_id uuid, p_kb_id text, p_body text) RETURNS void
+CREATE FUNCTION cutter_governance.fn_request_document(p_request_id uuid, p_kb_id text, p_body text, p_tier text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1412,7 +1537,7 @@ declare
     request cutter_governance.approval_request;
 begin
     update cutter_governance.approval_request
-    set kb_id = p_kb_id, request_sha256 = cutter_governance.fn_digest(p_body)
+    set kb_id = p_kb_id, request_sha256 = cutter_governance.fn_digest(p_body), tier = p_tier
     where request_id = p_request_id and kb_id is null returning * into request;
     if not found then
         raise exception 'request %: has its document already', p_request_id using errcode = 'CU005';
@@ -1557,6 +1682,16 @@ begin
         'info', jsonb_build_object('challenge', request.challenge));
     return jsonb_build_object('status', 'opened', 'request', to_jsonb(request));
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_request_raise(p_run_id text, p_gate text, p_tier text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update cutter_governance.approval_request set tier = p_tier
+    where run_id = p_run_id and gate = p_gate and status = 'requested' and p_tier in ('low', 'medium', 'high')
+        and array_position(array['low', 'medium', 'high'], p_tier)
+            > coalesce(array_position(array['low', 'medium', 'high'], tier), 0)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_review_decision_writer() RETURNS trigger
@@ -1843,8 +1978,12 @@ declare
     v_run cutter_governance.run;
     latch cutter_governance.stop_latch;
     verdict cutter_governance.approval_verdict;
+    v_step cutter_governance.gate_catalogue;
     v_survey jsonb;
     v_needed text;
+    v_before integer;
+    v_have integer;
+    v_people integer;
 begin
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for update;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
@@ -1870,8 +2009,20 @@ begin
                 return jsonb_build_object('status', 'refused', 'code', 'not_what_was_acknowledged', 'decision', v_needed);
             end if;
         end if;
+        v_step := (select g from cutter_governance.gate_catalogue g where v_run.state = 'stopped_policy_' || g.phase);
+        v_before := cutter_governance.fn_gate_approvers(p_run_id, v_step.gate);
         insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
         values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint);
+        if v_step.gate is not null and v_needed = 'resume' then
+            v_have := cutter_governance.fn_gate_approvers(p_run_id, v_step.gate);
+            v_people := (cutter_governance.fn_gate_needs(v_step.gate)
+                ->> coalesce(v_run.last_error -> 'report' ->> 'tier', 'high'))::integer;
+            if v_have < v_people then
+                return jsonb_build_object('status', case when v_have = v_before then 'refused' else 'more_needed' end,
+                    'code', case when v_have = v_before then 'approved_before' else 'more_needed' end,
+                    'decision', v_needed, 'state', v_run.state, 'have', v_have, 'needed', v_people);
+            end if;
+        end if;
         if v_needed = 'acknowledge_drift' then
             insert into cutter_governance.drift_acknowledgement (run_id, statement_sha256, after_pins, pin_seq)
             values (p_run_id, verdict.approval_sha256, v_survey, nextval('cutter_governance.pin_seq'));
@@ -2318,10 +2469,12 @@ CREATE TABLE cutter_governance.approval_request (
     expires_at timestamp with time zone NOT NULL,
     kb_id text,
     request_sha256 text,
+    tier text,
     after_pins jsonb NOT NULL,
     pin_seq bigint NOT NULL,
     CONSTRAINT approval_request_gate_check CHECK ((gate = ANY (ARRAY['SG_cut_authz'::text, 'SG_lifecycle_authz'::text]))),
-    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text])))
+    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text]))),
+    CONSTRAINT approval_request_tier_check CHECK ((tier = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text])))
 );
 
 CREATE FUNCTION cutter_governance.fn_tuple_covers(p_statement jsonb, p_run cutter_governance.run, p_request cutter_governance.approval_request) RETURNS boolean
@@ -2417,13 +2570,14 @@ begin
 end
 $_$;
 
-CREATE FUNCTION cutter_governance.fn_void_open(p_run_id text, p_statement_sha256 text) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_void_open(p_run_id text, p_statement_sha256 text, p_policy jsonb DEFAULT NULL::jsonb) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     v_run cutter_governance.run;
     verdict cutter_governance.approval_verdict;
+    v_refusal text;
 begin
     if session_user <> 'cutter_exec' then
         return jsonb_build_object('status', 'refused', 'code', 'wrong_role');
@@ -2450,10 +2604,24 @@ begin
     then
         return jsonb_build_object('status', 'refused', 'code', 'signed_statement_needed');
     end if;
+    select case
+        when decision ->> 'verdict' = 'allow' then null
+        -- a void carries one signature
+        when decision ->> 'verdict' = 'needs_approval' and cutter_governance.fn_approvals_needed(null, decision ->> 'tier') = 1
+            then null
+        when decision ->> 'verdict' = 'needs_approval' then 'policy_approval_missing'
+        when decision is null then 'policy_not_decided' else 'policy_denied' end
+    into v_refusal from (select (
+        select d from jsonb_array_elements(p_policy -> 'decisions') as d
+        where d ->> 'connector' = 'database' and d ->> 'operation' = 'withdraw_drafts') as decision) as decided;
+    if v_refusal is not null then
+        return jsonb_build_object('status', 'refused', 'code', v_refusal);
+    end if;
+    perform cutter_governance.fn_policy_note(p_policy);
     insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
     values (verdict.approval_sha256, p_run_id, 'void', verdict.approver, verdict.fingerprint);
-    insert into cutter_governance.void_record (run_id, statement_sha256, reason)
-    values (p_run_id, verdict.approval_sha256, coalesce(verdict.statement ->> 'reason', 'void'));
+    insert into cutter_governance.void_record (run_id, statement_sha256, reason, policy)
+    values (p_run_id, verdict.approval_sha256, coalesce(verdict.statement ->> 'reason', 'void'), p_policy - 'text');
     return jsonb_build_object('status', 'opened');
 end
 $$;
@@ -2465,7 +2633,7 @@ CREATE FUNCTION cutter_governance.fn_wave_backup(p_run_id text, p_batch_id text,
     select g.result -> 'pins' from cutter_governance.action_receipt a
     join cutter_governance.gate_receipt g on g.run_id = a.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
         and g.result -> 'pins' ->> 'backup_artifact' = a.target
-        and g.result -> 'pins' ->> 'backup_sha256' = a.payload_sha256
+        and g.result -> 'pins' ->> 'backup_sha256' = a.response_metadata ->> 'sha256'
     join cutter_governance.run r on r.run_id = a.run_id
     where r.batch_id = p_batch_id and a.connector = 'backup' and a.operation = 'take'
         and a.at > clock_timestamp() - make_interval(secs => p_seconds)
@@ -3163,16 +3331,11 @@ CREATE TABLE cutter_governance.gate_attempt (
     CONSTRAINT gate_attempt_n_check CHECK ((n > 0))
 );
 
-CREATE TABLE cutter_governance.gate_catalogue (
-    gate text NOT NULL,
-    ordinal integer NOT NULL,
-    phase text NOT NULL,
-    from_state text NOT NULL,
-    to_state text NOT NULL,
-    role text NOT NULL,
-    effect text NOT NULL,
-    report text NOT NULL,
-    sovereign text
+CREATE TABLE cutter_governance.governing_policy (
+    sha256 text NOT NULL,
+    body text NOT NULL,
+    first_used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT governing_policy_addressed_by_content CHECK ((sha256 = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text)))
 );
 
 CREATE TABLE cutter_governance.manifest_envelope (
@@ -3256,6 +3419,7 @@ CREATE TABLE cutter_governance.policy_epoch (
     sha256 text NOT NULL,
     body text NOT NULL,
     thresholds jsonb NOT NULL,
+    tiers jsonb DEFAULT '{}'::jsonb NOT NULL,
     lifecycle_group text NOT NULL,
     installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT policy_epoch_addressed_by_content CHECK ((sha256 = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
@@ -3389,6 +3553,7 @@ CREATE TABLE cutter_governance.void_record (
     run_id text NOT NULL,
     statement_sha256 text NOT NULL,
     reason text NOT NULL,
+    policy jsonb,
     withdrawn integer,
     opened_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     closed_at timestamp with time zone,
@@ -3628,6 +3793,9 @@ ALTER TABLE ONLY cutter_governance.gate_receipt
 
 ALTER TABLE ONLY cutter_governance.gate_receipt
     ADD CONSTRAINT gate_receipt_pkey PRIMARY KEY (run_id, gate);
+
+ALTER TABLE ONLY cutter_governance.governing_policy
+    ADD CONSTRAINT governing_policy_pkey PRIMARY KEY (sha256);
 
 ALTER TABLE ONLY cutter_governance.manifest_envelope
     ADD CONSTRAINT manifest_envelope_pkey PRIMARY KEY (envelope_id);
@@ -3937,6 +4105,14 @@ ALTER TABLE cutter_governance.gate_receipt ENABLE ALWAYS TRIGGER trg_gate_receip
 CREATE TRIGGER trg_gate_receipt_no_truncate BEFORE TRUNCATE ON cutter_governance.gate_receipt FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_receipt_immutable();
 
 ALTER TABLE cutter_governance.gate_receipt ENABLE ALWAYS TRIGGER trg_gate_receipt_no_truncate;
+
+CREATE TRIGGER trg_governing_policy_append_only BEFORE DELETE OR UPDATE ON cutter_governance.governing_policy FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.governing_policy ENABLE ALWAYS TRIGGER trg_governing_policy_append_only;
+
+CREATE TRIGGER trg_governing_policy_no_truncate BEFORE TRUNCATE ON cutter_governance.governing_policy FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.governing_policy ENABLE ALWAYS TRIGGER trg_governing_policy_no_truncate;
 
 CREATE TRIGGER trg_manifest_unit_block_append_only BEFORE DELETE OR UPDATE ON cutter_governance.manifest_unit_block FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

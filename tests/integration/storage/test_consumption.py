@@ -125,7 +125,7 @@ def test_the_exec_worker_names_the_challenge_that_it_verified_itself(at_cut: At,
 def test_an_approval_under_another_policy_epoch_opens_nothing(at_cut: At) -> None:
     at_cut.database.run(
         "select cutter_governance.fn_policy_install(2, (select deployment_id from cutter_governance.policy_epoch),"
-        " 'a new policy', '{}', 'council')",
+        " 'a new policy', '{}', '{}', 'council')",
         role="cutter_owner",
     )
     assert answer(at_cut, *at_cut.stage.offers)["code"] == "approval_of_other_epoch"

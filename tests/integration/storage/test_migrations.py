@@ -12,6 +12,7 @@ from psycopg import sql
 
 from cutter.errors import Conflict, Refused
 from cutter.gates.catalogue import GATES
+from cutter.policy.command import write_of
 from cutter.stack.postgres import pg_bin
 from cutter.storage import migrate
 from cutter.storage.bootstrap import ROLES
@@ -31,7 +32,8 @@ USERS = {
     **dict.fromkeys(("request_open", "request_facts", "request_snapshot"), (READ,)),
     "newest_backup": (READ, EXEC),
     "run_limits": (READ,),
-    **dict.fromkeys(("run_sidecar", "action_record"), (READ, "cutter_backup")),
+    "policy_context": (READ,),
+    **dict.fromkeys(("run_sidecar",), (READ, "cutter_backup")),
     **dict.fromkeys(("addresses_under_prefix", "enactment_counts", "approved_decision", "open_request"), (EXEC,)),
     **dict.fromkeys(("change_set_to_verify", "verify_signature", "verify_result", "verify_rows"), (VERIFY,)),
     "live_grants": (READ,),
@@ -112,7 +114,7 @@ def test_the_catalogue_in_the_database_is_the_product_s_own(database: Database) 
     rows = (
         database.connect("cutter_read")
         .execute(
-            "select gate, ordinal, phase, from_state, to_state, role, effect, report, sovereign"
+            "select gate, ordinal, phase, from_state, to_state, role, effect, report, sovereign, writes"
             " from cutter_governance.gate_catalogue order by ordinal"
         )
         .fetchall()
@@ -121,6 +123,7 @@ def test_the_catalogue_in_the_database_is_the_product_s_own(database: Database) 
         (
             gate.name, gate.number, gate.phase, gate.from_state.value, gate.to_state.value, gate.role.value,
             gate.effect.value, gate.report, gate.sovereign.value if gate.sovereign else None,
+            write.name if (write := write_of(gate.name)) else None,
         )
         for gate in GATES
     ]  # fmt: skip

@@ -64,7 +64,8 @@ STATEMENTS = {
     "a verdict by the function": "select cutter_governance.fn_verdict_record('{run}', 'SG_cut_authz', 'x', '{{}}')",
     "consuming by hand": "select cutter_governance.fn_approvals_consume(r, 'SG_cut_authz', '[]')"
     " from cutter_governance.run r",
-    "a policy of one's own": "select cutter_governance.fn_policy_install(2, gen_random_uuid(), 'x', '{{}}', 'x')",
+    "a policy of one's own": "select cutter_governance.fn_policy_install(2, gen_random_uuid(), 'x', '{{}}', '{{}}',"
+    " 'x')",
     "a request of one's own": "select cutter_governance.fn_request_open('{run}', 'SG_cut_authz', 60,"
     " gen_random_uuid())",
     "moving the run": "select cutter_governance.fn_run_move('{run}', 'cut_leg_a_committed', 'x')",

@@ -20,6 +20,9 @@ from tests.support.runs import Deployment, drive, law, offer
 
 RUN_STOP = "select cutter_governance.fn_run_stop(%s, %s, 'a reason')"
 RESUME = "select cutter_governance.fn_run_resume(%s, %s)"
+VOID = "select cutter_governance.fn_void_open(%s, %s, %s::jsonb)"
+VOIDABLE = json.dumps({"sha256": "0" * 64, "decisions": [
+    {"connector": "database", "operation": "withdraw_drafts", "verdict": "allow", "tier": None}]})  # fmt: skip
 OPEN = "select cutter_governance.fn_request_open(%s, %s, %s, gen_random_uuid())"
 STOP = "select cutter_governance.fn_stop_set(%s, %s, 'a reason', 'someone')"
 
@@ -312,8 +315,7 @@ def test_a_void_withdraws_the_drafts_frees_the_addresses_and_is_consumed(deploym
     verdict = deployment.order(driven.run_id, schema.VOID)
     assert verdict.accepted, verdict
     connection = deployment.database.connect("cutter_exec")
-    opened = "select cutter_governance.fn_void_open(%s, %s)"
-    assert one(connection, opened, (driven.run_id, verdict.approval_sha256))["status"] == "opened"
+    assert one(connection, VOID, (driven.run_id, verdict.approval_sha256, VOIDABLE))["status"] == "opened"
     withdrawn = one(connection, "select public.fn_iu_withdraw_drafts(%s)", (driven.run_id,))
     assert withdrawn == {"status": "withdrawn", "count": 3}
     closed = one(connection, "select cutter_governance.fn_void_close(%s, 'voided_mistake', 3)", (driven.run_id,))
@@ -329,7 +331,7 @@ def test_a_signed_void_ends_in_a_bounded_state_of_its_own(deployment: Deployment
     run_id = deployment.begin(deployment.register(law(2)))
     verdict = deployment.order(run_id, schema.VOID)
     connection = deployment.database.connect("cutter_exec")
-    one(connection, "select cutter_governance.fn_void_open(%s, %s)", (run_id, verdict.approval_sha256))
+    one(connection, VOID, (run_id, verdict.approval_sha256, VOIDABLE))
     with pytest.raises(psycopg.Error, match="a signed void does not end in"):
         one(connection, "select cutter_governance.fn_void_close(%s, %s, 0)", (run_id, state))
 
@@ -338,14 +340,14 @@ def test_a_void_that_is_not_closed_cannot_be_committed(deployment: Deployment) -
     driven = drive(deployment, law(2), until="IG_structural_verify")
     verdict = deployment.order(driven.run_id, schema.VOID)
     connection = deployment.database.connect("cutter_exec")
-    one(connection, "select cutter_governance.fn_void_open(%s, %s)", (driven.run_id, verdict.approval_sha256))
+    one(connection, VOID, (driven.run_id, verdict.approval_sha256, VOIDABLE))
     one(connection, "select public.fn_iu_withdraw_drafts(%s)", (driven.run_id,))
     with pytest.raises(psycopg.Error, match="not closed"):
         connection.commit()
 
 
 def test_enacted_law_is_never_voided(at_end: At) -> None:
-    answer = one(at_end.connect(), "select cutter_governance.fn_void_open(%s, 'x')", (at_end.run_id,))
+    answer = one(at_end.connect(), VOID, (at_end.run_id, "x", VOIDABLE))
     assert answer["code"] == "enacted_law_is_never_voided"
 
 
@@ -356,8 +358,7 @@ def test_a_void_waits_for_the_gate_that_is_writing(deployment: Deployment) -> No
     writer, other = (deployment.database.connect("cutter_exec") for _ in range(2))
     opened = gates.open_gate(writer, LEG_A, run_id, approvals=[offer(deployment, approved)])
     assert opened["status"] == "opened"
-    statement = "select cutter_governance.fn_void_open(%s, %s)"
-    with meanwhile(other, lambda: one(other, statement, (run_id, void.approval_sha256))) as said:
+    with meanwhile(other, lambda: one(other, VOID, (run_id, void.approval_sha256, VOIDABLE))) as said:
         assert not said.done()
         writer.rollback()
     assert said.result()["status"] == "opened"

@@ -10,29 +10,32 @@ create table cutter_governance.gate_catalogue (
     role text not null,
     effect text not null,
     report text not null,
-    sovereign text
+    sovereign text,
+    writes text
 );
 
-insert into cutter_governance.gate_catalogue (gate, ordinal, phase, from_state, to_state, role, effect, report, sovereign)
+insert into cutter_governance.gate_catalogue (
+    gate, ordinal, phase, from_state, to_state, role, effect, report, sovereign, writes)
 values
-('IG_source_pin', 1, 'source_pin', 'pending', 'source_pinned', 'cutter_read', 'none', '01-source-pin', null),
-('IG_mark', 2, 'mark', 'source_pinned', 'marked', 'cutter_read', 'none', '02-mark', null),
-('IG_cutplan', 3, 'cutplan', 'marked', 'cutplan_ok', 'cutter_read', 'none', '03-cutplan', null),
-('IG_backup', 4, 'backup', 'cutplan_ok', 'pre_write_backup_taken', 'cutter_backup', 'none', '04-pre-write-backup', null),
+('IG_source_pin', 1, 'source_pin', 'pending', 'source_pinned', 'cutter_read', 'none', '01-source-pin', null, null),
+('IG_mark', 2, 'mark', 'source_pinned', 'marked', 'cutter_read', 'none', '02-mark', null, null),
+('IG_cutplan', 3, 'cutplan', 'marked', 'cutplan_ok', 'cutter_read', 'none', '03-cutplan', null, null),
+('IG_backup', 4, 'backup', 'cutplan_ok', 'pre_write_backup_taken', 'cutter_backup', 'none', '04-pre-write-backup', null,
+ null),
 ('IG_grant_probe', 5, 'grant_probe', 'pre_write_backup_taken', 'grants_probed', 'cutter_read', 'none',
- '05-grant-probe', null),
+ '05-grant-probe', null, null),
 ('IG_cut_leg_a_execute', 6, 'cut_leg_a', 'awaiting_cut_authorization', 'cut_leg_a_committed', 'cutter_exec',
- 'units_created', '06-cut-leg-a', 'SG_cut_authz'),
+ 'units_created', '06-cut-leg-a', 'SG_cut_authz', 'create_units'),
 ('IG_structural_verify', 7, 'structural_verify', 'cut_leg_a_committed', 'structural_verified', 'cutter_read', 'none',
- '07-structural-verify', null),
+ '07-structural-verify', null, null),
 ('IG_leg_b_record', 8, 'leg_b_record', 'structural_verified', 'leg_b_recorded', 'cutter_exec', 'decision_recorded',
- '08-leg-b-record', null),
+ '08-leg-b-record', null, 'record_cut'),
 ('IG_write_verify', 9, 'write_verify', 'leg_b_recorded', 'write_verified', 'cutter_verify', 'none',
- '09-write-verify', null),
+ '09-write-verify', null, 'record_verification'),
 ('IG_lifecycle_enact_execute', 10, 'lifecycle_enact', 'awaiting_lifecycle_authorization', 'lifecycle_enacted',
- 'cutter_exec', 'units_enacted', '10-lifecycle-enact', 'SG_lifecycle_authz'),
+ 'cutter_exec', 'units_enacted', '10-lifecycle-enact', 'SG_lifecycle_authz', 'enact_units'),
 ('IG_closeout', 11, 'closeout', 'lifecycle_enacted', 'closeout_reported', 'cutter_read', 'none',
- '11-final-orchestrator-report', null);
+ '11-final-orchestrator-report', null, null);
 
 create sequence cutter_governance.pin_seq;
 
@@ -101,6 +104,7 @@ create table cutter_governance.gate_receipt (
     prev_hash text not null,
     before_pins jsonb not null,
     after_pins jsonb,
+    policy jsonb,
     result jsonb,
     pin_seq bigint,
     sealed_at timestamptz,
@@ -133,12 +137,21 @@ create table cutter_governance.schema_baseline (
     recorded_at timestamptz not null default clock_timestamp()
 );
 
+-- The text of each policy.yaml by which a worker decided anything, by its sha256: what a recorded decision refers to.
+create table cutter_governance.governing_policy (
+    sha256 text primary key,
+    body text not null,
+    first_used_at timestamptz not null default clock_timestamp(),
+    constraint governing_policy_addressed_by_content check (sha256 = encode(sha256(convert_to(body, 'UTF8')), 'hex'))
+);
+
 create table cutter_governance.policy_epoch (
     number integer primary key check (number > 0),
     deployment_id uuid not null,
     sha256 text not null unique,
     body text not null,
     thresholds jsonb not null,
+    tiers jsonb not null default '{}',
     lifecycle_group text not null,
     installed_at timestamptz not null default clock_timestamp(),
     constraint policy_epoch_addressed_by_content check (sha256 = encode(sha256(convert_to(body, 'UTF8')), 'hex'))
@@ -159,6 +172,7 @@ create table cutter_governance.approval_request (
     expires_at timestamptz not null,
     kb_id text,
     request_sha256 text,
+    tier text check (tier in ('low', 'medium', 'high')),
     after_pins jsonb not null,
     pin_seq bigint not null,
     unique (run_id, gate, n)
@@ -246,6 +260,7 @@ create table cutter_governance.void_record (
     run_id text primary key references cutter_governance.run,
     statement_sha256 text not null unique references cutter_governance.order_consumption,
     reason text not null,
+    policy jsonb,
     withdrawn integer,
     opened_xid xid8 not null unique default pg_current_xact_id(),
     closed_at timestamptz,

@@ -29,7 +29,7 @@ begin
     foreach name in array array['audit_event', 'approval_consumption', 'approval_verdict', 'approval_revocation',
         'order_consumption', 'drift_acknowledgement', 'message_refusal', 'decision_backlog_history', 'manifest_unit_block',
         'cut_change_set', 'cut_change_set_affected_row', 'dot_pair_signature', 'verify_result', 'action_receipt',
-        'policy_epoch', 'prepared_decision', 'definition_snapshot', 'definition_cache', 'schema_baseline', 'gate_catalogue']
+        'policy_epoch', 'governing_policy', 'prepared_decision', 'definition_snapshot', 'definition_cache', 'schema_baseline', 'gate_catalogue']
     loop
         execute format('create trigger trg_%1$s_append_only before update or delete on cutter_governance.%1$I
             for each row execute function cutter_governance.fn_append_only()', name);
@@ -231,7 +231,7 @@ as $$
         'payload_sha256', p_receipt.payload_sha256, 'result', p_receipt.result, 'prev_hash', p_receipt.prev_hash,
         'receipt_hash', p_receipt.receipt_hash, 'before_pins', p_receipt.before_pins, 'after_pins', p_receipt.after_pins,
         'opened_at', cutter_governance.fn_utc(p_receipt.opened_at), 'sealed_at', cutter_governance.fn_utc(p_receipt.sealed_at),
-        'role', p_receipt.role)
+        'role', p_receipt.role, 'policy', p_receipt.policy)
 $$;
 
 -- What a receipt's hash is taken over: everything in its row that a later gate relies on.
@@ -241,7 +241,8 @@ set search_path = pg_catalog, pg_temp
 as $$
     select jsonb_build_object('version', 'receipt/1', 'run_id', p_receipt.run_id, 'gate', p_receipt.gate,
         'attempt', p_receipt.attempt, 'role', p_receipt.role, 'payload_sha256', p_receipt.payload_sha256,
-        'before_pins', p_receipt.before_pins, 'after_pins', p_receipt.after_pins, 'result', p_receipt.result)::text
+        'before_pins', p_receipt.before_pins, 'after_pins', p_receipt.after_pins, 'policy', p_receipt.policy,
+        'result', p_receipt.result)::text
 $$;
 
 -- The drift of sealed receipts that are not what was sealed, or do not follow each other; null when all is well.
@@ -278,6 +279,96 @@ as $$
     from cutter_governance.gate_catalogue c where c.gate = p_gate
 $$;
 
+-- How many people a sovereign gate asks for: by its own tier, and by a higher one where that is given (two at least for
+-- a high one).
+create function cutter_governance.fn_approvals_needed(p_sovereign text, p_tier text) returns integer
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select greatest(1, case p_tier when 'high' then 2 end, (
+        select greatest((e.thresholds ->> p_sovereign)::integer, (e.tiers -> p_sovereign ->> p_tier)::integer)
+        from cutter_governance.policy_epoch e order by e.number desc limit 1))
+$$;
+
+-- The sovereign gate that a gate goes on (its own or the last one before it), or for the first gates the one ahead.
+create function cutter_governance.fn_gate_sovereign(p_gate text) returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select s.sovereign from cutter_governance.gate_catalogue g, cutter_governance.gate_catalogue s
+    where g.gate = p_gate and s.sovereign is not null
+    order by s.ordinal > g.ordinal, abs(s.ordinal - g.ordinal) limit 1
+$$;
+
+-- How many people each tier asks for at a gate that is no sovereign one.
+create function cutter_governance.fn_gate_needs(p_gate text) returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select jsonb_object_agg(tier,
+        cutter_governance.fn_approvals_needed(cutter_governance.fn_gate_sovereign(p_gate), tier))
+    from unnest(array['low', 'medium', 'high']) as tier
+$$;
+
+-- How many different people have approved what a gate does: those whose approval its sovereign gate has consumed, and
+-- those who signed that the run may go on when the policy had stopped it here.
+create function cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) returns integer
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select count(*)::integer from (
+        select n.fingerprint from cutter_governance.gate_catalogue g
+        join cutter_governance.gate_catalogue s on s.sovereign is not null and s.ordinal <= g.ordinal
+            and s.sovereign = cutter_governance.fn_gate_sovereign(g.gate)
+        join cutter_governance.approval_consumption n on n.run_id = p_run_id and n.gate = s.sovereign
+        where g.gate = p_gate
+        union
+        select o.fingerprint from cutter_governance.gate_catalogue g
+        join cutter_governance.order_consumption o on o.run_id = p_run_id and o.decision = 'resume'
+        join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
+            and v.approval_sha256 = o.statement_sha256 and v.statement ->> 'stopped_state' = 'stopped_policy_' || g.phase
+        where g.gate = p_gate) as people
+$$;
+
+-- Keeps the text of a policy that a worker decided by; answers what is kept beside each decision.
+create function cutter_governance.fn_policy_note(p_policy jsonb) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if coalesce(p_policy ->> 'text', '') <> '' then
+        insert into cutter_governance.governing_policy (sha256, body)
+        values (cutter_governance.fn_digest(p_policy ->> 'text'), p_policy ->> 'text') on conflict do nothing;
+    end if;
+    return p_policy - 'text';
+end
+$$;
+
+-- Why the decisions that a worker recorded do not open a gate, or null. What it has decided is its own word; that it has
+-- decided, that nothing was denied, and that as many people as a tier asks for have approved, is seen here.
+create function cutter_governance.fn_policy_refusal(
+    p_run_id text, p_step cutter_governance.gate_catalogue, p_policy jsonb) returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select case
+        when p_step.writes is not null and not exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            where d ->> 'connector' = 'database' and d ->> 'operation' = p_step.writes)
+            then 'policy_not_decided'
+        when exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            where d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')
+                or (d ->> 'verdict' = 'needs_approval') <> coalesce(d ->> 'tier' in ('low', 'medium', 'high'), false))
+            or (p_policy is not null and coalesce(p_policy ->> 'sha256', '') !~ '^[0-9a-f]{64}$')
+            then 'policy_denied'
+        when p_step.sovereign is null and exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            where d ->> 'verdict' = 'needs_approval' and cutter_governance.fn_gate_approvers(p_run_id, p_step.gate)
+                < (cutter_governance.fn_gate_needs(p_step.gate) ->> (d ->> 'tier'))::integer)
+            then 'policy_approval_missing' end
+$$;
+
 -- Registers an attempt, or answers with the sealed receipt. The attempt is the visible retry and the fence in one.
 create function cutter_governance.fn_gate_attempt(p_run_id text, p_gate text, p_worker text, p_lease_seconds integer)
 returns jsonb
@@ -296,7 +387,9 @@ begin
     end if;
     answer := jsonb_build_object('run', to_jsonb(v_run), 'pins', cutter_governance.fn_run_pins(p_run_id),
         'prev_hash', cutter_governance.fn_prev_hash(p_run_id, p_gate),
-        'now', cutter_governance.fn_utc(clock_timestamp()));
+        'now', cutter_governance.fn_utc(clock_timestamp()),
+        'approvers', cutter_governance.fn_gate_approvers(p_run_id, p_gate),
+        'needed', cutter_governance.fn_gate_needs(p_gate));
     select * into receipt from cutter_governance.gate_receipt r
     where r.run_id = p_run_id and r.gate = p_gate and r.sealed_at is not null;
     if found then
@@ -339,8 +432,8 @@ as $$
 $$;
 
 -- Consumes the approvals of a sovereign gate inside the transaction that they authorise; null when all is well.
-create function cutter_governance.fn_approvals_consume(p_run cutter_governance.run, p_sovereign text, p_approvals jsonb)
-returns text
+create function cutter_governance.fn_approvals_consume(
+    p_run cutter_governance.run, p_sovereign text, p_approvals jsonb, p_policy jsonb default null) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -357,7 +450,6 @@ begin
     if not found then
         return 'no_policy_epoch';
     end if;
-    v_needed := greatest(coalesce((epoch.thresholds ->> p_sovereign)::integer, 1), 1);
     -- locked, so that a rejection or revocation comes before or after, never in between
     select * into request from cutter_governance.approval_request
     where run_id = p_run.run_id and gate = p_sovereign and status = 'requested' for update;
@@ -370,6 +462,10 @@ begin
     if request.expires_at <= clock_timestamp() then
         return 'request_expired';
     end if;
+    -- as many as either worker's policy asks for: the one that asked people, and the one that is about to write
+    select max(cutter_governance.fn_approvals_needed(p_sovereign, asked.tier)) into v_needed from (
+        select request.tier union all
+        select d ->> 'tier' from jsonb_array_elements(p_policy -> 'decisions') as d) as asked (tier);
     if request.tuple ->> 'writer_digest' is distinct from v_pins ->> 'writer_digest' then
         return 'request_of_other_digest';
     end if;
@@ -438,7 +534,7 @@ $$;
 -- 'opened' must be rolled back by the caller, and COMMIT refuses it anyway.
 create function cutter_governance.fn_gate_open(
     p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_approvals jsonb default '[]',
-    p_rehearse boolean default false) returns jsonb
+    p_rehearse boolean default false, p_policy jsonb default null) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -475,8 +571,9 @@ begin
     if not found then
         return jsonb_build_object('status', 'refused', 'code', 'unknown_run');
     end if;
-    insert into cutter_governance.gate_receipt (run_id, gate, attempt, role, rehearsal, payload_sha256, prev_hash, before_pins)
-    values (p_run_id, p_gate, p_attempt, session_user, p_rehearse, p_payload_sha256, '', '{}')
+    insert into cutter_governance.gate_receipt (
+        run_id, gate, attempt, role, rehearsal, payload_sha256, prev_hash, before_pins, policy)
+    values (p_run_id, p_gate, p_attempt, session_user, p_rehearse, p_payload_sha256, '', '{}', p_policy - 'text')
     on conflict (run_id, gate) do nothing;
     if not found then
         select * into receipt from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate;
@@ -501,7 +598,8 @@ begin
         when p_attempt is distinct from (select max(n) from cutter_governance.gate_attempt
                                          where run_id = p_run_id and gate = p_gate) then 'stale_attempt'
         when p_rehearse and (v_run.mode <> 'dryrun' or step.ordinal <> 6) then 'mode_forbids_rehearsal'
-        when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5 then 'mode_forbids_write' end;
+        when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5 then 'mode_forbids_write'
+        else cutter_governance.fn_policy_refusal(p_run_id, step, p_policy) end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;
@@ -510,7 +608,7 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     if step.sovereign is not null and not p_rehearse then
-        v_refusal := cutter_governance.fn_approvals_consume(v_run, step.sovereign, p_approvals);
+        v_refusal := cutter_governance.fn_approvals_consume(v_run, step.sovereign, p_approvals, p_policy);
         if v_refusal is not null then
             return jsonb_build_object('status', 'approval_refused', 'code', v_refusal);
         end if;
@@ -528,6 +626,7 @@ begin
     end if;
     update cutter_governance.gate_receipt set prev_hash = v_prev, before_pins = v_survey
     where run_id = p_run_id and gate = p_gate;
+    perform cutter_governance.fn_policy_note(p_policy);
     return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
         'now', cutter_governance.fn_utc(clock_timestamp()));
 end
@@ -650,12 +749,16 @@ create function cutter_governance.fn_gate_refuse(
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_policy jsonb;
+    v_report jsonb := p_report #- '{policy,text}';
 begin
     if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) then
         raise exception '% may not refuse %', session_user, p_gate using errcode = 'CU006';
     end if;
+    v_policy := cutter_governance.fn_policy_note(p_report -> 'policy');
     update cutter_governance.gate_attempt
-    set finished_at = clock_timestamp(), outcome = p_outcome, reason = left(p_reason, 500), report = p_report,
+    set finished_at = clock_timestamp(), outcome = p_outcome, reason = left(p_reason, 500), report = v_report,
         last_error = left(p_reason, 500),
         -- shown to people only: a day bounds what may be claimed
         next_eligible_at = case when p_retry_seconds is not null then
@@ -672,9 +775,11 @@ begin
         return;
     end if;
     update cutter_governance.run set last_error = jsonb_build_object('gate', p_gate, 'outcome', p_outcome,
-        'reason', left(p_reason, 500), 'report', p_report, 'at', cutter_governance.fn_utc(clock_timestamp()))
+        'reason', left(p_reason, 500), 'report', v_report, 'at', cutter_governance.fn_utc(clock_timestamp()))
     where run_id = p_run_id;
-    perform cutter_governance.fn_run_move(p_run_id, p_state, p_gate, 'error', jsonb_build_object('reason', left(p_reason, 500)));
+    perform cutter_governance.fn_run_move(p_run_id, p_state, p_gate, 'error',
+        jsonb_build_object('reason', left(p_reason, 500))
+        || case when v_policy is null then '{}' else jsonb_build_object('policy', v_policy) end);
 end
 $$;
 

@@ -120,7 +120,8 @@ create trigger trg_approval_request_moved after update of status on cutter_gover
     for each row when (old.status is distinct from new.status) execute function cutter_governance.fn_approval_moved();
 
 -- Binds the rendered document to its request, in the request's own transaction.
-create function cutter_governance.fn_request_document(p_request_id uuid, p_kb_id text, p_body text) returns void
+create function cutter_governance.fn_request_document(p_request_id uuid, p_kb_id text, p_body text, p_tier text)
+returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -128,7 +129,7 @@ declare
     request cutter_governance.approval_request;
 begin
     update cutter_governance.approval_request
-    set kb_id = p_kb_id, request_sha256 = cutter_governance.fn_digest(p_body)
+    set kb_id = p_kb_id, request_sha256 = cutter_governance.fn_digest(p_body), tier = p_tier
     where request_id = p_request_id and kb_id is null returning * into request;
     if not found then
         raise exception 'request %: has its document already', p_request_id using errcode = 'CU005';
@@ -136,6 +137,17 @@ begin
     insert into cutter_governance.outbox (run_id, kind, subject, kb_id, body)
     values (request.run_id, 'request', request.gate, p_kb_id, p_body);
 end
+$$;
+
+-- More people are asked for than when the request was opened: the policy's tier may rise, never fall.
+create function cutter_governance.fn_request_raise(p_run_id text, p_gate text, p_tier text) returns void
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    update cutter_governance.approval_request set tier = p_tier
+    where run_id = p_run_id and gate = p_gate and status = 'requested' and p_tier in ('low', 'medium', 'high')
+        and array_position(array['low', 'medium', 'high'], p_tier)
+            > coalesce(array_position(array['low', 'medium', 'high'], tier), 0)
 $$;
 
 create function cutter_governance.fn_verdict_record(p_run_id text, p_gate text, p_kb_id text, p_verdict jsonb) returns jsonb
@@ -323,8 +335,12 @@ declare
     v_run cutter_governance.run;
     latch cutter_governance.stop_latch;
     verdict cutter_governance.approval_verdict;
+    v_step cutter_governance.gate_catalogue;
     v_survey jsonb;
     v_needed text;
+    v_before integer;
+    v_have integer;
+    v_people integer;
 begin
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for update;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
@@ -350,8 +366,20 @@ begin
                 return jsonb_build_object('status', 'refused', 'code', 'not_what_was_acknowledged', 'decision', v_needed);
             end if;
         end if;
+        v_step := (select g from cutter_governance.gate_catalogue g where v_run.state = 'stopped_policy_' || g.phase);
+        v_before := cutter_governance.fn_gate_approvers(p_run_id, v_step.gate);
         insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
         values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint);
+        if v_step.gate is not null and v_needed = 'resume' then
+            v_have := cutter_governance.fn_gate_approvers(p_run_id, v_step.gate);
+            v_people := (cutter_governance.fn_gate_needs(v_step.gate)
+                ->> coalesce(v_run.last_error -> 'report' ->> 'tier', 'high'))::integer;
+            if v_have < v_people then
+                return jsonb_build_object('status', case when v_have = v_before then 'refused' else 'more_needed' end,
+                    'code', case when v_have = v_before then 'approved_before' else 'more_needed' end,
+                    'decision', v_needed, 'state', v_run.state, 'have', v_have, 'needed', v_people);
+            end if;
+        end if;
         if v_needed = 'acknowledge_drift' then
             insert into cutter_governance.drift_acknowledgement (run_id, statement_sha256, after_pins, pin_seq)
             values (p_run_id, verdict.approval_sha256, v_survey, nextval('cutter_governance.pin_seq'));
@@ -396,13 +424,15 @@ begin
 end
 $$;
 
-create function cutter_governance.fn_void_open(p_run_id text, p_statement_sha256 text) returns jsonb
+create function cutter_governance.fn_void_open(p_run_id text, p_statement_sha256 text, p_policy jsonb default null)
+returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run cutter_governance.run;
     verdict cutter_governance.approval_verdict;
+    v_refusal text;
 begin
     if session_user <> 'cutter_exec' then
         return jsonb_build_object('status', 'refused', 'code', 'wrong_role');
@@ -429,10 +459,24 @@ begin
     then
         return jsonb_build_object('status', 'refused', 'code', 'signed_statement_needed');
     end if;
+    select case
+        when decision ->> 'verdict' = 'allow' then null
+        -- a void carries one signature
+        when decision ->> 'verdict' = 'needs_approval' and cutter_governance.fn_approvals_needed(null, decision ->> 'tier') = 1
+            then null
+        when decision ->> 'verdict' = 'needs_approval' then 'policy_approval_missing'
+        when decision is null then 'policy_not_decided' else 'policy_denied' end
+    into v_refusal from (select (
+        select d from jsonb_array_elements(p_policy -> 'decisions') as d
+        where d ->> 'connector' = 'database' and d ->> 'operation' = 'withdraw_drafts') as decision) as decided;
+    if v_refusal is not null then
+        return jsonb_build_object('status', 'refused', 'code', v_refusal);
+    end if;
+    perform cutter_governance.fn_policy_note(p_policy);
     insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
     values (verdict.approval_sha256, p_run_id, 'void', verdict.approver, verdict.fingerprint);
-    insert into cutter_governance.void_record (run_id, statement_sha256, reason)
-    values (p_run_id, verdict.approval_sha256, coalesce(verdict.statement ->> 'reason', 'void'));
+    insert into cutter_governance.void_record (run_id, statement_sha256, reason, policy)
+    values (p_run_id, verdict.approval_sha256, coalesce(verdict.statement ->> 'reason', 'void'), p_policy - 'text');
     return jsonb_build_object('status', 'opened');
 end
 $$;
@@ -551,6 +595,22 @@ begin
 end
 $$;
 
+-- What became of an action before it is done again: `none`, its recorded response, or a conflict with another payload.
+create function cutter_governance.fn_action_find(
+    p_run_id text, p_connector text, p_operation text, p_target text, p_payload_sha256 text) returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select coalesce((
+        select case when a.payload_sha256 = p_payload_sha256
+            then jsonb_build_object('status', 'recorded', 'response', a.response_metadata)
+            else jsonb_build_object('status', 'conflict', 'recorded', a.payload_sha256, 'offered', p_payload_sha256) end
+        from cutter_governance.action_receipt a
+        where a.idempotency_key = p_connector || ':' || p_operation || ':' || p_target
+            and a.tenant = coalesce((select r.tenant from cutter_governance.run r where r.run_id = p_run_id), 'default')),
+        jsonb_build_object('status', 'none'))
+$$;
+
 create function cutter_governance.fn_action_record(
     p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text,
     p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) returns jsonb
@@ -575,7 +635,7 @@ begin
     if existing.payload_sha256 <> p_payload_sha256 then
         return jsonb_build_object('status', 'conflict', 'recorded', existing.payload_sha256, 'offered', p_payload_sha256);
     end if;
-    return jsonb_build_object('status', 'recorded', 'id', existing.id);
+    return jsonb_build_object('status', 'recorded', 'id', existing.id, 'response', existing.response_metadata);
 end
 $$;
 
@@ -617,7 +677,7 @@ as $$
 $$;
 
 -- Marks a document as put, with its action receipt.
-create function cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer) returns jsonb
+create function cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer, p_policy jsonb) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -633,7 +693,8 @@ begin
         return jsonb_build_object('status', 'conflict', 'recorded', cutter_governance.fn_digest(entry.body), 'offered', p_sha256);
     end if;
     answer := cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
-        jsonb_build_object('kind', entry.kind), jsonb_build_object('size_bytes', p_size), false, 'write-once; a later document says more');
+        jsonb_build_object('kind', entry.kind, 'policy', p_policy), jsonb_build_object('size_bytes', p_size), false,
+        'write-once; a later document says more');
     if answer ->> 'status' = 'conflict' then
         return answer;
     end if;
@@ -672,7 +733,8 @@ end
 $$;
 
 create function cutter_governance.fn_policy_install(
-    p_number integer, p_deployment_id uuid, p_body text, p_thresholds jsonb, p_lifecycle_group text) returns text
+    p_number integer, p_deployment_id uuid, p_body text, p_thresholds jsonb, p_tiers jsonb, p_lifecycle_group text)
+returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -688,8 +750,8 @@ begin
         raise exception 'policy epoch %: the newest is % of deployment %', p_number, newest.number, newest.deployment_id
             using errcode = 'CU006';
     end if;
-    insert into cutter_governance.policy_epoch (number, deployment_id, sha256, body, thresholds, lifecycle_group)
-    values (p_number, p_deployment_id, v_sha, p_body, p_thresholds, p_lifecycle_group);
+    insert into cutter_governance.policy_epoch (number, deployment_id, sha256, body, thresholds, tiers, lifecycle_group)
+    values (p_number, p_deployment_id, v_sha, p_body, p_thresholds, p_tiers, p_lifecycle_group);
     return v_sha;
 end
 $$;

@@ -110,9 +110,10 @@ as $$
                         and not exists (select from cutter_governance.gate_attempt t
                                         join cutter_governance.gate_catalogue c on c.gate = t.gate
                                         where t.run_id = a.run_id and c.sovereign = a.gate
-                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at))
-                    >= greatest(1, (select (e.thresholds ->> a.gate)::integer from cutter_governance.policy_epoch e
-                                    order by e.number desc limit 1)),
+                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at
+                                            -- too few people is nobody's fault
+                                            and t.reason not like 'threshold\_missing:%'))
+                    >= cutter_governance.fn_approvals_needed(a.gate, a.tier),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -421,7 +422,7 @@ as $$
     select g.result -> 'pins' from cutter_governance.action_receipt a
     join cutter_governance.gate_receipt g on g.run_id = a.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
         and g.result -> 'pins' ->> 'backup_artifact' = a.target
-        and g.result -> 'pins' ->> 'backup_sha256' = a.payload_sha256
+        and g.result -> 'pins' ->> 'backup_sha256' = a.response_metadata ->> 'sha256'
     join cutter_governance.run r on r.run_id = a.run_id
     where r.batch_id = p_batch_id and a.connector = 'backup' and a.operation = 'take'
         and a.at > clock_timestamp() - make_interval(secs => p_seconds)

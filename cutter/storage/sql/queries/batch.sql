@@ -1,8 +1,9 @@
 -- name: newest_verdicts_on
 select distinct on (v.kb_id) v.kb_id, v.accepted and t.code is null as good,
     coalesce(t.code, v.code || ': ' || v.reason) as reason, v.fingerprint,
-    coalesce((select (e.thresholds ->> v.gate)::integer from cutter_governance.policy_epoch e
-        order by e.number desc limit 1), 1) as needed
+    cutter_governance.fn_approvals_needed(v.gate, (
+        select q.tier from cutter_governance.approval_request q
+        where q.run_id = v.run_id and q.gate = v.gate order by q.n desc limit 1)) as needed
 from cutter_governance.approval_verdict v
 left join lateral (
     select a.reason as code from cutter_governance.gate_attempt a

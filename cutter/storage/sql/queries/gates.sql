@@ -35,15 +35,16 @@ order by r.run_id
 -- name: run_sidecar
 select cutter_governance.fn_run_sidecar(%(run_id)s)
 
--- name: action_record
-select cutter_governance.fn_action_record(%(run_id)s, %(gate)s, %(connector)s, %(operation)s, %(target)s, %(sha256)s,
-    %(request)s, %(response)s, %(reversible)s, %(how)s)
+-- name: policy_context
+select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id), clock_timestamp(),
+    cutter_governance.fn_gate_approvers(r.run_id, %(gate)s), cutter_governance.fn_gate_needs(%(gate)s)
+from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: run_limits
 select r.ended_at is not null, r.caps ->> 'backup_max_age_seconds' from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: newest_backup
-select a.target, a.payload_sha256, a.response_metadata ->> 'taken_utc',
+select a.target, a.response_metadata ->> 'sha256', a.response_metadata ->> 'taken_utc',
     extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
 from cutter_governance.action_receipt a
 where a.connector = 'backup' and a.operation = 'take' and (a.run_id = %(run_id)s or a.target = (

@@ -4,14 +4,12 @@ select r.run_id, r.document_id, r.starter, r.state, r.outcome, r.batch_id, r.las
     coalesce(q.requested_at, r.state_at) as since,
     exists (select from cutter_governance.gate_receipt g
             where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
-    coalesce((e.thresholds ->> q.gate)::integer, 0) as needed, coalesce(v.approvers, '{}') as accepted
+    case when q.gate is null then 0 else cutter_governance.fn_approvals_needed(q.gate, q.tier) end as needed, coalesce(v.approvers, '{}') as accepted
 from cutter_governance.run r
 join cutter_governance.stop_latch l on l.run_id = r.run_id
 left join cutter_governance.approval_request q
     on q.run_id = r.run_id and q.status = 'requested' and q.kb_id is not null
     and r.state = case q.gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end
-left join lateral (
-    select thresholds from cutter_governance.policy_epoch order by number desc limit 1) e on true
 left join lateral (
     select array_agg(distinct a.approver order by a.approver) as approvers
     from cutter_governance.approval_verdict a

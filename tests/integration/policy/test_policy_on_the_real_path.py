@@ -1,0 +1,384 @@
+"""The policy on the real path: activities, database, gpg and stores; a denial writes nothing and ends the run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from activities import commands
+from activities.backup import refresh_backup
+from activities.deps import Deps
+from activities.sovereign import open_request, resume_run
+from activities.void import void_run
+from cutter.approvals import schema
+from cutter.backup.record import BackupRefusal
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, PolicyDenied
+from cutter.gates.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
+from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
+from cutter.policy import current
+from cutter.policy.command import BY_KEY, Command, Connector
+from cutter.storage.pools import single
+from tests.support.runs import Deployment, drive, law
+
+LEG_A, LEG_B, VERIFY, ENACT = (gate.name for gate in GATES if gate.number in (6, 8, 9, 10))
+CUT = Sovereign.CUT.value
+
+CONNECTOR_OF = {name: connector.value for connector, name in BY_KEY}
+
+Json = dict[str, Any]
+
+
+def in_force(made: Deployment, *rules: str) -> None:
+    """These rules above the shipped ones; the first stands in line 3."""
+    text = current.shipped().decode()
+    shipped = text[text.index("  - name: writes") :]
+    listed = "".join(f"  - {{name: r{number}, {rule}}}\n" for number, rule in enumerate(rules))
+    current.install(made.settings.policy, f"schema: cutter-policy/1\nrules:\n{listed}{shipped}".encode(), replace=True)
+
+
+def state_of(made: Deployment, run_id: str) -> str:
+    return str(made.run_row(run_id)["state"])
+
+
+def written(made: Deployment) -> Json:
+    """Everything that a run can have written, counted."""
+    tables = ("public.information_unit", "cutter_governance.cut_change_set", "cutter_governance.verify_result",
+              "cutter_governance.approval_consumption", "cutter_governance.action_receipt",
+              "cutter_governance.gate_receipt", "public.iu_lifecycle_log")  # fmt: skip
+    counted = {name: made.database.value(f"select count(*) from {name}") for name in tables}  # type: ignore[arg-type]
+    return {**counted, "enacted": made.database.value(
+        "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
+    ), "files": sorted(str(path) for path in Path(made.settings.runs).rglob("*.gpg"))}  # fmt: skip
+
+
+def denied(outcome: GateOutcome, why: str) -> bool:
+    return (outcome.status, outcome.code, outcome.state) == ("failed", "policy_denied", "failed_policy") and (
+        why in outcome.reason
+    )
+
+
+@pytest.mark.parametrize(
+    ("gate", "operation"),
+    [(LEG_A, "create_units"), (LEG_B, "record_cut"), (VERIFY, "record_verification"), (ENACT, "enact_units"),
+     ("IG_backup", "take")],
+)  # fmt: skip
+def test_a_denied_write_writes_nothing_and_ends_the_run_with_the_rule_and_its_line(
+    deployment: Deployment, gate: str, operation: str
+) -> None:
+    step = BY_NAME[gate]
+    run_id = drive(deployment, law(2), until=GATES[step.number - 2].name).run_id
+    approvals = (deployment.approve(run_id, step.sovereign)[0],) if step.sovereign else ()
+    before = written(deployment)
+    in_force(deployment, "mode: dryrun, verdict: allow", f"operation: {operation}, document: ICX-*, verdict: deny")
+    outcome = deployment.gate(gate, run_id, approvals)
+    assert denied(outcome, f"policy.yaml line 4: rule r1 says deny to {CONNECTOR_OF[operation]} {operation} at {gate}")
+    assert written(deployment) == before
+    run = deployment.run_row(run_id)
+    assert (run["state"], run["last_error"]["gate"]) == ("failed_policy", gate)
+    kept = run["last_error"]["report"]["policy"]
+    assert kept["sha256"] == sha256_hex(deployment.settings.policy.read_bytes())
+    assert ("r1", 4, "deny") in {(one["rule"], one["line"], one["verdict"]) for one in kept["decisions"]}
+    assert deployment.gate(gate, run_id, approvals).status == "ended"
+
+
+def _missing(path: Path) -> None:
+    path.unlink()
+
+
+def _unreadable(path: Path) -> None:
+    path.unlink()
+    os.mkdir(path)
+
+
+@pytest.mark.parametrize(
+    ("breaks", "why"),
+    [
+        (_missing, "policy.yaml: there is none at"),
+        (_unreadable, "cannot be read"),
+        (lambda path: path.write_bytes(b"\x00\xff"), "policy.yaml line 1: "),
+        (lambda path: path.write_text("schema: cutter-policy/1\nrules: []\n"),
+         "no rule matches kb put at IG_source_pin"),
+        (lambda path: path.write_text("schema: cutter-policy/1\nrules:\n  - {name: a, verdict: alow}\n"),
+         "policy.yaml line 3: rule a: verdict must be"),
+        (lambda path: path.write_text(
+            "schema: cutter-policy/1\nrules:\n  - {name: a, connector: database, verdict: needs_approval(urgent)}\n"),
+         "policy.yaml line 3: rule a: there is no such tier"),
+        (lambda path: path.write_text(
+            "schema: cutter-policy/1\nrules:\n  - {name: a, mode: dryrun, verdict: allow}\n"
+            "  - {name: b, candidates: ..10, verdict: allow}\n"),
+         "policy.yaml line 4: rule b asks how many candidates there are, which is not known"),
+    ],
+    ids=["missing", "unreadable", "no text", "no rule", "broken", "unknown tier", "evaluation error"],
+)  # fmt: skip
+def test_a_policy_that_does_not_answer_denies(deployment: Deployment, breaks: Any, why: str) -> None:
+    run_id = deployment.begin(deployment.register(law(2)))
+    before = written(deployment)
+    breaks(deployment.settings.policy)
+    assert denied(deployment.gate("IG_source_pin", run_id), why)
+    assert (written(deployment), state_of(deployment, run_id)) == (before, "failed_policy")
+
+
+def test_the_policy_is_read_anew_at_every_attempt(deployment: Deployment) -> None:
+    document = deployment.register(law(2))
+    run_id = drive(deployment, document_id=document, until="IG_mark").run_id
+    in_force(deployment, "gate: IG_cutplan, verdict: deny")
+    assert denied(deployment.gate("IG_cutplan", run_id), "line 3: rule r0")
+    current.install(deployment.settings.policy, current.shipped(), replace=True)
+    assert drive(deployment, document_id=document, until="IG_cutplan").state == "cutplan_ok"
+
+
+def test_a_denied_document_is_not_put_and_a_request_without_its_document_fails_the_run(
+    deployment: Deployment,
+) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    in_force(deployment, f"connector: kb, gate: {CUT}, verdict: deny")
+    asked = RequestInput(run_id=run_id, gate=CUT)
+    view = open_request(deployment.deps[WorkerRole.CUTTER], asked)
+    assert (view.status, view.code) == ("denied", "policy_denied")
+    assert f"line 3: rule r0 says deny to kb put at {CUT}" in view.reason
+    assert state_of(deployment, run_id) == "failed_policy"
+    assert deployment.database.value("select count(*) from cutter_governance.approval_request") == 0
+
+
+def test_a_rehearsal_is_denied_what_the_run_would_be(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe", mode="dryrun").run_id
+    in_force(deployment, "operation: create_units, verdict: deny")
+    assert denied(deployment.gate(LEG_A, run_id), "line 3: rule r0")
+
+
+def test_nobody_fails_a_run_by_asking_for_its_write_before_it_is_approved(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.request(run_id, CUT)
+    in_force(deployment, "operation: create_units, verdict: deny")
+    assert deployment.gate(LEG_A, run_id).status == "approval_refused"
+    assert state_of(deployment, run_id) == "awaiting_cut_authorization"
+
+
+def test_a_sealed_receipt_says_by_which_rule_of_which_policy(deployment: Deployment) -> None:
+    in_force(deployment, "operation: create_units, candidates: ..10, verdict: needs_approval(low)")
+    run_id = drive(deployment, law(2), until=LEG_A).run_id
+    kept = deployment.database.value("select policy from cutter_governance.gate_receipt where gate = %s", (LEG_A,))
+    assert [(one["operation"], one["verdict"], one["tier"], one["rule"], one["line"]) for one in kept["decisions"]] == [
+        ("create_units", "needs_approval", "low", "r0", 3), ("put", "allow", None, "documents", 10),
+    ]  # fmt: skip
+    report = deployment.database.value(
+        "select to_jsonb(a) from cutter_governance.action_receipt a where gate = %s", (LEG_A,)
+    )
+    assert report["request_metadata"]["policy"] == {"sha256": kept["sha256"], "rule": "documents", "line": 10}
+    body = deployment.database.value(
+        "select body from cutter_governance.governing_policy where sha256 = %s", (kept["sha256"],)
+    )
+    assert body.encode() == deployment.settings.policy.read_bytes()
+    assert run_id
+
+
+# --- people -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_high_tier_takes_two_different_people(deployment: Deployment) -> None:
+    in_force(deployment, "operation: create_units, verdict: needs_approval(high)")
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    view = open_request(deployment.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
+    assert view.approvers_needed == 2
+    assert "Tier high: 2 distinct approvers" in deployment.deps[WorkerRole.CUTTER].kb.get(view.kb_id).decode()
+    alice, _ = deployment.approve(run_id, CUT)
+    again, verdict = deployment.approve(run_id, CUT)
+    assert verdict.accepted
+    before = written(deployment)
+    for signed in ((alice,), (alice, again)):
+        outcome = deployment.gate(LEG_A, run_id, signed)
+        assert (outcome.status, outcome.code) == ("approval_refused", "threshold_missing")
+        assert "2 distinct approvers are needed, 1 approved: alice" in outcome.reason
+        assert written(deployment) == before
+    bob, _ = deployment.approve(run_id, CUT, by=1)
+    assert deployment.gate(LEG_A, run_id, (alice, bob)).status == "passed"
+
+
+@pytest.mark.parametrize("operation", ["record_cut", "record_verification"])
+def test_what_is_written_behind_an_approval_raises_the_number_that_it_takes(
+    deployment: Deployment, operation: str
+) -> None:
+    in_force(deployment, f"operation: {operation}, verdict: needs_approval(high)")
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    view = open_request(deployment.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
+    assert view.approvers_needed == 2
+    alice, bob = (deployment.approve(run_id, CUT, by=who)[0] for who in (0, 1))
+    assert deployment.gate(LEG_A, run_id, (alice,)).code == "threshold_missing"
+    assert deployment.gate(LEG_A, run_id, (alice, bob)).status == "passed"
+    assert drive(deployment, run_id=run_id, document_id="-", until=VERIFY).state == "write_verified"
+
+
+def test_a_rule_that_comes_after_the_request_asks_for_the_second_person_then(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    alice, _ = deployment.approve(run_id, CUT)
+    cutter, exec_ = deployment.deps[WorkerRole.CUTTER], deployment.of(BY_NAME[LEG_A])
+    # The two workers are on two machines, and the operator has changed one of them so far.
+    elsewhere = deployment.settings.state / "elsewhere.yaml"
+    in_force(deployment, "operation: create_units, verdict: needs_approval(high)")
+    deployment.settings.policy.rename(elsewhere)
+    current.install(deployment.settings.policy, current.shipped())
+    deployment.deps[WorkerRole.EXEC] = _with_policy(exec_, elsewhere)
+    outcome = deployment.gate(LEG_A, run_id, (alice,))
+    assert (outcome.status, outcome.code) == ("approval_refused", "threshold_missing")
+    view = open_request(cutter, RequestInput(run_id=run_id, gate=CUT))
+    assert (view.approvers_needed, list(view.accepted)) == (2, ["alice"])
+    bob, _ = deployment.approve(run_id, CUT, by=1)
+    assert deployment.gate(LEG_A, run_id, (alice, bob)).status == "passed"
+
+
+def _with_policy(deps: Deps, path: Path) -> Deps:
+    return replace(deps, settings=deps.settings.model_copy(update={"policy_file": path}))
+
+
+@pytest.mark.parametrize(("tier", "people"), [("low", 1), ("high", 2)])
+def test_where_no_sovereign_gate_asks_the_run_waits_for_signatures_that_it_goes_on(
+    deployment: Deployment, tier: str, people: int
+) -> None:
+    in_force(deployment, f"connector: backup, verdict: needs_approval({tier})")
+    run_id = drive(deployment, law(2), until="IG_cutplan").run_id
+    before = written(deployment)
+    outcome = deployment.gate("IG_backup", run_id)
+    assert (outcome.status, outcome.state) == ("needs_approval", "stopped_policy_backup")
+    assert f"line 3: rule r0 says needs_approval({tier}) to backup take" in outcome.reason
+    assert f"0 of {people} have approved" in outcome.reason
+    assert (written(deployment), state_of(deployment, run_id)) == (before, "stopped_policy_backup")
+
+    def resumed(by: int) -> tuple[str, str]:
+        said = deployment.order(run_id, schema.RESUME, by=by, stopped_state="stopped_policy_backup")
+        assert said.accepted, said
+        done = resume_run(
+            deployment.deps[WorkerRole.CUTTER],
+            ResumeInput(run_id=run_id, statement_sha256=said.approval_sha256),
+        )
+        return done.code, state_of(deployment, run_id)
+
+    unsigned = resume_run(deployment.deps[WorkerRole.CUTTER], ResumeInput(run_id=run_id))
+    assert unsigned.code == "refused"
+    if people == 2:
+        assert resumed(by=0) == ("more_needed", "stopped_policy_backup")
+        assert resumed(by=0) == ("refused", "stopped_policy_backup")
+        assert resumed(by=1) == ("resumed", "cutplan_ok")
+    else:
+        assert resumed(by=0) == ("resumed", "cutplan_ok")
+    assert deployment.gate("IG_backup", run_id, quick=True).status == "passed"
+
+
+def test_a_stale_backup_is_not_renewed_against_the_policy(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.request(run_id, CUT)
+    deployment.database.run(
+        "update cutter_governance.run set caps = caps || '{\"backup_max_age_seconds\": 0.001}' where run_id = %s",
+        (run_id,),
+    )
+    in_force(deployment, "connector: backup, verdict: deny")
+    before = written(deployment)
+    outcome = refresh_backup(deployment.deps[WorkerRole.CUTTER], GateInput(run_id=run_id))
+    assert denied(outcome, "line 3: rule r0 says deny to backup take")
+    assert (written(deployment), state_of(deployment, run_id)) == (before, "failed_policy")
+
+
+def test_a_void_is_denied_and_carried_out_when_the_policy_allows_it_again(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until=LEG_A).run_id
+    said = deployment.order(run_id, schema.VOID)
+    order = VoidInput(run_id=run_id, kb_id=said.kb_id)
+    for verdict, code in (("deny", "policy_denied"), ("needs_approval(high)", "policy_approval_missing")):
+        in_force(deployment, f"operation: withdraw_drafts, verdict: {verdict}")
+        done = void_run(deployment.deps[WorkerRole.EXEC], order)
+        assert (done.code, done.state) == (code, "")
+        assert state_of(deployment, run_id) == "cut_leg_a_committed"
+    current.install(deployment.settings.policy, current.shipped(), replace=True)
+    assert void_run(deployment.deps[WorkerRole.EXEC], order).code == "voided"
+    kept = deployment.database.value("select policy from cutter_governance.void_record")
+    assert [one["operation"] for one in kept["decisions"]] == ["withdraw_drafts", "put"]
+
+
+# --- receipts ---------------------------------------------------------------------------------------------------------
+
+
+def here(made: Deployment) -> commands.Context:
+    return commands.of_batch(made.database.value("select clock_timestamp()"), "b")
+
+
+def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployment: Deployment) -> None:
+    deps = deployment.deps[WorkerRole.CUTTER]
+    first = commands.put(deps, here(deployment), "a/b.md", b"one")
+    assert commands.put(deps, here(deployment), "a/b.md", b"one").sha256 == first.sha256
+    with pytest.raises(Conflict) as caught:
+        commands.put(deps, here(deployment), "a/b.md", b"two")
+    assert sha256_hex(b"one") in str(caught.value)
+    assert sha256_hex(b"two") in str(caught.value)
+    with single(deps.pool(Role.READ)) as connection:
+        commands.record_put(connection, here(deployment), first, "test")
+        other = commands.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, policy={})
+        with pytest.raises(Conflict) as caught:
+            commands.record_put(connection, here(deployment), other, "test")
+    assert f"{sha256_hex(b'one')}, now {sha256_hex(b'two')}" in str(caught.value)
+
+
+def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_same_one_is_found(
+    deployment: Deployment,
+) -> None:
+    deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
+    key = (deployment.settings.keys / "backup.fingerprint").read_text().strip()
+    taken, policy = commands.take_backup(deps, context, "x/pre_write.gpg", key, 60)
+    assert not isinstance(taken, BackupRefusal)
+    with single(deps.pool(Role.BACKUP)) as connection:
+        assert commands.record_backup(connection, context, taken, policy) == taken.sha256
+    again, _ = commands.take_backup(deps, context, "x/pre_write.gpg", key, 60)
+    assert again == taken
+    with pytest.raises(Conflict) as caught:
+        commands.take_backup(deps, context, "x/pre_write.gpg", "0" * 40, 60)
+    hashes = [commands.backup_command("x/pre_write.gpg", one).fields_sha256 for one in (key, "0" * 40)]
+    assert f"{hashes[0]}, now {hashes[1]}" in str(caught.value)
+    assert len(list(Path(deployment.settings.runs).rglob("pre_write*.gpg"))) == 1
+
+
+@pytest.mark.parametrize(("connector", "name"), [(Connector.NOTIFICATION, "post"), (Connector.EVIDENCE, "store")])
+def test_any_other_side_effect_happens_once_and_its_recorded_response_answers_again(
+    deployment: Deployment, connector: Connector, name: str
+) -> None:
+    deps, done = deployment.deps[WorkerRole.CUTTER], []
+
+    def effect() -> Json:
+        done.append(1)
+        return {"number": len(done)}
+
+    def perform(fields: str) -> Json:
+        command = Command(operation=BY_KEY[connector, name], target="somewhere", fields_sha256=sha256_hex(fields))
+        return commands.perform(deps, Role.READ, here(deployment), command, effect, request={"fields": 1})
+
+    assert [perform("a"), perform("a"), len(done)] == [{"number": 1}, {"number": 1}, 1]
+    with pytest.raises(Conflict) as caught:
+        perform("b")
+    assert f"{sha256_hex('a')}, now {sha256_hex('b')}" in str(caught.value)
+    in_force(deployment, f"connector: {connector}, verdict: deny")
+    with pytest.raises(PolicyDenied, match="line 3: rule r0"):
+        perform("c")
+    assert len(done) == 1
+    kept = deployment.database.value("select to_jsonb(a) from cutter_governance.action_receipt a")
+    assert kept["idempotency_key"] == f"{connector}:{name}:somewhere"
+    assert (kept["reversible"], kept["how_to_reverse"]) == (
+        BY_KEY[connector, name].reversible, BY_KEY[connector, name].how_to_reverse
+    )  # fmt: skip
+    assert set(kept["request_metadata"]) == {"fields", "policy", "risk"}
+
+
+def test_a_gate_s_receipt_for_another_payload_is_refused_with_both_hashes(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_mark").run_id
+    previous = deployment.database.value(
+        "select payload_sha256 from cutter_governance.gate_receipt where gate = 'IG_mark'"
+    )
+    deployment.database.run(
+        "alter table cutter_governance.gate_receipt disable trigger trg_gate_receipt_immutable;"
+        " update cutter_governance.gate_receipt set payload_sha256 = repeat('0', 64) where gate = 'IG_mark';"
+        " alter table cutter_governance.gate_receipt enable always trigger trg_gate_receipt_immutable"
+    )
+    with pytest.raises(Conflict) as caught:
+        deployment.gate("IG_mark", run_id)
+    assert "0" * 64 in str(caught.value)
+    assert previous in str(caught.value)
