@@ -27,6 +27,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from activities import build_activities, build_batch_activities
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
+from activities.gauges import Gauges
 from activities.history import freezing
 from activities.presence import INITIALIZING, Presence
 from cutter import __version__, limits, settings
@@ -38,6 +39,7 @@ from cutter.kb.store import Store
 from cutter.stack import key_homes
 from cutter.stack.workers import ready_file
 from cutter.storage.pools import check_direct, open_pool
+from starter import telemetry
 from starter.client import connect
 from workflows import options
 from workflows.batch import Batch
@@ -129,7 +131,7 @@ async def serving(
     """
     deps = replace(deps, history=freezing(client, asyncio.get_running_loop()))
     async with AsyncExitStack() as exits:
-        presence = _presence(deps, exits)
+        presence = _presence(client, deps, exits)
         await presence.say(INITIALIZING)
         workers = []
         for queue, slots in slots_of(deps.worker_role).items():
@@ -167,12 +169,15 @@ def slots_of(role: WorkerRole) -> dict[str, int]:
     return {options.TASK_QUEUES[role]: SLOTS, **batches}
 
 
-def _presence(deps: Deps, exits: AsyncExitStack) -> Presence:
-    """Its heartbeats have a connection of their own: none waits behind the gates."""
+def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:
+    """Its heartbeats have a connection of their own: none waits behind the gates. With them come the gauges."""
     role = ROLES_OF[deps.worker_role][0].value
     pool = exits.enter_context(open_pool(deps.settings, role, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS))
+    runtime = client.service_client.config.runtime
+    metered = deps.settings.metrics_port is not None and deps.worker_role is WorkerRole.CUTTER
+    gauges = Gauges(runtime.metric_meter, pool) if runtime and metered else None
     return Presence(
-        pool, identity=deps.worker, build_id=deps.build_id, slots=slots_of(deps.worker_role),
+        pool, gauges=gauges, identity=deps.worker, build_id=deps.build_id, slots=slots_of(deps.worker_role),
         seconds=deps.settings.worker_beat_seconds,
     )  # fmt: skip
 
@@ -192,18 +197,19 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     for database_role in ROLES_OF[role]:
         check_direct(config, database_role.value)
     deps = build_deps(config, role)
-    client = await connect(config, identity=deps.worker)
+    telemetry.configure_logs(config, role=role.value, worker=deps.worker, build_id=deps.build_id)
+    runtime, metrics = telemetry.runtime(config, role, deps.build_id)
+    client = await connect(config, identity=deps.worker, runtime=runtime)
     stopping = asyncio.Event()
     _on_signals(stopping.set)
     async with serving(client, deps):
-        log.info("worker.ready", role=role.value, worker=deps.worker, build_id=deps.build_id, pid=os.getpid(),
-                 address=client.service_client.config.target_host)  # fmt: skip
+        log.info("worker.ready", pid=os.getpid(), address=client.service_client.config.target_host, metrics=metrics)
         _say_ready(config, role)
         await stopping.wait()
         _on_signals(partial(_end_at_once, "told twice"))
         asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
-        log.info("worker.draining", role=role.value, worker=deps.worker)
-    log.info("worker.drained", role=role.value, worker=deps.worker)
+        log.info("worker.draining")
+    log.info("worker.drained")
     for pool in deps.pools.values():
         pool.close()
 
@@ -243,9 +249,6 @@ def main() -> int:
         "--role", required=True, type=WorkerRole, choices=list(WorkerRole), help="cutter, exec or verify"
     )
     role = parser.parse_args().role
-    structlog.configure(processors=[
-        structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.JSONRenderer()])  # fmt: skip
     try:
         asyncio.run(run(settings.load(), role))
     except CutterError as problem:

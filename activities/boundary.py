@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import structlog
+from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from activities.heartbeat import beating
@@ -25,14 +26,18 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def run(argument: Any) -> Any:
         try:
             with beating():
-                return function(storable(argument))
+                result = function(storable(argument))
+            _count(str(getattr(result, "status", "done")))
+            return result
         except CutterError as problem:
+            _count(type(problem).__name__.lower())
             log.warning("activity.refused", activity=name, code=problem.code, kind=type(problem).__name__)
             raise failure_of(problem) from None
         except CancelledError:
             # The worker is going down, or the attempt is given up: the engine knows which; it is no bug of the gate.
             raise
         except Exception as problem:
+            _count("unexpected")
             log.error("activity.unexpected", activity=name, kind=type(problem).__name__, where=_where(problem))
             raise ApplicationError(
                 f"unexpected {type(problem).__name__} in {name}: see the worker's log",
@@ -41,6 +46,12 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
             ) from None
 
     return run
+
+
+def _count(outcome: str) -> None:
+    """One more of this activity that ended so; costs nothing where no metrics are served."""
+    meter = activity.metric_meter()
+    meter.create_counter("cutter_activity_outcomes", "Activities by how they ended").add(1, {"outcome": outcome})
 
 
 def storable(value: Any) -> Any:

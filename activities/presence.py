@@ -16,6 +16,7 @@ import structlog
 from psycopg.types.json import Jsonb
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from activities.gauges import Gauges
 from cutter.errors import CutterError
 from cutter.storage.pools import Pool, single
 
@@ -27,8 +28,12 @@ INITIALIZING, IDLE, BUSY, SHUTDOWN = "initializing", "idle", "busy", "shutdown"
 class Presence:
     """`slots` are the activities at once of each task queue; `identity` is also the one that Temporal knows."""
 
-    def __init__(self, pool: Pool, *, identity: str, build_id: str, slots: Mapping[str, int], seconds: int) -> None:
+    def __init__(
+        self, pool: Pool, *, identity: str, build_id: str, slots: Mapping[str, int], seconds: int,
+        gauges: Gauges | None = None,
+    ) -> None:  # fmt: skip
         self._pool = pool
+        self._gauges = gauges
         self._identity = identity
         self._build_id = build_id
         self._slots = slots
@@ -82,6 +87,8 @@ class Presence:
             self._times_given_up += 1
             self._beat(INITIALIZING)
             self._beat(state)
+        if self._gauges is not None:
+            self._gauges.read()
 
     def _beat(self, state: str) -> str:
         queues = [{"queue": name, "slots": slots, "used": self._used[name]} for name, slots in self._slots.items()]

@@ -84,6 +84,16 @@ class Settings(BaseSettings):
         limits.WORKER_BEAT_SECONDS, ge=1, le=60, description="Between two heartbeats of a worker (`cutter workers`)"
     )
 
+    metrics_port: int | None = Field(
+        None,
+        ge=1024,
+        le=65_000,
+        description="Prometheus metrics of the cutter worker; exec and verify are one and two above, another build's "
+        "three above that; default: none are served",
+    )
+    metrics_host: str = Field("127.0.0.1", description="Address on which metrics are served")
+    log_format: Literal["json", "text"] = Field("json", description="Form of a worker's log lines")
+
     batch_dir: Path | None = Field(
         None, description="Batch folders, each with its queue.yaml; default <state_dir>/batches"
     )

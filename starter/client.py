@@ -11,21 +11,28 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfig
+from temporalio.runtime import Runtime
 from temporalio.service import RPCError
 
 from cutter.errors import Unavailable
 from cutter.settings import Settings
 from cutter.stack.addresses import TEMPORAL, temporal_address
+from starter import tracing
 from workflows.converter import DATA_CONVERTER
 
 
-async def connect(settings: Settings, *, identity: str | None = None) -> Client:
-    """Connect, or say in one sentence that nothing answers."""
+async def connect(settings: Settings, *, identity: str | None = None, runtime: Runtime | None = None) -> Client:
+    """Connect, or say in one sentence that nothing answers. A worker has an `identity`, and a `runtime` of its own."""
     profile = _profile(settings)
     if identity is not None:
         profile["identity"] = identity
     try:
-        return await Client.connect(**profile, data_converter=DATA_CONVERTER)
+        return await Client.connect(
+            **profile,
+            data_converter=DATA_CONVERTER,
+            runtime=runtime,
+            interceptors=tracing.interceptors(at_once=identity is None),
+        )
     except (RPCError, RuntimeError) as problem:
         raise Unavailable(
             f"Temporal at {profile['target_host']} does not answer: type `cutter up` or see `cutter doctor` "

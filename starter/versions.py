@@ -25,7 +25,7 @@ from cutter.build import build_id
 from cutter.domain.crew import WITH_RUNS
 from cutter.errors import Unavailable
 from cutter.settings import Settings
-from cutter.stack import records, supervisor, workers
+from cutter.stack import records, workers
 from cutter.stack.records import Service
 from starter.client import connect
 from starter.runs import unanswered
@@ -33,6 +33,7 @@ from starter.terminal import say
 from workflows import options
 
 UNVERSIONED = ""
+CURRENT = "current"
 QUEUES = {
     (options.WORKFLOW_QUEUE, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW),
     *(
@@ -53,7 +54,7 @@ def settle(settings: Settings) -> list[Service]:
     known = asyncio.run(_settle(settings))
     recorded, left = records.read(settings.state), workers.others(settings)
     done = [name for name, build in left.items() if known.get(build) not in WITH_RUNS]
-    for name in supervisor.stop_all(settings.state, done, seconds=limits.WORKER_STOP_SECONDS):
+    for name in workers.retire(settings, done):
         say(f"{name} has no run left: stopped")
     return [replace(recorded[name], note=_note(recorded[name])) for name in left if name not in done]
 
@@ -82,12 +83,14 @@ async def make_current(client: Client, build: str) -> None:
                 f"the workers of build {build} do not poll every task queue: see `cutter workers`", what="worker"
             )
         await asyncio.sleep(limits.POLL_SECONDS)
-    await _set_current(client, build)
+    # Set again, the current one is called draining by servers of 1.29 (measured).
+    if (await statuses(client)).get(build) != CURRENT:
+        await _set_current(client, build)
 
 
 async def make_unversioned(client: Client) -> None:
     """New runs begin on workers that stand for no version; does nothing where none was ever current."""
-    if "current" in (await statuses(client)).values():
+    if CURRENT in (await statuses(client)).values():
         await _set_current(client, UNVERSIONED)
 
 
@@ -101,10 +104,12 @@ async def statuses(client: Client) -> dict[str, str]:
         if problem.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.UNIMPLEMENTED):
             return {}
         raise unanswered(problem) from None
-    return {
+    found = {
         one.deployment_version.build_id: WorkerDeploymentVersionStatus.Name(one.status).rpartition("_")[2].lower()
         for one in answer.worker_deployment_info.version_summaries
     }
+    current = answer.worker_deployment_info.routing_config.current_deployment_version.build_id
+    return found | ({current: CURRENT} if current else {})
 
 
 async def _serves(client: Client, build: str) -> bool:

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,8 +21,9 @@ from cutter.stack.processes import until
 from cutter.stack.records import Service
 
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "USER", "LOGNAME")
-PASSED_PREFIXES = (PREFIX, "TEMPORAL_", "AWS_")
-"""What a worker may see of our environment: the settings, Temporal's own profile, the object store's credentials."""
+PASSED_PREFIXES = (PREFIX, "TEMPORAL_", "AWS_", "OTEL_")
+"""What a worker may see of our environment: the settings, Temporal's own profile, the object store's credentials, where
+traces go."""
 
 PREFIX_OF_NAMES = "worker-"
 AT = "@"
@@ -63,6 +65,15 @@ def others(settings: Settings) -> dict[str, str]:
     ours = {service_name(settings, worker) for worker in WorkerRole}
     names = (name for name in records.read(settings.state) if name.startswith(PREFIX_OF_NAMES) and name not in ours)
     return {name: name.partition(AT)[2] for name in names}
+
+
+def retire(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Stop workers of builds that no run needs, and remove the passwords and keys that they were given; who ran."""
+    stopped = supervisor.stop_all(settings.state, names, seconds=limits.WORKER_STOP_SECONDS)
+    for name in names:
+        if AT in name:
+            shutil.rmtree(settings.state / "workers" / name.removeprefix(PREFIX_OF_NAMES), ignore_errors=True)
+    return stopped
 
 
 def stop_workers(state_dir: Path, *, drain: bool = False) -> list[str]:

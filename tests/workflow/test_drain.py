@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
-from asyncio.subprocess import Process
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +11,8 @@ import pytest
 from cutter.gates.catalogue import WorkerRole
 from tests.support.stack import THREE_UNITS, Run, Stack
 from tests.support.temporal import until
+from tests.support.worker_process import said, worker_process
 
-ROOT = Path(__file__).resolve().parents[2]
 LEG_A, CUT = "IG_cut_leg_a_execute", "SG_cut_authz"
 HOLD = "lock table public.unit_version in exclusive mode"
 """Leg A waits for it, up to the lock timeout."""
@@ -26,42 +20,6 @@ HOLD = "lock table public.unit_version in exclusive mode"
 OTHER = "ICX-TEST-2"
 Q_ATTEMPT = "select count(*) from cutter_governance.gate_attempt where gate = %s and finished_at is null"
 Q_ATTEMPTS = "select count(*) from cutter_governance.gate_attempt where run_id = %s and gate = %s"
-
-
-@asynccontextmanager
-async def exec_process(stack: Stack) -> AsyncIterator[Process]:
-    """`python worker.py --role exec`, ready."""
-    given = stack.deps(WorkerRole.EXEC)
-    for pool in given.pools.values():
-        pool.close()
-    held = given.settings
-    ours = {
-        "CUTTER_STATE_DIR": held.state_dir, "CUTTER_DATABASE_URL": held.database_url, "CUTTER_KEYS_DIR": held.keys,
-        "CUTTER_SECRETS_DIR": held.secrets, "CUTTER_TEMPORAL_ADDRESS": held.temporal_address,
-        "CUTTER_WORKER_BEAT_SECONDS": 1,
-    }  # fmt: skip
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(("CUTTER_", "TEMPORAL_"))}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "worker.py", "--role", "exec", cwd=ROOT, stdout=asyncio.subprocess.PIPE,
-        env={**plain, **{name: str(value) for name, value in ours.items()}},
-    )  # fmt: skip
-    try:
-        await said(process, "worker.ready")
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
-async def said(process: Process, event: str) -> None:
-    """Wait for a line of its log."""
-    assert process.stdout is not None
-    while True:
-        line = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
-        assert line, f"ended without {event}"
-        if f'"event": "{event}"' in line:
-            return
 
 
 async def in_leg_a(stack: Stack, run: Run) -> None:
@@ -86,7 +44,8 @@ def worker_moves(stack: Stack) -> list[Any]:
 
 async def test_it_finishes_what_it_runs_and_takes_nothing_more(stack: Stack) -> None:
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
-        async with exec_process(stack) as leaving:
+        async with worker_process(stack, WorkerRole.EXEC) as leaving:
+            await said(leaving, "worker.ready")
             stack.register(OTHER, THREE_UNITS)
             first, second = await stack.start(), await stack.start(OTHER)
             await second.until_requested(CUT)
@@ -109,7 +68,8 @@ async def test_it_finishes_what_it_runs_and_takes_nothing_more(stack: Stack) -> 
 @pytest.mark.parametrize("changed", [{"heartbeat_timeout_seconds": 2.0}], indirect=True)
 async def test_told_twice_it_leaves_at_once_and_another_does_its_work(stack: Stack) -> None:
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
-        async with exec_process(stack) as leaving:
+        async with worker_process(stack, WorkerRole.EXEC) as leaving:
+            await said(leaving, "worker.ready")
             run = await stack.start()
             await in_leg_a(stack, run)
             leaving.send_signal(signal.SIGTERM)

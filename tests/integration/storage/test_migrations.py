@@ -44,6 +44,7 @@ USERS = {
     **dict.fromkeys(("waiting_batch_documents", "batches_not_ended", "runs_with_waiting_documents"), (READ,)),
     "batch_state": (READ,),
     "judge_workers": (READ, "cutter_operator"),
+    "gauges": (READ,),
 }
 """Roles that send each query; leg B's are the executor's, the others a person's (cutter_operator)."""
 

@@ -100,3 +100,27 @@ from public.source_document d where d.doc_code = %(document_id)s
 
 -- name: tenant_set
 select cutter_governance.fn_tenant_set(%(tenant)s, %(workflow)s, %(caps)s, %(by)s)
+
+-- name: gauges
+select 'cutter_runs_open', jsonb_build_object('state', s.state), count(r.run_id)
+from (select 'pending' as state union select state from cutter_governance.run where ended_at is null) s
+left join cutter_governance.run r on r.state = s.state and r.ended_at is null
+group by s.state
+union all
+select 'cutter_requests_open', jsonb_build_object('gate', g.gate), count(q.request_id)
+from (values ('SG_cut_authz'), ('SG_lifecycle_authz')) g (gate)
+left join cutter_governance.approval_request q on q.gate = g.gate and q.status = 'requested'
+group by g.gate
+union all
+select 'cutter_request_expires_timestamp_seconds', '{}', coalesce(extract(epoch from min(expires_at))::bigint, 0)
+from cutter_governance.approval_request where status = 'requested'
+union all
+select 'cutter_queue_entries', jsonb_build_object('queue', k.queue), count(q.kb_id)
+from (values ('error_queue'), ('quarantine_queue'), ('human_review_queue')) k (queue)
+left join cutter_governance.batch_queue q on q.queue = k.queue and q.left_at is null
+group by k.queue
+union all
+select 'cutter_outbox_waiting', '{}', count(*) from cutter_governance.outbox where done_at is null
+union all
+select 'cutter_workers', jsonb_build_object('role', role, 'state', state), count(*)
+from cutter_governance.worker_heartbeat group by role, state
