@@ -134,6 +134,20 @@ async def test_strict_stops_the_rest_and_a_signature_takes_the_failed_one_in_aga
         await batch.until_state("batch_awaiting_cut_authz_set")
         assert set(batch.outcomes(await batch.view()).values()) == {"at_sg1"}, "what it had held back begins too"
         assert (await cutter(*queue, "--resume", "--include-failed", "--json")).code == 0
+    await _says_that_it_is_a_second_workstream(stack, cutter, batch_id)
+
+
+async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, batch_id: str) -> None:
+    seen = (await cutter("status", batch_id, "--as", "workstream", "--json")).json
+    assert (seen["entity_id"], seen["status"], seen["terminal"]) == (f"{batch_id}#2", "executing", False)
+    tasks = [(one["document_id"], one["workstream_id"][-2:], one["state"]) for one in seen["tasks"]]
+    assert sorted(tasks) == [
+        ("ICX-P-1", "#1", "failed"), ("ICX-P-1", "#2", "running"), ("ICX-P-2", "#2", "running")
+    ]  # fmt: skip
+    assert "executing" in (await cutter("status", batch_id, "--as", "workstream")).out
+    await cutter("rebuild", batch_id)
+    told = await cutter("transitions", "validate", str(stack.settings.batches / batch_id / "transitions.jsonl"))
+    assert (told.code, "0 findings" in told.out) == (0, True), told
 
 
 async def test_a_queue_goes_on_after_a_void(stack: Stack, cutter: Cutter) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from cutter.lifecycle import events
+from cutter.lifecycle.declared import APPROVAL
 from tests.campaigns.tampering import quiet
 from tests.integration.storage.conftest import At
 from tests.support.gate_calls import one
@@ -66,6 +69,24 @@ def test_every_transition_of_a_run_is_on_its_chain(at_end: At) -> None:
         "awaiting_cut_authorization", "cut_leg_a_committed", "structural_verified", "leg_b_recorded", "write_verified",
         "awaiting_lifecycle_authorization", "lifecycle_enacted", "closeout_reported",
     ]  # fmt: skip
+
+
+def test_every_end_of_an_approval_is_on_the_chain_of_its_run_as_a_legal_transition(at_end: At, at_cut: At) -> None:
+    """By the write that consumed it, by the clock, by a rejection or a void: the table itself tells the chain."""
+    said = "select array_agg(body::jsonb order by seq) from cutter_governance.audit_event where kind = %s"
+    consumed = at_end.database.value(said, ("approval_transition",))
+    assert [(one["metadata"]["gate"], one["to_state"]) for one in consumed] == [
+        ("SG_cut_authz", "approved"), ("SG_lifecycle_authz", "approved")
+    ]  # fmt: skip
+    for status in ("expired", "rejected", "canceled"):
+        at_cut.database.run("update cutter_governance.approval_request set status = 'requested'")
+        at_cut.database.run(f"update cutter_governance.approval_request set status = '{status}'")
+    ends = [one for one in at_cut.database.value(said, ("approval_transition",)) if one["from_state"] == "requested"]
+    assert [one["to_state"] for one in ends] == ["expired", "rejected", "canceled"]
+    for said_of in [*consumed, *ends]:
+        event = events.read(json.dumps({name: said_of[name] for name in events.FIELDS}).encode())
+        APPROVAL.check(event.from_state, event.to_state)
+        assert event.event_type == APPROVAL.event_type
 
 
 @pytest.mark.parametrize("role", ["cutter_owner", "postgres"])
