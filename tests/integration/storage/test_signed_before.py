@@ -263,7 +263,9 @@ def test_a_decision_is_shared_for_eleven_hours(night: Night) -> None:
 @pytest.mark.parametrize("other", [{"hours": 11}, {"batch": OTHER_BATCH}, {"document": "ICX-OTHER"}])
 def test_an_old_decision_or_another_ones_is_not_shared(night: Night, other: Json) -> None:
     old = night.prepared(**other)
-    assert night.value(PREPARE, BATCH, [night.document_id])[night.document_id] != old
+    made = night.value(PREPARE, BATCH, [night.document_id])
+    assert set(made) == {night.document_id}
+    assert made[night.document_id] != old
 
 
 def test_a_decision_that_was_taken_is_not_shared_any_more(prepared: Night) -> None:
@@ -284,7 +286,8 @@ def test_a_request_takes_the_newest_decision_that_was_prepared(night: Night) -> 
 
 @pytest.mark.parametrize("other", [{"batch": OTHER_BATCH}, {"document": "ICX-OTHER"}, {"actor": "another group"}])
 def test_a_request_takes_no_decision_of_something_else(night: Night, other: Json) -> None:
-    assert night.requested_anew() != night.prepared(**other)
+    others = night.prepared(**other)
+    assert night.requested_anew() != others
 
 
 # --- who has signed ---------------------------------------------------------------------------------------------------
@@ -366,18 +369,21 @@ def test_a_revoked_signature_does_not_count(night: Night) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "outcome", "counts"),
+    ("gate", "outcome", "reason", "counts"),
     [
-        ("IG_lifecycle_enact_execute", "approval_refused", False),
-        ("IG_lifecycle_enact_execute", "lane_busy", True),
-        ("IG_cut_leg_a_execute", "approval_refused", True),
+        ("IG_lifecycle_enact_execute", "approval_refused", "approval_expired: too late", False),
+        ("IG_lifecycle_enact_execute", "approval_refused", "threshold_missing: one of two", True),
+        ("IG_lifecycle_enact_execute", "lane_busy", "lane_busy: another run", True),
+        ("IG_cut_leg_a_execute", "approval_refused", "approval_expired: too late", True),
     ],
 )
-def test_what_the_gate_has_refused_since_does_not_count(night: Night, gate: str, outcome: str, counts: bool) -> None:
+def test_what_the_gate_has_refused_since_does_not_count(
+    night: Night, gate: str, outcome: str, reason: str, counts: bool
+) -> None:
     night.connection.execute(
-        "insert into cutter_governance.gate_attempt (run_id, gate, n, lease_owner, lease_expires_at, outcome)"
-        " values (%s, %s, 7, 'x', clock_timestamp(), %s)",
-        (night.run_id, gate, outcome),
+        "insert into cutter_governance.gate_attempt (run_id, gate, n, lease_owner, lease_expires_at, outcome, reason)"
+        " values (%s, %s, 7, 'x', clock_timestamp(), %s, %s)",
+        (night.run_id, gate, outcome, reason),
     )
     assert approved(night) is counts
 
@@ -417,7 +423,12 @@ def test_a_backup_is_shared_within_its_own_batch_alone(night: Night) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    ["target = 'other'", "payload_sha256 = 'other'", "operation = 'restore'", "connector = 'other'"],
+    [
+        "target = 'other'",
+        "response_metadata = jsonb_build_object('sha256', 'other')",
+        "operation = 'restore'",
+        "connector = 'other'",
+    ],
 )
 def test_only_what_the_receipt_pinned_is_shared(night: Night, change: LiteralString) -> None:
     night.force(
