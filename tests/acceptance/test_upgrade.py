@@ -1,0 +1,169 @@
+"""docs/runbooks/upgrade.md, typed: runs that wait end on the build that they began on, new ones begin on the new one.
+
+`UPGRADE_RUNS=20` for more runs that wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client
+
+from cutter.messages import RunInput
+from cutter.stack import records
+from starter import runs, source
+from starter.client import connect
+from tests.support.laws import law
+from tests.support.processes import ROOT, Stack, wait
+from tests.support.processes import stack as processes
+from tests.support.stack import OPTIONS
+
+RUNS = int(os.environ.get("UPGRADE_RUNS", "5"))
+PARTS = ("activities", "cutter", "starter", "workflows")
+STEP = "        for gate in GATES:\n"
+OTHER_STEP = '            await workflow.sleep(0.001, summary="the other build")\n'
+CUT, LIFECYCLE = "awaiting_cut_authorization", "awaiting_lifecycle_authorization"
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def builds(tmp_path: Path) -> Iterator[tuple[Stack, dict[str, Path]]]:
+    """A stack, and two installations whose workflows ask for different steps."""
+    made = {name: tmp_path / name for name in ("old", "new")}
+    for folder in made.values():
+        for part in PARTS:
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "worker.py", folder)
+    file = made["new"] / "workflows" / "document_run.py"
+    text = file.read_text(encoding="utf-8")
+    assert text.count(STEP) == 1
+    file.write_text(text.replace(STEP, STEP + OTHER_STEP), encoding="utf-8")
+    with processes("cu", CUTTER_WORKER_BEAT_SECONDS="2") as stack:
+        yield stack, made
+
+
+def typed(stack: Stack, builds: dict[str, Path], block: str) -> str:
+    """A block of the runbook, as a shell runs it; what it printed."""
+    for name, folder in {"old": builds["old"], "new": builds["new"], "state": stack.state}.items():
+        block = block.replace(f"/srv/cutter/{name}", str(folder))
+    script = f'set -e\ncutter() {{ "{sys.executable}" -m starter.cli "$@"; }}\n{block}'
+    done = subprocess.run(
+        ["bash", "-c", script], env=stack.shell(), cwd=stack.state, capture_output=True, text=True, check=False,
+        timeout=300, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def blocks() -> list[str]:
+    """What is to be typed while runs wait: before, at the upgrade, and afterwards."""
+    page = (ROOT / "docs" / "runbooks" / "upgrade.md").read_text(encoding="utf-8")
+    section = page.partition("## While runs wait")[2].partition("\n## ")[0]
+    found: list[str] = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    assert len(found) == 3
+    return found
+
+
+async def start(stack: Stack, client: Client, document_id: str) -> str:
+    source.register(
+        stack.settings, law(3).encode(), document_id=document_id, docprefix=document_id, profile="generic-markdown",
+        options=OPTIONS,
+    )  # fmt: skip
+    run_id = await asyncio.to_thread(runs.register_run, stack.settings, document_id, "live")
+    await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="olga"))
+    return run_id
+
+
+async def approve(stack: Stack, client: Client, document_id: str, run_id: str, state: str) -> None:
+    """Sign what the run waits with, and hand it over."""
+    await asyncio.to_thread(
+        wait, lambda: stack.waits_in(run_id) == state, seconds=120, what=f"{document_id} waits in {state}"
+    )
+    kb_id = await asyncio.to_thread(stack.approve, run_id)
+    await client.get_workflow_handle(f"document/{document_id}").signal("submit_approval", kb_id)
+
+
+async def driven_by(client: Client, document_id: str) -> tuple[set[str], bool]:
+    """The builds that ran the document's workflow, and whether it took the other build's steps."""
+    found, other = set(), False
+    async for event in client.get_workflow_handle(f"document/{document_id}").fetch_history_events():
+        if event.event_type is EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+            found.add(event.workflow_task_completed_event_attributes.deployment_version.build_id)
+        other |= b"the other build" in event.user_metadata.summary.data
+    return found, other
+
+
+def attempted_by(stack: Stack, run_id: str) -> set[str]:
+    """The builds of the workers that made the run's attempts."""
+    return {
+        row["build_id"]
+        for row in stack.rows(
+            "select w.build_id from cutter_governance.gate_attempt a left join cutter_governance.worker_heartbeat w"
+            " on w.worker_id = a.lease_owner where a.run_id = %s",
+            (run_id,),
+        )
+    }
+
+
+def workers(stack: Stack) -> set[str]:
+    """Builds of the workers that live."""
+    return {
+        service.version
+        for name, service in records.read(stack.state).items()
+        if name.startswith("worker-") and service.alive
+    }
+
+
+async def test_runs_that_wait_end_on_the_build_that_they_began_on(builds: tuple[Stack, dict[str, Path]]) -> None:
+    stack, folders = builds
+    before, upgrade, afterwards = blocks()
+    typed(stack, folders, before)
+    stack.approver()
+    (old,) = workers(stack)
+    client = await connect(stack.settings)
+    waiting = {f"OLD-{number}": "" for number in range(RUNS)}
+    for document_id in waiting:
+        waiting[document_id] = await start(stack, client, document_id)
+    for document_id, run_id in list(waiting.items())[::2]:
+        await approve(stack, client, document_id, run_id, CUT)
+
+    said = typed(stack, folders, upgrade)
+    (new,) = workers(stack) - {old}
+    assert f"build {new}: current" in said
+    assert f"build {old}: draining" in said
+    begun = await start(stack, client, "NEW-1")
+    for number, (document_id, run_id) in enumerate(waiting.items()):
+        if number % 2:
+            await approve(stack, client, document_id, run_id, CUT)
+    await approve(stack, client, "NEW-1", begun, CUT)
+    for document_id, run_id in {**waiting, "NEW-1": begun}.items():
+        await approve(stack, client, document_id, run_id, LIFECYCLE)
+        ended = await asyncio.wait_for(client.get_workflow_handle(f"document/{document_id}").result(), 120)
+        assert ended["state"] == "closeout_reported"
+
+    for document_id, run_id in waiting.items():
+        assert await driven_by(client, document_id) == ({old}, False)
+        assert attempted_by(stack, run_id) == {old}
+        assert stack.sidecar(run_id)["run"]["workflow_version_id"] == old
+    assert await driven_by(client, "NEW-1") == ({new}, True)
+    assert attempted_by(stack, begun) == {new}
+    assert workers(stack) == {old, new}
+
+    def drained() -> bool:
+        return f"build {old}: drained" in typed(stack, folders, afterwards)
+
+    await asyncio.to_thread(wait, drained, seconds=120, what="the old build has no run left")
+    typed(stack, folders, afterwards)
+    assert workers(stack) == {new}
+    assert not list((stack.state / "workers").glob(f"*@{old}/secrets"))
