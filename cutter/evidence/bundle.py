@@ -8,6 +8,7 @@ epochs that say who they are, and their public keys. docs/evidence.md describes 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ Json = dict[str, Any]
 
 TABLES = (
     "receipts", "attempts", "requests", "verdicts", "consumptions", "revocations", "orders", "acknowledgements",
-    "refusals", "actions", "documents", "signatures",
+    "voids", "refusals", "actions", "documents", "signatures",
 )  # fmt: skip
 """What `fn_run_evidence` answers in rows: each is a member of canonical JSON lines."""
 
@@ -101,10 +102,29 @@ def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None)
         "history.json": _line(history or NO_HISTORY),
         "audit.jsonl": audit.export(facts["events"]),
         "transitions.jsonl": _until(transitions, facts["as_of"]),
+        "decisions.jsonl": b"".join(_line(row) for row in decisions(facts)),
         **{f"{name}.jsonl": b"".join(_line(row) for row in facts[name]) for name in TABLES},
+        **{f"policies/{one['sha256']}.yaml": one["body"].encode() for one in facts["policies"]},
         **signed.members,
     }
     return Bundle(run_id=facts["run"]["run_id"], head=facts["events"][-1]["hash"], data=sealed(members))
+
+
+def decisions(facts: Json) -> Iterator[Json]:
+    """What the policy said of each side effect: at sealed gates, at refused attempts, at each effect."""
+    for receipt in facts["receipts"]:
+        policy = json.loads(receipt["sealed_body"])["policy"] or {}
+        for one in policy.get("decisions", ()):
+            yield {"of": "receipt", "gate": receipt["gate"], "sha256": policy["sha256"], **one}
+    for attempt in facts["attempts"]:
+        policy = (attempt["report"] or {}).get("policy") or {}
+        for one in policy.get("decisions", ()):
+            yield {"of": "attempt", "gate": attempt["gate"], "n": attempt["n"], "sha256": policy["sha256"], **one}
+    for action in facts["actions"]:
+        policy = action["request_metadata"].get("policy")
+        if policy:
+            what = {name: action[name] for name in ("connector", "operation", "target")}
+            yield {"of": "action", "gate": action["gate"], **what, **policy}
 
 
 def _line(value: object) -> bytes:

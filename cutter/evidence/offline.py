@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
-"""IO: the check of an evidence bundle or an audit export by this one file: no database, no server, no package.
+"""IO: the check of an evidence bundle or an audit export by this one file: Python 3.9 or newer, and gpg for authorship.
 
-Python 3.9 or newer and its standard library; gpg for authorship. Each check is a line: OK, FAILED or NOT CHECKED, and
-why. Exit 0 when nothing failed, 1 when something did, 2 for what cannot be read. docs/evidence.md has both formats.
+Each check is a line: OK, FAILED or NOT CHECKED, and why. Exit 0 when nothing failed, 1 when something did, 2 for what
+cannot be read. docs/evidence.md has both formats.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import hashlib
 import json
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -69,8 +67,7 @@ def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
     problems = ["the file does not end with a line feed: something was cut off or added"] if lines.pop() else []
     rows = [parsed(line) for line in lines]
     closing = rows.pop() if rows and rows[-1] is not None and set(rows[-1]) == CLOSING else None
-    heads: Json = {}
-    places, broken, last, events, anchors = {}, set(), "", 0, []
+    heads, places, broken, last, events, anchors = dict[str, Json](), {}, set(), "", 0, []
     for number, row in enumerate(rows, start=1):
         form = row is not None and set(row) == {*EVENT} and [type(row[name]) for name in EVENT] == TYPES
         name, events = row["chain"] if form else "", events + form
@@ -183,6 +180,10 @@ class Bundle:
             follows = (row["prev_hash"], row["receipt_hash"]) == (previous, digest(previous + row["sealed_body"]))
             if not follows or (said["gate"], said["run_id"]) != (gate, self.run["run_id"]):
                 yield f"{gate} does not follow the receipt before it, or its hash is not that of its body"
+            policy = said["policy"] or {"sha256": digest(b""), "decisions": ()}
+            text = self.members.get(f"policies/{policy['sha256']}.yaml", b"")
+            if digest(text) != policy["sha256"] or any(one["verdict"] == "deny" for one in policy["decisions"]):
+                yield f"{gate} was decided by a policy that is not here, or was denied"
             previous = row["receipt_hash"]
         moves = [event for event in self.events if event["kind"] == "transition"]
         named = [event["metadata"]["receipt_hash"] for event in moves if "receipt_hash" in event["metadata"]]
@@ -190,8 +191,7 @@ class Bundle:
             event["run_id"] for event in self.events
         } != {self.run["run_id"]}:
             yield "the audit chain is another run's, or names other receipts"
-        lines = self.rows("transitions")
-        if not all(any(line.items() <= move.items() for line in lines) for move in moves):
+        if not all(any(line.items() <= move.items() for line in self.rows("transitions")) for move in moves):
             yield "the transitions lack one of the audit chain"
 
     def approvals(self) -> Iterator[str]:
@@ -290,11 +290,10 @@ def main() -> int:
         history = given.history.read_bytes() if given.history else None
         lines = check(given.file.read_bytes(), given.head, given.sha256, history, shutil.which("gpg"))
     except (OSError, *BROKEN) as problem:
-        print(f"{given.file}: no bundle and no audit export, or it cannot be read: {problem}", file=sys.stderr)
-        return 2
+        parser.exit(2, f"{given.file}: no bundle and no audit export, or it cannot be read: {problem}\n")
     print("\n".join(f"{verdict:<11}  {what}: {why}" for what, verdict, why in lines))
     return int(any(verdict == FAILED for _, verdict, _ in lines))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -1843,6 +1843,20 @@ begin
             'events', (
                 select coalesce(jsonb_agg(to_jsonb(e) - 'run_id' - 'at' order by e.seq), '[]')
                 from cutter_governance.audit_event e where e.chain = r.run_id and e.seq <= cut.seq),
+            'voids', (
+                select coalesce(jsonb_agg(to_jsonb(v) - 'opened_xid'), '[]')
+                from cutter_governance.void_record v where v.run_id = r.run_id),
+            'policies', (
+                select coalesce(jsonb_agg(to_jsonb(p) - 'first_used_at' order by p.sha256), '[]')
+                from cutter_governance.governing_policy p
+                where p.sha256 in (
+                    select g.policy ->> 'sha256' from cutter_governance.gate_receipt g
+                    where g.run_id = r.run_id and g.sealed_at is not null and g.gate <> 'IG_closeout'
+                    union all select a.report -> 'policy' ->> 'sha256' from cutter_governance.gate_attempt a
+                    where a.run_id = r.run_id and a.started_at <= cut.at
+                    union all select a.request_metadata -> 'policy' ->> 'sha256' from cutter_governance.action_receipt a
+                    where a.run_id = r.run_id and a.at <= cut.at
+                    union all select v.policy ->> 'sha256' from cutter_governance.void_record v where v.run_id = r.run_id)),
             'epochs', (
                 select coalesce(jsonb_agg(to_jsonb(p) order by p.number), '[]') from cutter_governance.policy_epoch p
                 where p.sha256 in (select v.policy_sha256 from verdict v where v.accepted)))

@@ -133,6 +133,16 @@ def test_other_bytes_in_the_store_are_never_handed_out(closed: Closed) -> None:
         file.write_bytes(closed.bundle.data)
 
 
+def test_every_side_effect_is_there_with_what_the_policy_said_of_it(closed: Closed) -> None:
+    rows = offline.Bundle(closed.bundle.data).rows("decisions")
+    writes = {row["operation"] for row in rows if row["of"] == "receipt" and row["connector"] == "database"}
+    assert writes == {"create_units", "record_cut", "record_verification", "enact_units"}
+    assert {row["verdict"] for row in rows if row["of"] == "receipt"} == {"allow"}
+    put = [row["target"] for row in rows if row["of"] == "action" and row["operation"] == "put"]
+    assert set(put) >= {row["kb_id"] for row in offline.Bundle(closed.bundle.data).rows("documents")}
+    assert {f"policies/{row['sha256']}.yaml" for row in rows} < set(closed.members)
+
+
 def test_the_workers_own_key_has_signed_it(closed: Closed) -> None:
     signer = closed.made.deps[WorkerRole.CUTTER].signer()
     assert closed.signature is not None
@@ -304,6 +314,7 @@ FORGED: dict[str, tuple[Callable[[Members], None], str]] = {
     "a key left out": (without(".asc", "keys/"), "approvals"),
     "another policy epoch": (other_epoch, "approvals"),
     "signatures swapped": (swapped_signatures, "authorship"),
+    "a policy left out": (without(".yaml", "policies/"), "receipts"),
     "a transition left out": (edited("transitions.jsonl", lambda rows: rows.clear()), "receipts"),
     "an event of the chain": (
         edited("audit.jsonl", lambda r: r[4].update(body=r[4]["body"].replace('"at"', '"AT"'))), "audit chain"),
@@ -321,6 +332,22 @@ def test_an_edit_with_a_fitting_manifest_contradicts_the_rest(closed: Closed, na
     failed = refused(data, gpg=shutil.which("gpg"))
     assert check in failed
     assert "archive" not in failed
+
+
+def of_denial(rows: list[Json]) -> None:
+    """Leg A was denied, and every receipt from it on follows."""
+    previous = rows[5]["prev_hash"]
+    rows[5]["sealed_body"] = rows[5]["sealed_body"].replace('"verdict": "allow"', '"verdict": "deny"', 1)
+    for row in rows[5:]:
+        row["prev_hash"], row["receipt_hash"] = previous, chain(previous, row["sealed_body"])
+        previous = row["receipt_hash"]
+
+
+def test_a_gate_that_was_sealed_against_its_policy_is_named(closed: Closed) -> None:
+    members = closed.members
+    edited("receipts.jsonl", of_denial)(members)
+    found = {what: why for what, _, why in offline.check(offline.sealed(members))}
+    assert "IG_cut_leg_a_execute was decided by a policy that is not here, or was denied" in found["receipts"]
 
 
 def test_what_the_chain_does_not_cover_is_covered_by_the_digest_alone(closed: Closed) -> None:
