@@ -9,7 +9,7 @@ import uuid_utils
 
 from cutter.approvals.policy import Tier
 from cutter.batch.registry import Options
-from starter import batch_resume
+from starter import batch_resume, evidence
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack
@@ -20,6 +20,19 @@ SIGNERS = """
 select coalesce(array_agg(c.approver order by c.slot), '{}') from cutter_governance.approval_consumption c
 where c.document_id = %s and c.gate = 'SG_lifecycle_authz'
 """
+
+CLOSED = "select coalesce(array_agg(run_id), '{}') from cutter_governance.run where state = 'closeout_reported'"
+
+
+def proves_itself(stack: Stack, runs: int) -> None:
+    """So many runs are closed, and each one's evidence verifies offline, whatever its approvals were bound to."""
+    closed = stack.database.value(CLOSED)
+    assert len(closed) == runs
+    for run_id in closed:
+        made, sealed, _ = evidence.exported(stack.settings, run_id)
+        checked = evidence.checks(made.data, head=made.head, sha256=made.sha256)
+        assert sealed
+        assert not evidence.failed(checked), checked
 
 
 async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_for_review(stack: Stack) -> None:
@@ -48,6 +61,7 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
         await night.hand_over(await night.sign(LIFECYCLE))
         await night.until_state("batch_closeout")
         assert stack.database.value(ENACTED) == 9
+        proves_itself(stack, 3)
         of_the_night, late_one = [await turns(stack.client, f"document/ICX-B-{number}") for number in (1, 3)]
         assert of_the_night["start"] == late_one["start"] == (4, "default", 1)
         assert of_the_night["IG_cut_leg_a_execute"] == late_one["IG_mark"] == (0, "", 0), "as the run itself"
@@ -76,3 +90,4 @@ async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_
         await night.until_state("batch_closeout")
         assert sorted(stack.database.value(SIGNERS, ("ICX-B-2",))) == ["alice", "bob"]
         assert stack.database.value(ENACTED) == 6
+        proves_itself(stack, 2)
