@@ -6,7 +6,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast check lint bench bench-batch campaign lock clean
+.PHONY: help venv demo up down test test-fast check lint bench bench-batch bench-fairness campaign lock clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ bench: venv ## the benchmarks (benchmarks/README.md)
 
 bench-batch: venv ## batches of 10 and 100 documents beside the serial loop; ARGS="--documents 1000" for more
 	@$(BIN)/python -m benchmarks.batch $(ARGS)
+
+bench-fairness: venv ## small tenants beside a large one; ARGS="--large 20 --repetitions 1" for a quick look
+	@$(BIN)/python -m benchmarks.fairness $(ARGS)
 
 campaign: venv ## the long fault campaigns (docs/proof.md); ARGS picks one
 	@$(BIN)/python -m tests.campaigns $(ARGS)

@@ -6,6 +6,7 @@ python -m benchmarks.page
 from __future__ import annotations
 
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,32 @@ def batches(batch: list[Json]) -> list[str]:
     return [*lines, ""]
 
 
+def fairness(measured: list[Json]) -> list[str]:
+    """The section about small tenants beside a large one; empty where it was not measured."""
+    if not measured:
+        return []
+    one, runs = measured[1], len(measured[1:]) // 6
+    lines = [
+        "## Fairness", "",
+        f"{one['small']} tenants with one document each, alone and beside one with {one['large']}: from the beginning",
+        "of their batch to their first gate; medians over them, and of these the median of",
+        f"{runs} run{'s, interleaved' * (runs > 1)}. Four lanes; load {measured[0]['load']} at the end. In one batch",
+        "the large tenant stands first in the file; with batches of their own it has filled its lanes before. The",
+        "control puts everybody into one tenant, as if there were no turns.", "",
+        "| how | asked for | alone, ms | beside, ms | times | met |", "| --- | --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for way in dict.fromkeys(one["way"] for one in measured[1:]):
+        alone, beside = (_median_wait(measured[1:], way, beside=beside) for beside in (False, True))
+        times, control = beside / alone, "one tenant" in way
+        asked, met = ("–", "–") if control else ("≤ 1.5 times", "yes" if times <= 1.5 else "**no**")
+        lines.append(f"| {way} | {asked} | {alone:.0f} | {beside:.0f} | {times:.2f} | {met} |")
+    return [*lines, ""]
+
+
+def _median_wait(records: list[Json], way: str, *, beside: bool) -> float:
+    return statistics.median(one["median_ms"] for one in records if (one["way"], one["beside"]) == (way, beside))
+
+
 def page() -> str:
     """The whole page."""
     document, marking = read("document.jsonl"), read("marking.jsonl")
@@ -153,6 +180,7 @@ def page() -> str:
         "pass of their own, which is not timed.",
         "",
         *batches(read("batch.jsonl")),
+        *fairness(read("fairness.jsonl")),
     ]  # fmt: skip
     return "\n".join(lines)
 
