@@ -15,22 +15,20 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from cutter.gates.catalogue import GATES, WorkerRole
-from cutter.stack import records
 from cutter.stack.processes import until
 from tests.campaigns.kill_moments import MOMENT_SECONDS, MOMENTS, Moment, come
 from tests.campaigns.trials import Summary, write_lines
 from tests.support.laws import law
-from tests.support.processes import EXEC, POSTGRES, TEMPORAL, Stack, extra_worker, kill, stack, wait
+from tests.support.processes import EXEC, POSTGRES, TEMPORAL, Stack, behind_proxy, stack, wait
 from tests.support.proxy import Armed, CommitProxy, Cut
 
 END_SECONDS = 900
-BEHIND = "worker.py behind the proxy"
 RESUMABLE = "stopped_unavailable_"
 
 
@@ -76,7 +74,7 @@ class Story:
             if moment.signalled:
                 # The request's row is there before its document, which a killed worker's successor puts.
                 until(lambda: not self.stack.unpublished(self.run_id), seconds=MOMENT_SECONDS)
-                self._behind_the_proxy()
+                behind_proxy(self.stack, EXEC, WorkerRole.EXEC, self.proxy)
                 self._arm(moment if moment.cut else following)
                 self.stack.signal(self.document_id, self.stack.approve(self.run_id))
             seen = self._come(moment)
@@ -102,18 +100,7 @@ class Story:
         if moment.cut is Cut.STATEMENT:
             # The gate comes again, and its COMMIT is the next moment.
             self._arm(MOMENTS[MOMENTS.index(moment) + 1])
-            self._behind_the_proxy()
-
-    def _behind_the_proxy(self) -> None:
-        """Have the exec worker reach PostgreSQL through the proxy; `cutter up` takes it for its own."""
-        service = records.read(self.stack.state)[EXEC]
-        how = f"{BEHIND} at {self.proxy.port}"
-        if service.alive and service.how == how:
-            return
-        kill(service.process)
-        url = f"postgresql://127.0.0.1:{self.proxy.port}/cutter"
-        process = extra_worker(self.stack, WorkerRole.EXEC, database_url=url)
-        records.remember(self.stack.state, replace(service, process=process, how=how))
+            behind_proxy(self.stack, EXEC, WorkerRole.EXEC, self.proxy)
 
     def _up(self, moment: Moment, *, seen: bool) -> None:
         """Type `cutter up`; once more when the next moment's kill came while it worked."""

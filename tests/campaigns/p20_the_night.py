@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any, LiteralString
 
 import psycopg
@@ -27,16 +27,16 @@ import uuid_utils
 from cutter.batch import documents, steering
 from cutter.gates.catalogue import GATES
 from starter import batches, demo, signing, source
+from tests.campaigns.faults import WORKERS, Faults
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import CUT, OVERLAPS, law, queue_yaml
-from tests.support.processes import CUTTER_WORKER, EXEC, TEMPORAL, VERIFY, Stack, kill, stack, wait
+from tests.support.processes import CUTTER_WORKER, TEMPORAL, Stack, stack, wait
 from tests.support.stack import OPTIONS
 
 UNITS = 3
 """Of each good law: an act and two articles."""
 POISON = b"A text that has no heading at all.\n"
 LANED = ("IG_cut_leg_a_execute", "IG_lifecycle_enact_execute")
-OUTAGE_SECONDS = 4.0
 COMMAND_SECONDS = 240
 
 Json = dict[str, Any]
@@ -52,15 +52,17 @@ class Cast:
     unsigned: tuple[str, ...] = ()
     expired: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    stepped: tuple[str, ...] = ()
+    """Signed by somebody whose clock is hours off."""
 
     @property
     def all(self) -> tuple[str, ...]:
-        return (*self.poisoned, *self.dependent, *self.unsigned, *self.expired, *self.changed, *self.good)
+        return (*self.poisoned, *self.dependent, *self.late, *self.good)
 
     @property
     def late(self) -> tuple[str, ...]:
         """Those that no approval covers when it is needed."""
-        return (*self.unsigned, *self.expired, *self.changed)
+        return (*self.unsigned, *self.expired, *self.changed, *self.stepped)
 
     def expected(self) -> dict[str, tuple[str, str | None]]:
         """Each document's outcome in the morning, and the queue that it stands in."""
@@ -91,6 +93,7 @@ class Night:
     cast: Cast
     lanes: int
     dice: Dice
+    faults: Faults
     seconds: float
     batch_id: str = field(default_factory=lambda: str(uuid_utils.uuid7()))
     problems: list[str] = field(default_factory=list)
@@ -102,7 +105,7 @@ class Night:
 
     @property
     def queue(self) -> Path:
-        return self.stack.state / "night" / "queue.yaml"
+        return self.stack.state / "night" / f"{self.batch_id}.yaml"
 
     # --- the afternoon --------------------------------------------------------------------------------------------
 
@@ -111,7 +114,7 @@ class Night:
         for number, name in enumerate(self.cast.all, start=1):
             self._register(name, POISON if name in self.cast.poisoned else law(number, UNITS - 1))
         items = [{"document_id": name, **self._needs(name)} for name in self.cast.all]
-        self.queue.parent.mkdir()
+        self.queue.parent.mkdir(exist_ok=True)
         self.queue.write_bytes(queue_yaml(items, self.batch_id))
         rehearsed = self.stack.cutter(
             "orchestrate", "batch", "--queue", str(self.queue), "--mode", "dryrun", "--quarantine", "--wait",
@@ -154,47 +157,46 @@ class Night:
 
     # --- the night ------------------------------------------------------------------------------------------------
 
-    def night(self, kills: int, outages: int) -> None:
-        """Start it, do it harm while it goes on, wait until nothing moves any more."""
+    def fall(self) -> None:
+        """Start it."""
         self.stack.json(
             "orchestrate", "batch", "--queue", str(self.queue), "--overnight", "--max-concurrent", str(self.lanes),
             code=None,
         )  # fmt: skip
+
+    def night(self, kills: int, outages: int) -> None:
+        """Start it, do it harm while it goes on, wait until nothing moves any more."""
+        self.fall()
         harms = [self._kill] * kills + [self._outage] * outages
         gates = len(self.cast.good) * len(GATES) + len(self.cast.late) * 5
         began = monotonic()
         for number, harm in enumerate(harms, start=1):
             wanted = gates * number // (len(harms) + 1)
-            wait(lambda wanted=wanted: self._sealed() >= wanted, seconds=self.seconds, what=f"{wanted} gates")
+            wait(lambda wanted=wanted: self.sealed() >= wanted, seconds=self.seconds, what=f"{wanted} gates")
             harm(number)
-        wait(self._over, seconds=self.seconds, what="the end of the night")
+        wait(lambda: self.over() and not self._unpublished(), seconds=self.seconds, what="the end of the night")
         self._say("morning", seconds=round(monotonic() - began))
 
-    def _sealed(self) -> int:
+    def sealed(self) -> int:
+        """Gates of the batch that are sealed."""
         return self._count(
             "select count(*) from cutter_governance.gate_receipt g join cutter_governance.run r using (run_id)"
             " where g.sealed_at is not null and r.batch_id = %s", self.batch_id,
         )  # fmt: skip
 
     def _kill(self, number: int) -> None:
-        worker = (CUTTER_WORKER, EXEC, VERIFY)[(number + self.dice.below(3)) % 3] if number > 1 else CUTTER_WORKER
-        sealed = self._sealed()
-        for victim in (worker, TEMPORAL):
-            kill(self.stack.process(victim))
-        done = self.stack.cutter("up")
-        if done.returncode != 0:
-            self.problems.append(f"cutter up after kill {number}: {done.stderr[-300:]}")
+        worker = self.dice.choose(WORKERS) if number > 1 else CUTTER_WORKER
+        sealed = self.sealed()
+        self.faults.kill(worker, TEMPORAL)
         self._say(f"killed {worker} and {TEMPORAL}", sealed=sealed)
 
     def _outage(self, _number: int) -> None:
-        kb = self.stack.state / "kb"
-        sealed, away = self._sealed(), kb.with_name("kb.away")
-        kb.rename(away)
-        sleep(OUTAGE_SECONDS)
-        away.rename(kb)
+        sealed = self.sealed()
+        self.faults.away()
         self._say("knowledge base away", sealed=sealed)
 
-    def _over(self) -> bool:
+    def over(self) -> bool:
+        """Nothing moves any more, and the report says so; what is said of it may still be on its way."""
         try:
             view = self.view()
         except psycopg.Error:
@@ -202,9 +204,8 @@ class Night:
         attended = not view["batch"]["unattended"]
         if not steering.summarise(view, attended=attended).over:
             return False
-        # Nothing moves any more; what is said of it may still be on its way.
         reports = "select count(*) from cutter_governance.outbox where batch_id = %s and kind = 'batch_report'"
-        return self._count(reports, self.batch_id) > 0 and not self._unpublished()
+        return self._count(reports, self.batch_id) > 0
 
     def _unpublished(self) -> int:
         return self._count("select count(*) from cutter_governance.outbox where done_at is null")
@@ -330,9 +331,10 @@ def run(
     with setting() as made:
         made.up()
         made.approver()
+        dice = Dice(seed, "night")
         night = Night(
-            stack=made, cast=cast(documents, poisoned, plain=plain), lanes=lanes, dice=Dice(seed, "night"),
-            seconds=seconds,
+            stack=made, cast=cast(documents, poisoned, plain=plain), lanes=lanes, dice=dice, seconds=seconds,
+            faults=Faults(stack=made, dice=dice),
         )  # fmt: skip
         night.afternoon()
         if not night.problems:

@@ -19,6 +19,8 @@ class Campaign:
 CAMPAIGNS = tuple(
     Campaign(id=id, title=title, module=module, full=full, accepted_when=accepted)
     for id, title, module, full, accepted in (
+        ("P1", "random faults over whole runs, a tenth of its size", "p01_random_faults", ("--runs", "100"),
+         "0 lost, 0 doubled, 0 approvals consumed twice, every run over or waiting, 30 % law, each fault 3 times"),
         ("P2", "lost COMMIT acknowledgement at the four writing gates", "p02_lost_acknowledgement",
          ("--cuts", "10000", "--control", "1000"), "0 doubled, 0 lost; the control doubles more than 300 of 1,000"),
         ("P3", "SIGKILL at 85 named points of a run's steps, 25 seeds", "p03_crash_points", ("--seeds", "25"),

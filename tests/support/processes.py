@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, LiteralString
 
@@ -24,6 +24,7 @@ from cutter.stack import records, workers
 from cutter.stack.detached import spawn
 from cutter.stack.processes import Process, alive, send, until
 from starter import demo, runs, signing
+from tests.support.proxy import CommitProxy
 
 ROOT = Path(__file__).resolve().parents[2]
 CUTTER = (sys.executable, "-m", "starter.cli")
@@ -218,6 +219,17 @@ def extra_worker(made: Stack, role: WorkerRole, *, database_url: str) -> Process
     )
     wait(ready.exists, seconds=60, what=f"an {role.value} worker behind a proxy")
     return process
+
+
+def behind_proxy(made: Stack, name: str, role: WorkerRole, proxy: CommitProxy) -> None:
+    """Have a worker reach PostgreSQL through the proxy, unless it does; `cutter up` takes the new one for its own."""
+    service = records.read(made.state)[name]
+    how = f"worker.py behind the proxy at {proxy.port}"
+    if service.alive and service.how == how:
+        return
+    kill(service.process)
+    process = extra_worker(made, role, database_url=f"postgresql://127.0.0.1:{proxy.port}/cutter")
+    records.remember(made.state, replace(service, process=process, how=how))
 
 
 def temporal_program() -> str:
