@@ -125,7 +125,7 @@ def _seen(stack: Stack, batch_id: str) -> list[Json]:
 
 async def sign_late(night: Batch) -> list[str]:
     """In the morning the uncovered ones are signed and go to their end."""
-    await night.hand_over(await night.sign(CUT))
+    await night.hand_over_late(await night.sign(CUT))
     await night.until_state("batch_closeout", seconds=240)
     twice = night.stack.database.value(
         "select count(*) from (select 1 from cutter_governance.approval_consumption k join cutter_governance.run r"

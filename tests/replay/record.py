@@ -358,9 +358,9 @@ async def batch_unattended(stack: Stack) -> Recorded:
         night = await batches.start(stack, items, Options.overnight(), batch_id)
         await night.handle.result()
         found = [("batch_rehearsed", await parent(rehearsal)), ("batch_unattended", await parent(night))]
-        await night.hand_over(await night.sign(CUT))
+        await night.hand_over_late(await night.sign(CUT))
         await night.until_state("batch_awaiting_lifecycle_authz_set")
-        await night.hand_over(await night.sign(LIFECYCLE))
+        await night.hand_over_late(await night.sign(LIFECYCLE))
         await night.until_state("batch_closeout")
         latest = stack.client.get_workflow_handle(options.batch_workflow_id(batch_id))
         await latest.result()

@@ -18,7 +18,7 @@ from cutter.batch.registry import Options
 from cutter.batch.steering import Summary
 from cutter.kb.store import Store
 from cutter.storage.pools import connect as connect_as
-from starter import batches, signing, sitting
+from starter import batch_resume, batches, signing, sitting
 from starter.runs import OPERATOR
 from starter.signing import Signing
 from tests.support.stack import THREE_UNITS, Stack
@@ -127,6 +127,10 @@ class Batch:
 
     async def hand_over(self, folder: str, listing: str = "") -> Json:
         return await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)
+
+    async def hand_over_late(self, folder: str) -> Json:
+        """The same as people do it when the batch's workflow is over, or about to be."""
+        return await asyncio.to_thread(batch_resume.hand_over, self.stack.settings, await self.view(), folder, "")
 
     async def complete(self, name: str, value: Any) -> None:
         """Answer the batch's open activity of that name in its worker's place, as a client of Temporal may."""

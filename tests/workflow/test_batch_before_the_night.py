@@ -9,7 +9,7 @@ import uuid_utils
 
 from cutter.approvals.policy import Tier
 from cutter.batch.registry import Options
-from starter import batch_resume, evidence
+from starter import evidence
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack
@@ -55,10 +55,10 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
         assert queued["document_id"] == "ICX-B-3"
         assert "STOP_NEEDS_LATE_APPROVAL" in entry
         assert f"cutter orchestrate resume --run-id {queued['run_id']} --approval-kb-id " in entry
-        late = await night.hand_over(await night.sign(CUT))
+        late = await night.hand_over_late(await night.sign(CUT))
         assert late["accepted"] == ["ICX-B-3"]
         await night.until_state("batch_awaiting_lifecycle_authz_set")
-        await night.hand_over(await night.sign(LIFECYCLE))
+        await night.hand_over_late(await night.sign(LIFECYCLE))
         await night.until_state("batch_closeout")
         assert stack.database.value(ENACTED) == 9
         proves_itself(stack, 3)
@@ -84,8 +84,7 @@ async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_
         (queued,) = (one for one in (await night.view())["items"] if one["queue"])
         assert (queued["document_id"], queued["queue_code"]) == ("ICX-B-2", "STOP_NEEDS_LATE_APPROVAL")
         assert "1 signed it, and the policy asks for 2" in support.kb_text(stack, queued["queue_kb_id"])
-        late = await night.sign(LIFECYCLE, who=stack.kit.bob)
-        answer = await asyncio.to_thread(batch_resume.hand_over, stack.settings, await night.view(), late, "")
+        answer = await night.hand_over_late(await night.sign(LIFECYCLE, who=stack.kit.bob))
         assert answer["accepted"] == ["ICX-B-2"]
         await night.until_state("batch_closeout")
         assert sorted(stack.database.value(SIGNERS, ("ICX-B-2",))) == ["alice", "bob"]

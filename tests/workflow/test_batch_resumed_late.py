@@ -112,7 +112,6 @@ async def test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed
 
         monkeypatch.setattr(batch_steer, "follow_batch", seen_over)
         monkeypatch.setattr(batch_set, "judge_approval", judged_late)
-        folder = await night.sign(CUT)
-        answer = await asyncio.to_thread(batch_resume.hand_over, stack.settings, await night.view(), folder, "")
+        answer = await night.hand_over_late(await night.sign(CUT))
         assert (answer["accepted"], looked.is_set()) == (["ICX-B-1"], True)
         await night.until_state("batch_awaiting_lifecycle_authz_set")
