@@ -39,7 +39,7 @@ class Context:
     """Where a side effect would happen, as the policy asks: a run at one of its gates, or a batch.
 
     `now` is the database's clock; `gate` and the rest are None where there is none. `approvers` is how many people have
-    approved what is done there, `needed` how many each tier asks for; without it nobody can be asked.
+    approved what is done there, by tier, `needed` how many each tier asks for; without it nobody can be asked.
     """
 
     now: datetime
@@ -49,7 +49,7 @@ class Context:
     tenant: str | None = None
     mode: str | None = None
     candidates: int | None = None
-    approvers: int = 0
+    approvers: Mapping[str, int] = field(default_factory=dict)
     needed: Mapping[str, int] = field(default_factory=dict)
 
     def proposed(self, operation: Operation) -> ProposedAction:
@@ -90,10 +90,10 @@ def require(context: Context, permit: Permit) -> None:
         if said.verdict is Verdict.DENY:
             raise PolicyDenied(said.why)
         if said.tier is not None and not _asked_there(action):
-            needed = context.needed.get(said.tier.value)
-            if needed is None or context.approvers < needed:
+            needed, have = context.needed.get(said.tier.value), context.approvers.get(said.tier.value, 0)
+            if needed is None or have < needed:
                 raise ApprovalNeeded(
-                    f"{said.why}: {context.approvers} of {needed or 'as many as it asks for'} have approved",
+                    f"{said.why}: {have} of {needed or 'as many as it asks for'} have approved",
                     tier=said.tier.value,
                 )
 

@@ -12,6 +12,7 @@ import typer
 from cutter.approvals import epochs
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy
+from cutter.approvals.policy import Signing as SigningRule
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
@@ -25,6 +26,11 @@ app = typer.Typer(help="Who may approve: numbered, signed policy epochs.", no_ar
 
 Approvers = Annotated[
     list[str], typer.Option("--approver", help="NAME=PUBLIC_KEY_FILE, such as an=an.asc; may be repeated")
+]
+
+SigningOption = Annotated[
+    SigningRule | None,
+    typer.Option("--signing", help="`optional`: stops by policy.yaml may go on without a signature (docs/slack.md)"),
 ]
 
 
@@ -69,7 +75,7 @@ def new_approvers(entries: list[str]) -> list[epochs.NewApprover]:
 
 
 @app.command()
-def init(approver: Approvers, as_json: Json = False) -> None:
+def init(approver: Approvers, signing_rule: SigningOption = None, as_json: Json = False) -> None:
     """Make epoch 1 with a new deployment id, and install it as the database's owner.
 
     Example: cutter approvers init --approver an=an.asc
@@ -78,12 +84,15 @@ def init(approver: Approvers, as_json: Json = False) -> None:
     try:
         policy = epochs.read_epoch(settings.approvers, 1)
     except NotFound:
-        policy = epochs.init(settings.approvers, approvers=new_approvers(approver))
+        policy = epochs.init(
+            settings.approvers, approvers=new_approvers(approver), signing=signing_rule or SigningRule.REQUIRED
+        )
     wanted, present = {entry.partition("=")[0] for entry in approver}, {one.name for one in policy.approvers}
-    if wanted != present:
+    if wanted != present or signing_rule not in (None, policy.signing):
         raise Refused(
-            f"epoch 1 names {', '.join(sorted(present))} already: type `cutter approvers propose --approver …`, have "
-            "it signed by them with `cutter approvers sign`, then `cutter approvers install 2`",
+            f"epoch 1 names {', '.join(sorted(present))} already, signing {policy.signing}: type `cutter approvers "
+            "propose --approver …`, have it signed by them with `cutter approvers sign`, then `cutter approvers "
+            "install 2`",
             code="epoch_exists",
         )
     install(settings, policy)
@@ -92,14 +101,14 @@ def init(approver: Approvers, as_json: Json = False) -> None:
 
 
 @app.command()
-def propose(approver: Approvers, as_json: Json = False) -> None:
+def propose(approver: Approvers, signing_rule: SigningOption = None, as_json: Json = False) -> None:
     """Write the next epoch, unsigned; the approvers of the present one then sign it with `approvers sign`.
 
     Example: cutter approvers propose --approver an=an.asc --approver binh=binh.asc
     """
     settings = load()
     policy, _ = epochs.load_current(settings.approvers, in_force(settings))
-    following = epochs.propose(settings.approvers, policy, approvers=new_approvers(approver))
+    following = epochs.propose(settings.approvers, policy, approvers=new_approvers(approver), signing=signing_rule)
     _warn_of_self(following)
     _show(following, as_json=as_json)
 
@@ -193,9 +202,10 @@ def _warn_of_self(policy: Policy) -> None:
 def _show(policy: Policy, *, as_json: bool) -> None:
     rows = [(one.name, one.fingerprint, ", ".join(one.gates), ", ".join(one.groups)) for one in policy.approvers]
     title = f"epoch {policy.number} of deployment {policy.deployment_id} · sha256 {policy.sha256[:16]}"
+    title += f" · signing {policy.signing}"
     show(
         {"epoch": policy.number, "deployment_id": policy.deployment_id, "sha256": policy.sha256,
-         "approvers": [{"name": row[0], "fingerprint": row[1]} for row in rows]},
+         "signing": policy.signing.value, "approvers": [{"name": row[0], "fingerprint": row[1]} for row in rows]},
         as_json=as_json,
         render=lambda out: out.print(table(("approver", "fingerprint", "gates", "groups"), rows, title=title)),
     )  # fmt: skip

@@ -36,6 +36,7 @@ from starter import reconcile_batches, slack
 from starter.client import connect
 from starter.executions import is_open, open_execution_of
 from starter.messages import tell
+from starter.runs import resume
 from starter.terminal import ExitCode, Json, end, say, show, table
 
 START_GRACE_SECONDS = 60
@@ -144,8 +145,13 @@ async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: floa
 
 
 async def _with_workflow(client: Client, run: View) -> tuple[str, View]:
-    """An open workflow is left alone, unless a stop was latched that it has not heard of."""
-    if not run["latched"] or run["state"].startswith("stopped_"):
+    """An open workflow is left alone, unless a stop was latched that it has not heard of, or enough people approved."""
+    if run["approved"] and not run["latched"]:
+        answer = await resume(client, run["document_id"], None)
+        return "told", {**_entry(run, run["state"]), "stop": "approved", "note": answer["status"]}
+    # A cancel ends even a stopped run, as long as it has written nothing.
+    cancelled = run["kind"] == "cancel" and not run["wrote"]
+    if not run["latched"] or (run["state"].startswith("stopped_") and not cancelled):
         return "left_alone", _entry(run, run["state"])
     told, note = await tell(client, run, run["kind"], run["stop_reason"] or "no reason given")
     return ("told" if told else "left_alone"), {**_entry(run, run["state"]), "stop": run["kind"], "note": note}
@@ -167,7 +173,7 @@ def _render(out: Any, found: View) -> None:
     titles = {
         "marked": "marked: nobody drove them",
         "without_workflow": "stopped, and their workflow is closed",
-        "told": "told of a stop that Temporal had missed",
+        "told": "told of what Temporal had missed",
     }
     for kind, title in titles.items():
         if found[kind]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from cutter import limits
 from cutter.approvals import scratch
 from cutter.approvals.gpg import Gpg, find_binary
-from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, GateRule, Policy, Tier
+from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, GateRule, Policy, Signing, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.approvals.refusal import Refusal
 from cutter.approvals.succession import refuse_succession
@@ -62,6 +62,7 @@ def init(
     gpg_binary: str | None = None,
     gpg_version_floor: tuple[int, ...] = GPG_VERSION_FLOOR,
     deployment_id: str | None = None,
+    signing: Signing = Signing.REQUIRED,
 ) -> Policy:
     """Make epoch 1 with a new deployment_id. Its sha256 goes to the database, by the database's owner.
 
@@ -78,6 +79,7 @@ def init(
         succession=succession,
         gpg_binary=binary,
         gpg_version_floor=gpg_version_floor,
+        signing=signing,
     )
     return _write_epoch(approvers_dir, data)
 
@@ -90,6 +92,7 @@ def propose(
     gates: tuple[GateRule, ...] | None = None,
     lifecycle_group: str | None = None,
     succession: int | None = None,
+    signing: Signing | None = None,
 ) -> Policy:
     """Write the epoch after `previous`, yet unsigned; what is not given stays as it was."""
     binary = previous.gpg_binary
@@ -105,7 +108,7 @@ def propose(
         succession=succession or previous.succession,
         gpg_binary=binary,
         gpg_version_floor=previous.gpg_version_floor,
-        signing=previous.signing,
+        signing=signing or previous.signing,
     )
     return _write_epoch(approvers_dir, data)
 

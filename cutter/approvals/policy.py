@@ -26,7 +26,9 @@ class Tier(StrEnum):
 
 
 class Signing(StrEnum):
-    """`required` is the default and the only choice in live mode; `optional` exists for dry runs."""
+    """`required` is the default. `optional`: what policy.yaml stops, of a dry run or of tier low, people may let go on
+    without a signature. The sovereign gates take signatures whatever it says.
+    """
 
     REQUIRED = "required"
     OPTIONAL = "optional"

@@ -43,8 +43,8 @@ class Outcome(StrEnum):
 class Waiting:
     """What waits for people. `subject` identifies it; `place` is a sovereign gate, or a gate that the policy stopped.
 
-    `units` are as many addresses below `docprefix`, None before they are counted; `changes` are how many of them are
-    added, changed and removed. `reason` is the policy's, one line. `command` is what a person types instead.
+    `units` are as many addresses below `docprefix`, None where they are not counted yet; `changes` are how many of
+    them are added, changed and removed. `reason` is the policy's, one line. `command` is what a person types instead.
     """
 
     subject: str
@@ -66,8 +66,10 @@ class Waiting:
     def __post_init__(self) -> None:
         ids.run_id(self.run_id)
         ids.document_id(self.document_id)
-        if self.unsigned and self.place in tuple(Sovereign) and self.mode == "live":
-            raise ValueError("a sovereign gate of a live run is decided by signatures alone")
+        if self.unsigned and self.place in tuple(Sovereign):
+            raise ValueError("a sovereign gate is decided by signatures alone")
+        if self.unsigned and self.mode == "live" and self.tier is not Tier.LOW:
+            raise ValueError("of a live run only what is of the lowest tier goes without a signature")
 
 
 def asked(waiting: Waiting) -> Json:
@@ -120,8 +122,8 @@ def escaped(text: str, most: int) -> str:
 
 def _writes(waiting: Waiting) -> str:
     """What would be written, in numbers."""
-    if waiting.units is None:
-        return "Nothing is counted yet"
+    if waiting.place not in tuple(Sovereign):
+        return f"The policy stopped it there, of {waiting.units or 0} units"
     enacts = waiting.place == Sovereign.LIFECYCLE
     said = f"{waiting.units} {'units enacted' if enacts else 'units'} at as many addresses below {waiting.docprefix}/"
     if waiting.changes is not None and not enacts:

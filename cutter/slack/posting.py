@@ -80,11 +80,12 @@ def make_pass(settings: Settings, slack: Slack) -> Pass:
 
 def _enter(connection: Connection, channel: str, policy: Policy | Broken) -> None:
     cursor, most = connection.cursor(row_factory=dict_row), {"most": limits.SLACK_MESSAGES_A_PASS}
-    for row in cursor.execute(query("slack_to_ask"), most).fetchall():
-        body = json.dumps(card.asked(_waiting(row, policy)))
-        connection.execute(_ENTER, (row["run_id"], row["subject"], "asked", row["place"], channel, body))
+    asked = [_waiting(row, policy) for row in cursor.execute(query("slack_to_ask"), most).fetchall()]
+    asked += [_stopped(row) for row in cursor.execute(query("slack_stops_to_ask"), most).fetchall()]
+    for one in asked:
+        connection.execute(_ENTER, (one.run_id, one.subject, "asked", one.place, channel, json.dumps(card.asked(one))))
     for row in cursor.execute(query("slack_to_answer"), most).fetchall():
-        body = json.dumps(card.answered(json.loads(row["body"]), Outcome(row["outcome"]), row["by"]))
+        body = json.dumps(card.answered(json.loads(row["body"]), Outcome(row["outcome"]), row["people"]))
         connection.execute(_ENTER, (row["run_id"], row["subject"], "answered", row["place"], row["channel"], body))
 
 
@@ -103,6 +104,16 @@ def _waiting(row: Json, policy: Policy | Broken) -> Waiting:
         needed=document.approvers_needed, reason="; ".join(dict.fromkeys(one.why for one in said)),
         command=step.command, expires=row["expires_at"], units=document.request.candidate_count,
         changes=(changes.added_count, changes.changed_count, changes.removed_count), findings=document.findings_count,
+    )  # fmt: skip
+
+
+def _stopped(row: Json) -> Waiting:
+    """A run that the policy has stopped before a gate, until people say that it may go on."""
+    step = next_step(run_id=row["run_id"], document_id=row["document_id"], state=row["state"])
+    return Waiting(
+        subject=row["subject"], place=row["place"], run_id=row["run_id"], document_id=row["document_id"],
+        docprefix=row["docprefix"], mode=row["mode"], tier=Tier(row["tier"]), needed=row["needed"],
+        reason=row["reason"] or "", command=step.command, units=row["units"], unsigned=row["unsigned"],
     )  # fmt: skip
 
 

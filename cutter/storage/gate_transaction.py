@@ -34,7 +34,7 @@ class Attempt:
     """A registered attempt: its number (the fence), the run's row, all sealed gates' pins, the database's clock.
 
     `approval_facts` is what approvals are judged by, read in the same round trip; empty where no gate needs them.
-    `approvers` is how many people have approved what the gate does, `needed` how many each tier of the policy asks for.
+    `approvers` is how many people have approved what the gate does, by tier, `needed` how many each tier asks for.
     """
 
     gate: Gate
@@ -45,7 +45,7 @@ class Attempt:
     prev_hash: str
     now: str
     approval_facts: Json = field(default_factory=dict)
-    approvers: int = 0
+    approvers: Mapping[str, int] = field(default_factory=dict)
     needed: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -856,22 +856,30 @@ CREATE FUNCTION cutter_governance.fn_function_definitions() RETURNS jsonb
     where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
 $$;
 
-CREATE FUNCTION cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) RETURNS integer
+CREATE FUNCTION cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select count(*)::integer from (
-        select n.fingerprint from cutter_governance.gate_catalogue g
+    with signed as (
+        select n.fingerprint, n.approver from cutter_governance.gate_catalogue g
         join cutter_governance.gate_catalogue s on s.sovereign is not null and s.ordinal <= g.ordinal
             and s.sovereign = cutter_governance.fn_gate_sovereign(g.gate)
         join cutter_governance.approval_consumption n on n.run_id = p_run_id and n.gate = s.sovereign
         where g.gate = p_gate
         union
-        select o.fingerprint from cutter_governance.gate_catalogue g
+        select o.fingerprint, o.approver from cutter_governance.gate_catalogue g
         join cutter_governance.order_consumption o on o.run_id = p_run_id and o.decision = 'resume'
         join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
             and v.approval_sha256 = o.statement_sha256 and v.statement ->> 'stopped_state' = 'stopped_policy_' || g.phase
-        where g.gate = p_gate) as people
+        where g.gate = p_gate),
+    unsigned as (
+        select least(count(distinct u.approver), count(distinct u.account)) as people
+        from cutter_governance.unsigned_decision u
+        where u.run_id = p_run_id and u.gate = p_gate and u.decision = 'approve'
+            and u.approver not in (select approver from signed))
+    select jsonb_object_agg(tier, (select count(distinct fingerprint) from signed)
+        + case when cutter_governance.fn_unsigned_may(r.mode, tier) then (select people from unsigned) else 0 end)
+    from unnest(array['low', 'medium', 'high']) as tier, cutter_governance.run r where r.run_id = p_run_id
 $$;
 
 CREATE FUNCTION cutter_governance.fn_gate_attempt(p_run_id text, p_gate text, p_worker text, p_lease_seconds integer) RETURNS jsonb
@@ -1384,10 +1392,27 @@ CREATE FUNCTION cutter_governance.fn_policy_refusal(p_run_id text, p_step cutter
             then 'policy_denied'
         when p_step.sovereign is null and exists (
             select from jsonb_array_elements(p_policy -> 'decisions') as d
-            where d ->> 'verdict' = 'needs_approval' and cutter_governance.fn_gate_approvers(p_run_id, p_step.gate)
-                < (cutter_governance.fn_gate_needs(p_step.gate) ->> (d ->> 'tier'))::integer)
+            where d ->> 'verdict' = 'needs_approval'
+                and (cutter_governance.fn_gate_approvers(p_run_id, p_step.gate) ->> (d ->> 'tier'))::integer
+                    < (cutter_governance.fn_gate_needs(p_step.gate) ->> (d ->> 'tier'))::integer)
             then 'policy_approval_missing' end
 $_$;
+
+CREATE FUNCTION cutter_governance.fn_policy_stop(p_run_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object(
+        'stop', 'stop:' || r.run_id || ':' || (extract(epoch from r.state_at) * 1000000)::bigint, 'gate', g.gate,
+        'tier', asked.tier, 'unsigned', not l.stopped and cutter_governance.fn_unsigned_may(r.mode, asked.tier),
+        'have', cutter_governance.fn_gate_approvers(r.run_id, g.gate) -> asked.tier,
+        'needed', cutter_governance.fn_gate_needs(g.gate) -> asked.tier)
+    from cutter_governance.run r
+    join cutter_governance.stop_latch l on l.run_id = r.run_id
+    join cutter_governance.gate_catalogue g on r.state = 'stopped_policy_' || g.phase,
+    coalesce(r.last_error -> 'report' ->> 'tier', 'high') as asked (tier)
+    where r.run_id = p_run_id and r.ended_at is null
+$$;
 
 CREATE FUNCTION cutter_governance.fn_prev_hash(p_run_id text, p_gate text) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1992,19 +2017,21 @@ declare
     v_run cutter_governance.run;
     latch cutter_governance.stop_latch;
     verdict cutter_governance.approval_verdict;
-    v_step cutter_governance.gate_catalogue;
+    v_stop jsonb;
+    v_after jsonb;
     v_survey jsonb;
     v_needed text;
-    v_before integer;
-    v_have integer;
-    v_people integer;
 begin
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for update;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     if v_run.state is null or v_run.state not like 'stopped\_%' then
         return jsonb_build_object('status', 'not_stopped', 'state', v_run.state);
     end if;
-    if latch.stopped or cutter_governance.fn_stop_is_signed(v_run.state) then
+    v_stop := cutter_governance.fn_policy_stop(p_run_id);
+    if (latch.stopped or cutter_governance.fn_stop_is_signed(v_run.state))
+        and not coalesce(p_statement_sha256 is null and not latch.stopped
+            and (v_stop -> 'have')::integer >= (v_stop -> 'needed')::integer, false)
+    then
         v_needed := case when v_run.state like 'stopped\_drift\_%' then 'acknowledge_drift' else 'resume' end;
         select * into verdict from cutter_governance.approval_verdict v
         where v.run_id = p_run_id and v.accepted and v.approval_sha256 = p_statement_sha256 and v.decision = v_needed;
@@ -2023,19 +2050,14 @@ begin
                 return jsonb_build_object('status', 'refused', 'code', 'not_what_was_acknowledged', 'decision', v_needed);
             end if;
         end if;
-        v_step := (select g from cutter_governance.gate_catalogue g where v_run.state = 'stopped_policy_' || g.phase);
-        v_before := cutter_governance.fn_gate_approvers(p_run_id, v_step.gate);
         insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
         values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint);
-        if v_step.gate is not null and v_needed = 'resume' then
-            v_have := cutter_governance.fn_gate_approvers(p_run_id, v_step.gate);
-            v_people := (cutter_governance.fn_gate_needs(v_step.gate)
-                ->> coalesce(v_run.last_error -> 'report' ->> 'tier', 'high'))::integer;
-            if v_have < v_people then
-                return jsonb_build_object('status', case when v_have = v_before then 'refused' else 'more_needed' end,
-                    'code', case when v_have = v_before then 'approved_before' else 'more_needed' end,
-                    'decision', v_needed, 'state', v_run.state, 'have', v_have, 'needed', v_people);
-            end if;
+        v_after := cutter_governance.fn_policy_stop(p_run_id);
+        if v_needed = 'resume' and (v_after -> 'have')::integer < (v_after -> 'needed')::integer then
+            return v_after || jsonb_build_object('state', v_run.state, 'decision', v_needed)
+                || case when v_after -> 'have' = v_stop -> 'have'
+                    then jsonb_build_object('status', 'refused', 'code', 'approved_before')
+                    else jsonb_build_object('status', 'more_needed', 'code', 'more_needed') end;
         end if;
         if v_needed = 'acknowledge_drift' then
             insert into cutter_governance.drift_acknowledgement (run_id, statement_sha256, after_pins, pin_seq)
@@ -2514,6 +2536,55 @@ CREATE FUNCTION cutter_governance.fn_tuple_covers(p_statement jsonb, p_run cutte
                         join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
                         where c.run_id = p_run.run_id and v.verdict = 'pass'))), false)
 $$;
+
+CREATE FUNCTION cutter_governance.fn_unsigned_decide(p_run_id text, p_stop text, p_decision text, p_approver text, p_account text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+    v_stop jsonb;
+    mine cutter_governance.unsigned_decision;
+begin
+    perform from cutter_governance.stop_latch where run_id = p_run_id for update;
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    v_stop := cutter_governance.fn_policy_stop(p_run_id);
+    select * into mine from cutter_governance.unsigned_decision
+    where stop = p_stop and (approver = p_approver or account = p_account) order by id limit 1;
+    if mine.id is null then
+        if v_stop ->> 'stop' is distinct from p_stop then
+            return jsonb_build_object('status', 'refused', 'code', 'decided_already');
+        end if;
+        if not (v_stop -> 'unsigned')::boolean then
+            return jsonb_build_object('status', 'refused', 'code', 'signature_needed');
+        end if;
+        if p_approver = v_run.starter then
+            return jsonb_build_object('status', 'refused', 'code', 'approver_is_starter');
+        end if;
+        insert into cutter_governance.unsigned_decision (run_id, gate, stop, tier, decision, approver, account)
+        values (p_run_id, v_stop ->> 'gate', p_stop, v_stop ->> 'tier', p_decision, p_approver, p_account)
+        returning * into mine;
+        perform cutter_governance.fn_audit(p_run_id, 'unsigned_decision', to_jsonb(mine) - 'id');
+        if p_decision = 'reject' then
+            perform cutter_governance.fn_stop_set(p_run_id, 'cancel', 'rejected by ' || p_approver, p_approver);
+        end if;
+    elsif (mine.approver, mine.account, mine.decision) <> (p_approver, p_account, p_decision) then
+        return jsonb_build_object('status', 'refused', 'code', 'same_person');
+    end if;
+    return jsonb_build_object('status', 'recorded',
+        'have', cutter_governance.fn_gate_approvers(p_run_id, mine.gate) -> mine.tier,
+        'needed', cutter_governance.fn_gate_needs(mine.gate) -> mine.tier);
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_unsigned_may(p_mode text, p_tier text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+    select coalesce((select e.body ~ '(?n)^signing: optional$' from cutter_governance.policy_epoch e
+                     order by e.number desc limit 1), false)
+        and coalesce(p_tier = 'low' or (p_mode = 'dryrun' and p_tier in ('medium', 'high')), false)
+$_$;
 
 CREATE FUNCTION cutter_governance.fn_utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -3539,6 +3610,30 @@ CREATE TABLE cutter_governance.tenant_cap (
     CONSTRAINT tenant_cap_workflow_check CHECK ((workflow = ANY (ARRAY['any'::text, 'document'::text, 'batch'::text])))
 );
 
+CREATE TABLE cutter_governance.unsigned_decision (
+    id bigint NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    stop text NOT NULL,
+    tier text NOT NULL,
+    decision text NOT NULL,
+    approver text NOT NULL,
+    account text NOT NULL,
+    recorded_by text DEFAULT SESSION_USER NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT unsigned_decision_decision_check CHECK ((decision = ANY (ARRAY['approve'::text, 'reject'::text]))),
+    CONSTRAINT unsigned_decision_tier_check CHECK ((tier = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text])))
+);
+
+ALTER TABLE cutter_governance.unsigned_decision ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.unsigned_decision_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE cutter_governance.verify_result (
     verify_result_id uuid NOT NULL,
     change_set_id uuid NOT NULL,
@@ -3871,6 +3966,15 @@ ALTER TABLE ONLY cutter_governance.stop_latch
 ALTER TABLE ONLY cutter_governance.tenant_cap
     ADD CONSTRAINT tenant_cap_pkey PRIMARY KEY (tenant, workflow);
 
+ALTER TABLE ONLY cutter_governance.unsigned_decision
+    ADD CONSTRAINT unsigned_decision_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.unsigned_decision
+    ADD CONSTRAINT unsigned_decision_stop_account_key UNIQUE (stop, account);
+
+ALTER TABLE ONLY cutter_governance.unsigned_decision
+    ADD CONSTRAINT unsigned_decision_stop_approver_key UNIQUE (stop, approver);
+
 ALTER TABLE ONLY cutter_governance.verify_result
     ADD CONSTRAINT verify_result_change_set_id_key UNIQUE (change_set_id);
 
@@ -3973,6 +4077,8 @@ CREATE INDEX run_open_of_tenant ON cutter_governance.run USING btree (tenant) WH
 CREATE UNIQUE INDEX run_success_once ON cutter_governance.run USING btree (document_id, source_version_id) WHERE ((mode = 'live'::text) AND (state = 'closeout_reported'::text));
 
 CREATE INDEX slack_outbox_waiting ON cutter_governance.slack_outbox USING btree (next_eligible_at) WHERE (done_at IS NULL);
+
+CREATE INDEX unsigned_decision_run ON cutter_governance.unsigned_decision USING btree (run_id, gate);
 
 CREATE INDEX worker_heartbeat_alive ON cutter_governance.worker_heartbeat USING btree (seen_at) WHERE (state <> 'shutdown'::text);
 
@@ -4183,6 +4289,14 @@ ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_b
 CREATE TRIGGER trg_schema_baseline_no_truncate BEFORE TRUNCATE ON cutter_governance.schema_baseline FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_baseline_no_truncate;
+
+CREATE TRIGGER trg_unsigned_decision_append_only BEFORE DELETE OR UPDATE ON cutter_governance.unsigned_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.unsigned_decision ENABLE ALWAYS TRIGGER trg_unsigned_decision_append_only;
+
+CREATE TRIGGER trg_unsigned_decision_no_truncate BEFORE TRUNCATE ON cutter_governance.unsigned_decision FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.unsigned_decision ENABLE ALWAYS TRIGGER trg_unsigned_decision_no_truncate;
 
 CREATE TRIGGER trg_verify_result_append_only BEFORE DELETE OR UPDATE ON cutter_governance.verify_result FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
@@ -4449,6 +4563,9 @@ ALTER TABLE ONLY cutter_governance.slack_outbox
 
 ALTER TABLE ONLY cutter_governance.stop_latch
     ADD CONSTRAINT stop_latch_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.unsigned_decision
+    ADD CONSTRAINT unsigned_decision_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
 
 ALTER TABLE ONLY cutter_governance.verify_result
     ADD CONSTRAINT verify_result_change_set_id_fkey FOREIGN KEY (change_set_id) REFERENCES cutter_governance.cut_change_set(change_set_id);

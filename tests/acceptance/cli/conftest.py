@@ -43,7 +43,7 @@ class Cutter:
 
     async def __call__(self, *arguments: str, typed: str = "", **changed: str) -> Told:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "starter.cli", *arguments, cwd=ROOT, env=self._environment(changed),
+            sys.executable, "-m", "starter.cli", *arguments, cwd=ROOT, env=self.environment(changed),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         out, err = await asyncio.wait_for(process.communicate(typed.encode()), 120)
@@ -58,7 +58,7 @@ class Cutter:
         asks = ("--yes",) if typed is None else ()
         return await self(*arguments, "--approver", who, "--gpg-home", home, "--json", *asks, typed=typed or "")
 
-    def _environment(self, changed: dict[str, str]) -> dict[str, str]:
+    def environment(self, changed: dict[str, str]) -> dict[str, str]:
         settings = self.stack.settings
         ours = {
             "CUTTER_STATE_DIR": str(settings.state_dir),

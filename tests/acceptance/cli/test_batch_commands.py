@@ -277,7 +277,7 @@ async def test_python_m_starter_batch_is_the_same_command(stack: Stack, cutter: 
 
 async def _starter(cutter: Cutter, *arguments: str) -> Told:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "starter", *arguments, cwd=ROOT, env=cutter._environment({}),
+        sys.executable, "-m", "starter", *arguments, cwd=ROOT, env=cutter.environment({}),
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     out, err = await asyncio.wait_for(process.communicate(), 60)

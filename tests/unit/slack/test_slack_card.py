@@ -63,6 +63,12 @@ def test_enacting_is_told_without_differences() -> None:
     assert "added" not in said
 
 
+def test_a_stop_of_the_policy_is_told_with_its_reason() -> None:
+    said = words(card.asked(EFFECT))
+    assert "The policy stopped it there, of 27 units. policy.yaml line 5" in said
+    assert "ICX-LAW-2026-001 waits at IG_backup" in said
+
+
 def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None:
     assert buttons(card.asked(WAITING)) == []
     assert buttons(card.asked(EFFECT)) == [card.APPROVE, card.REJECT]
@@ -70,10 +76,20 @@ def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None
     assert {one["value"] for one in objects(card.asked(EFFECT)) if one.get("type") == "button"} == {WAITING.subject}
 
 
-@pytest.mark.parametrize("place", ["SG_cut_authz", "SG_lifecycle_authz"])
-def test_a_sovereign_gate_of_a_live_run_cannot_be_built_with_buttons(place: str) -> None:
-    with pytest.raises(ValueError, match="signatures alone"):
-        replace(WAITING, place=place, unsigned=True)
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"place": "SG_cut_authz"},
+        {"place": "SG_lifecycle_authz"},
+        {"place": "SG_cut_authz", "mode": "dryrun"},
+        {"tier": Tier.MEDIUM},
+        {"tier": Tier.HIGH},
+    ],
+)
+def test_no_card_can_be_built_whose_buttons_would_pass_by_a_signature(changed: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"signatures alone|lowest tier"):
+        replace(EFFECT, **changed)
+    assert buttons(card.asked(replace(EFFECT, tier=Tier.HIGH, mode="dryrun"))) == [card.APPROVE, card.REJECT]
 
 
 def test_a_decided_card_names_who_decided_and_has_nothing_to_type() -> None:

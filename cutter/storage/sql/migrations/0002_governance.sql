@@ -247,6 +247,23 @@ create table cutter_governance.order_consumption (
     consumed_at timestamptz not null default clock_timestamp()
 );
 
+-- What people decided of a policy's stop without a signature, where the signed epoch lets them: each of them once a stop.
+create table cutter_governance.unsigned_decision (
+    id bigint generated always as identity primary key,
+    run_id text not null references cutter_governance.run,
+    gate text not null,
+    stop text not null,
+    tier text not null check (tier in ('low', 'medium', 'high')),
+    decision text not null check (decision in ('approve', 'reject')),
+    approver text not null,
+    account text not null,
+    recorded_by text not null default session_user,
+    recorded_at timestamptz not null default clock_timestamp(),
+    unique (stop, approver),
+    unique (stop, account)
+);
+create index unsigned_decision_run on cutter_governance.unsigned_decision (run_id, gate);
+
 create table cutter_governance.drift_acknowledgement (
     id bigint generated always as identity primary key,
     run_id text not null references cutter_governance.run,

@@ -27,7 +27,7 @@ declare
     name text;
 begin
     foreach name in array array['audit_event', 'approval_consumption', 'approval_verdict', 'approval_revocation',
-        'order_consumption', 'drift_acknowledgement', 'message_refusal', 'decision_backlog_history', 'manifest_unit_block',
+        'order_consumption', 'unsigned_decision', 'drift_acknowledgement', 'message_refusal', 'decision_backlog_history', 'manifest_unit_block',
         'cut_change_set', 'cut_change_set_affected_row', 'dot_pair_signature', 'verify_result', 'action_receipt',
         'policy_epoch', 'governing_policy', 'prepared_decision', 'definition_snapshot', 'definition_cache', 'schema_baseline', 'gate_catalogue']
     loop
@@ -310,24 +310,44 @@ as $$
     from unnest(array['low', 'medium', 'high']) as tier
 $$;
 
--- How many different people have approved what a gate does: those whose approval its sovereign gate has consumed, and
--- those who signed that the run may go on when the policy had stopped it here.
-create function cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) returns integer
+-- Whether what a tier asks for may be decided without a signature: the signed epoch must say that signing is optional, and
+-- then it may in a rehearsal, and of a live run what is of the lowest tier. The sovereign gates never ask this.
+create function cutter_governance.fn_unsigned_may(p_mode text, p_tier text) returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-    select count(*)::integer from (
-        select n.fingerprint from cutter_governance.gate_catalogue g
+    select coalesce((select e.body ~ '(?n)^signing: optional$' from cutter_governance.policy_epoch e
+                     order by e.number desc limit 1), false)
+        and coalesce(p_tier = 'low' or (p_mode = 'dryrun' and p_tier in ('medium', 'high')), false)
+$$;
+
+-- How many different people have approved what a gate does, as each tier counts them: those whose approval its sovereign
+-- gate has consumed, those who signed that the run may go on when the policy had stopped it here, and those who said so
+-- without a signature where the tier lets them.
+create function cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    with signed as (
+        select n.fingerprint, n.approver from cutter_governance.gate_catalogue g
         join cutter_governance.gate_catalogue s on s.sovereign is not null and s.ordinal <= g.ordinal
             and s.sovereign = cutter_governance.fn_gate_sovereign(g.gate)
         join cutter_governance.approval_consumption n on n.run_id = p_run_id and n.gate = s.sovereign
         where g.gate = p_gate
         union
-        select o.fingerprint from cutter_governance.gate_catalogue g
+        select o.fingerprint, o.approver from cutter_governance.gate_catalogue g
         join cutter_governance.order_consumption o on o.run_id = p_run_id and o.decision = 'resume'
         join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
             and v.approval_sha256 = o.statement_sha256 and v.statement ->> 'stopped_state' = 'stopped_policy_' || g.phase
-        where g.gate = p_gate) as people
+        where g.gate = p_gate),
+    unsigned as (
+        select least(count(distinct u.approver), count(distinct u.account)) as people
+        from cutter_governance.unsigned_decision u
+        where u.run_id = p_run_id and u.gate = p_gate and u.decision = 'approve'
+            and u.approver not in (select approver from signed))
+    select jsonb_object_agg(tier, (select count(distinct fingerprint) from signed)
+        + case when cutter_governance.fn_unsigned_may(r.mode, tier) then (select people from unsigned) else 0 end)
+    from unnest(array['low', 'medium', 'high']) as tier, cutter_governance.run r where r.run_id = p_run_id
 $$;
 
 -- Keeps the text of a policy that a worker decided by; answers what is kept beside each decision.
@@ -364,8 +384,9 @@ as $$
             then 'policy_denied'
         when p_step.sovereign is null and exists (
             select from jsonb_array_elements(p_policy -> 'decisions') as d
-            where d ->> 'verdict' = 'needs_approval' and cutter_governance.fn_gate_approvers(p_run_id, p_step.gate)
-                < (cutter_governance.fn_gate_needs(p_step.gate) ->> (d ->> 'tier'))::integer)
+            where d ->> 'verdict' = 'needs_approval'
+                and (cutter_governance.fn_gate_approvers(p_run_id, p_step.gate) ->> (d ->> 'tier'))::integer
+                    < (cutter_governance.fn_gate_needs(p_step.gate) ->> (d ->> 'tier'))::integer)
             then 'policy_approval_missing' end
 $$;
 

@@ -325,8 +325,70 @@ as $$
     where r.run_id = p_run_id
 $$;
 
+-- What the policy has stopped a run for, and how far people are with it; null for a run that it has not stopped. `stop` is
+-- this very stop. Without a known tier the highest asks; what people have stopped as well, takes a signature.
+create function cutter_governance.fn_policy_stop(p_run_id text) returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select jsonb_build_object(
+        'stop', 'stop:' || r.run_id || ':' || (extract(epoch from r.state_at) * 1000000)::bigint, 'gate', g.gate,
+        'tier', asked.tier, 'unsigned', not l.stopped and cutter_governance.fn_unsigned_may(r.mode, asked.tier),
+        'have', cutter_governance.fn_gate_approvers(r.run_id, g.gate) -> asked.tier,
+        'needed', cutter_governance.fn_gate_needs(g.gate) -> asked.tier)
+    from cutter_governance.run r
+    join cutter_governance.stop_latch l on l.run_id = r.run_id
+    join cutter_governance.gate_catalogue g on r.state = 'stopped_policy_' || g.phase,
+    coalesce(r.last_error -> 'report' ->> 'tier', 'high') as asked (tier)
+    where r.run_id = p_run_id and r.ended_at is null
+$$;
+
+-- Records what somebody decides of a policy's stop without a signature: `p_account` is what they were known by, such as
+-- a Slack user. Decided again, the first answer stands. A rejection cancels the run; an approval is counted.
+create function cutter_governance.fn_unsigned_decide(
+    p_run_id text, p_stop text, p_decision text, p_approver text, p_account text) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run cutter_governance.run;
+    v_stop jsonb;
+    mine cutter_governance.unsigned_decision;
+begin
+    perform from cutter_governance.stop_latch where run_id = p_run_id for update;
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    v_stop := cutter_governance.fn_policy_stop(p_run_id);
+    select * into mine from cutter_governance.unsigned_decision
+    where stop = p_stop and (approver = p_approver or account = p_account) order by id limit 1;
+    if mine.id is null then
+        if v_stop ->> 'stop' is distinct from p_stop then
+            return jsonb_build_object('status', 'refused', 'code', 'decided_already');
+        end if;
+        if not (v_stop -> 'unsigned')::boolean then
+            return jsonb_build_object('status', 'refused', 'code', 'signature_needed');
+        end if;
+        if p_approver = v_run.starter then
+            return jsonb_build_object('status', 'refused', 'code', 'approver_is_starter');
+        end if;
+        insert into cutter_governance.unsigned_decision (run_id, gate, stop, tier, decision, approver, account)
+        values (p_run_id, v_stop ->> 'gate', p_stop, v_stop ->> 'tier', p_decision, p_approver, p_account)
+        returning * into mine;
+        perform cutter_governance.fn_audit(p_run_id, 'unsigned_decision', to_jsonb(mine) - 'id');
+        if p_decision = 'reject' then
+            perform cutter_governance.fn_stop_set(p_run_id, 'cancel', 'rejected by ' || p_approver, p_approver);
+        end if;
+    elsif (mine.approver, mine.account, mine.decision) <> (p_approver, p_account, p_decision) then
+        return jsonb_build_object('status', 'refused', 'code', 'same_person');
+    end if;
+    return jsonb_build_object('status', 'recorded',
+        'have', cutter_governance.fn_gate_approvers(p_run_id, mine.gate) -> mine.tier,
+        'needed', cutter_governance.fn_gate_needs(mine.gate) -> mine.tier);
+end
+$$;
+
 -- Resumes a stopped run. A latched stop, drift and the hard cap need an accepted signed statement, judged after the run
--- stopped and consumed here. Acknowledging drift lifts no stop: that takes a `resume` of its own.
+-- stopped and consumed here; but a policy's stop goes on by itself once enough people have approved. Acknowledging drift
+-- lifts no stop: that takes a `resume` of its own.
 create function cutter_governance.fn_run_resume(p_run_id text, p_statement_sha256 text default null) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -335,19 +397,21 @@ declare
     v_run cutter_governance.run;
     latch cutter_governance.stop_latch;
     verdict cutter_governance.approval_verdict;
-    v_step cutter_governance.gate_catalogue;
+    v_stop jsonb;
+    v_after jsonb;
     v_survey jsonb;
     v_needed text;
-    v_before integer;
-    v_have integer;
-    v_people integer;
 begin
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for update;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     if v_run.state is null or v_run.state not like 'stopped\_%' then
         return jsonb_build_object('status', 'not_stopped', 'state', v_run.state);
     end if;
-    if latch.stopped or cutter_governance.fn_stop_is_signed(v_run.state) then
+    v_stop := cutter_governance.fn_policy_stop(p_run_id);
+    if (latch.stopped or cutter_governance.fn_stop_is_signed(v_run.state))
+        and not coalesce(p_statement_sha256 is null and not latch.stopped
+            and (v_stop -> 'have')::integer >= (v_stop -> 'needed')::integer, false)
+    then
         v_needed := case when v_run.state like 'stopped\_drift\_%' then 'acknowledge_drift' else 'resume' end;
         select * into verdict from cutter_governance.approval_verdict v
         where v.run_id = p_run_id and v.accepted and v.approval_sha256 = p_statement_sha256 and v.decision = v_needed;
@@ -366,19 +430,14 @@ begin
                 return jsonb_build_object('status', 'refused', 'code', 'not_what_was_acknowledged', 'decision', v_needed);
             end if;
         end if;
-        v_step := (select g from cutter_governance.gate_catalogue g where v_run.state = 'stopped_policy_' || g.phase);
-        v_before := cutter_governance.fn_gate_approvers(p_run_id, v_step.gate);
         insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
         values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint);
-        if v_step.gate is not null and v_needed = 'resume' then
-            v_have := cutter_governance.fn_gate_approvers(p_run_id, v_step.gate);
-            v_people := (cutter_governance.fn_gate_needs(v_step.gate)
-                ->> coalesce(v_run.last_error -> 'report' ->> 'tier', 'high'))::integer;
-            if v_have < v_people then
-                return jsonb_build_object('status', case when v_have = v_before then 'refused' else 'more_needed' end,
-                    'code', case when v_have = v_before then 'approved_before' else 'more_needed' end,
-                    'decision', v_needed, 'state', v_run.state, 'have', v_have, 'needed', v_people);
-            end if;
+        v_after := cutter_governance.fn_policy_stop(p_run_id);
+        if v_needed = 'resume' and (v_after -> 'have')::integer < (v_after -> 'needed')::integer then
+            return v_after || jsonb_build_object('state', v_run.state, 'decision', v_needed)
+                || case when v_after -> 'have' = v_stop -> 'have'
+                    then jsonb_build_object('status', 'refused', 'code', 'approved_before')
+                    else jsonb_build_object('status', 'more_needed', 'code', 'more_needed') end;
         end if;
         if v_needed = 'acknowledge_drift' then
             insert into cutter_governance.drift_acknowledgement (run_id, statement_sha256, after_pins, pin_seq)

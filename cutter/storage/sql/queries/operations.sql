@@ -45,12 +45,14 @@ select gate, message, code, reason, at from cutter_governance.message_refusal wh
 -- name: runs_not_ended
 select r.run_id, r.document_id, r.mode, r.starter, r.state, r.batch_id, r.first_execution_id,
     l.stopped as latched, l.kind, l.reason as stop_reason,
+    coalesce((p.stop -> 'have')::integer >= (p.stop -> 'needed')::integer, false) as approved,
     exists (select from cutter_governance.gate_receipt g
             where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
     exists (select from cutter_governance.gate_attempt a where a.run_id = r.run_id) as attempted,
     extract(epoch from clock_timestamp() - r.created_at)::float as age_seconds
 from cutter_governance.run r
 join cutter_governance.stop_latch l on l.run_id = r.run_id
+cross join lateral (select cutter_governance.fn_policy_stop(r.run_id) as stop) as p
 where r.ended_at is null
 order by r.created_at, r.run_id
 

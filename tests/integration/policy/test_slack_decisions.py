@@ -1,0 +1,289 @@
+"""What the policy has stopped, a press decides where the signed epoch lets it go unsigned, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from activities.sovereign import resume_run
+from cutter.approvals import epochs, schema
+from cutter.approvals.policy import Signing
+from cutter.gates.catalogue import WorkerRole
+from cutter.messages import Mode, ResumeInput
+from cutter.policy import current
+from cutter.settings import Settings
+from cutter.slack import callback
+from cutter.slack.api import Slack
+from cutter.slack.posting import make_pass
+from starter import approvers
+from starter.slack_decisions import resolve
+from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
+from tests.support.runs import Deployment, drive, law
+
+ALICE, BOB, OLGA = "U0ALICE", "U0BOB", "U0OLGA"
+DECIDE = "select cutter_governance.fn_unsigned_decide(%s, %s, %s, %s, %s)"
+STOP = "select cutter_governance.fn_policy_stop(%s)"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """A run that the policy has stopped before its backup, and the channel with its card."""
+
+    made: Deployment
+    settings: Settings
+    slack: FakeSlack
+    run_id: str
+
+    def make_pass(self) -> Json:
+        """Bring the channel up to date; the newest message."""
+        make_pass(self.settings, Slack(url=self.slack.url, token=TOKEN))
+        return self.slack.posted[-1]
+
+    def press(self, user: str, *, approve: bool = True, **changed: Any) -> str:
+        """What somebody is told who presses a button of the card, or forges such a press."""
+        message = self.slack.posted[0]
+        action = "cutter_approve" if approve else "cutter_reject"
+        forged = {"actions": [{"action_id": action, "value": message["metadata"]["event_payload"]["subject"]}]}
+        click = callback.click(self.slack.press(message, action, user=user, **forged))
+        assert click is not None
+        settings = self.settings.model_copy(update=changed)
+        reply = resolve(settings, click)
+        reply.afterwards()
+        return reply.text
+
+    def stop(self) -> Json | None:
+        found: Json | None = self.made.database.value(STOP, (self.run_id,))
+        return found
+
+    def decide(self, approver: str, account: str, *, decision: str = "approve", stop: str = "") -> Json:
+        """The same by SQL, as whoever has the operator's password can."""
+        stop = stop or (self.stop() or {})["stop"]
+        found: Json = self.made.database.value(
+            DECIDE, (self.run_id, stop, decision, approver, account), role="cutter_operator"
+        )
+        return found
+
+    def resume(self) -> tuple[str, str]:
+        """What the run's workflow does when it is told; the state then."""
+        done = resume_run(self.made.deps[WorkerRole.CUTTER], ResumeInput(run_id=self.run_id))
+        return done.code, str(self.made.run_row(self.run_id)["state"])
+
+    def decisions(self) -> list[Json]:
+        found: list[Json] = self.made.database.value(
+            "select coalesce(jsonb_agg(to_jsonb(u) order by id), '[]') from cutter_governance.unsigned_decision u"
+        )
+        return found
+
+
+def buttons(message: Json) -> int:
+    return json.dumps(message).count('"type": "button"')
+
+
+def epoch(made: Deployment, folder: Path, signing: Signing) -> None:
+    """The next epoch: the same people and gates, and whether signing is optional."""
+    previous = epochs.read_epoch(made.settings.approvers, 1)
+    shutil.copytree(made.settings.approvers, folder)
+    following = epochs.propose(folder, previous, approvers=previous.approvers, signing=signing)
+    approvers.install(made.settings, following)
+    made.settings = made.settings.model_copy(update={"approvers_dir": folder})
+    for role, deps in made.deps.items():
+        made.deps[role] = replace(deps, settings=deps.settings.model_copy(update={"approvers_dir": folder}))
+
+
+def stopped(made: Deployment, slack: FakeSlack, *, tier: str, mode: Mode = "live") -> Stopped:
+    """A run that waits as stopped_policy_backup."""
+    rule = f"rules:\n  - name: ask\n    connector: backup\n    verdict: needs_approval({tier})\n"
+    asking = current.shipped().replace(b"rules:\n", rule.encode())
+    current.install(made.settings.policy, asking, replace=True)
+    run_id = drive(made, law(2), until="IG_cutplan", mode=mode).run_id
+    outcome = made.gate("IG_backup", run_id)
+    assert outcome.state == "stopped_policy_backup", outcome
+    people = {ALICE: "alice", BOB: "bob", OLGA: "olga", "U0MALLORY": "mallory"}
+    settings = made.settings.model_copy(
+        update={"slack_channel": CHANNEL, "slack_url": slack.url, "slack_people": people,
+                "temporal_address": "127.0.0.1:1"}
+    )  # fmt: skip
+    return Stopped(made=made, settings=settings, slack=slack, run_id=run_id)
+
+
+@pytest.fixture
+def slack() -> Iterator[FakeSlack]:
+    with fake_slack() as made:
+        yield made
+
+
+@pytest.fixture
+def optional(deployment: Deployment, tmp_path: Path) -> Deployment:
+    """A deployment whose signed epoch says that signing is optional."""
+    epoch(deployment, tmp_path / "approvers", Signing.OPTIONAL)
+    return deployment
+
+
+def test_one_person_lets_a_run_go_on_that_asks_for_the_lowest_tier(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="low")
+    card = run.make_pass()
+    assert buttons(card) == 2
+    assert "rule ask says needs_approval(low) to backup take at IG_backup" in json.dumps(card)
+    assert run.resume() == ("refused", "stopped_policy_backup")
+    told = run.press(ALICE)
+    assert told == "alice approves it: 1 of 1. It goes on."
+    assert run.press(ALICE) == told
+    assert [(one["approver"], one["account"], one["tier"]) for one in run.decisions()] == [
+        ("alice", f"slack:{ALICE}", "low")
+    ]
+    assert run.resume() == ("resumed", "cutplan_ok")
+    assert run.press(ALICE) == told
+    assert optional.gate("IG_backup", run.run_id, quick=True).status == "passed"
+    assert "approved by alice" in json.dumps(run.make_pass())
+    assert [one["text"] for one in slack.answers] == [told] * 3
+    assert run.press(BOB) == f"It was decided already: `cutter status {run.run_id}`."
+
+
+def test_what_was_decided_is_in_the_audit_chain(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="low")
+    run.make_pass()
+    run.press(ALICE)
+    bodies = optional.database.value(
+        "select jsonb_agg(body::jsonb) from cutter_governance.audit_event where kind = 'unsigned_decision'"
+    )
+    assert [(one["decision"], one["approver"], one["gate"]) for one in bodies] == [("approve", "alice", "IG_backup")]
+
+
+def test_a_rejection_cancels_the_run_and_a_second_one_says_the_same(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="low")
+    run.make_pass()
+    told = run.press(ALICE, approve=False)
+    assert told == "alice rejects it: the run is cancelled."
+    latch = optional.database.value("select to_jsonb(l) from cutter_governance.stop_latch l")
+    assert (latch["stopped"], latch["kind"], latch["set_by"]) == (True, "cancel", "alice")
+    assert run.press(ALICE, approve=False) == told
+    assert "first answer stands" in run.press(ALICE)
+    assert run.resume() == ("refused", "stopped_policy_backup")
+    assert len(run.decisions()) == 1
+
+
+def test_the_highest_tier_of_a_rehearsal_takes_two_people_and_nobody_counts_twice(
+    optional: Deployment, slack: FakeSlack
+) -> None:
+    run = stopped(optional, slack, tier="high", mode="dryrun")
+    assert buttons(run.make_pass()) == 2
+    told = run.press(ALICE)
+    assert told == "alice approves it: 1 of 2. Another person must approve it too."
+    assert run.press(ALICE) == told
+    assert run.resume()[0] == "refused"
+    # The same person by another account, and the same account under another name.
+    assert "first answer stands" in run.press(BOB, slack_people={BOB: "alice"})
+    assert "first answer stands" in run.press(ALICE, slack_people={ALICE: "bob"})
+    assert run.resume()[0] == "refused"
+    assert run.press(BOB) == "bob approves it: 2 of 2. It goes on."
+    assert run.resume() == ("resumed", "cutplan_ok")
+
+
+@pytest.mark.parametrize("tier", ["medium", "high"])
+def test_a_live_run_above_the_lowest_tier_takes_signatures(optional: Deployment, slack: FakeSlack, tier: str) -> None:
+    run = stopped(optional, slack, tier=tier)
+    assert buttons(run.make_pass()) == 0
+    assert f"cutter approve {run.run_id} --decision resume" in run.press(ALICE)
+    assert run.decide("alice", "slack:x") == {"status": "refused", "code": "signature_needed"}
+    assert run.decide("alice", "slack:x", decision="reject") == {"status": "refused", "code": "signature_needed"}
+    assert (run.decisions(), run.resume()[0]) == ([], "refused")
+
+
+@pytest.mark.parametrize(("tier", "mode"), [("low", "live"), ("low", "dryrun"), ("high", "dryrun")])
+def test_without_the_signed_epoch_s_word_everything_takes_signatures(
+    deployment: Deployment, slack: FakeSlack, tier: str, mode: Mode
+) -> None:
+    run = stopped(deployment, slack, tier=tier, mode=mode)
+    assert buttons(run.make_pass()) == 0
+    assert "nothing was changed" in run.press(ALICE)
+    assert run.decide("alice", "slack:x") == {"status": "refused", "code": "signature_needed"}
+    assert (run.decisions(), run.resume()[0]) == ([], "refused")
+
+
+def test_who_may_not_sign_decides_nothing_without_a_signature_either(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="low")
+    run.make_pass()
+    assert "mallory is no approver of epoch 2" in run.press("U0MALLORY")
+    assert "not known here" in run.press("U0STRANGER")
+    assert "olga is no approver" in run.press(OLGA)
+    optional.database.run("update cutter_governance.run set starter = 'alice'")
+    assert "alice started this run" in run.press(ALICE)
+    assert run.decide("alice", "slack:x")["code"] == "approver_is_starter"
+    assert run.decisions() == []
+
+
+def test_a_stop_by_a_person_is_not_lifted_by_a_press(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="low")
+    run.make_pass()
+    optional.database.run("update cutter_governance.stop_latch set stopped = true, kind = 'stop', set_at = now()")
+    assert "takes a signature" in run.press(ALICE)
+    assert (run.decisions(), run.resume()[0]) == ([], "refused")
+
+
+def test_a_person_who_stops_the_run_outweighs_those_who_let_it_go_on(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="low")
+    run.make_pass()
+    assert "1 of 1" in run.press(ALICE)
+    optional.database.run("update cutter_governance.stop_latch set stopped = true, kind = 'stop', set_at = now()")
+    assert run.resume() == ("refused", "stopped_policy_backup")
+
+
+def test_a_decision_counts_for_no_tier_that_takes_signatures(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="low")
+    run.make_pass()
+    run.press(ALICE)
+    assert run.resume() == ("resumed", "cutplan_ok")
+    # The policy asks for more before the gate is tried again.
+    asking = current.read(optional.settings.policy)
+    more = asking.text.replace("needs_approval(low)", "needs_approval(medium)").encode()
+    current.install(optional.settings.policy, more, replace=True)
+    outcome = optional.gate("IG_backup", run.run_id)
+    assert (outcome.status, outcome.state) == ("needs_approval", "stopped_policy_backup")
+    assert "0 of 1 have approved" in outcome.reason
+    assert run.resume()[0] == "refused"
+    card = run.make_pass()
+    assert (buttons(card), "tier medium" in json.dumps(card)) == (0, True)
+
+
+def test_a_decision_about_one_stop_is_none_about_the_next(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="high", mode="dryrun")
+    run.make_pass()
+    before = (run.stop() or {})["stop"]
+    optional.database.run("update cutter_governance.run set state_at = state_at + interval '1 second'")
+    assert run.decide("alice", "slack:x", stop=before)["code"] == "decided_already"
+    assert run.decisions() == []
+
+
+def test_a_signature_and_a_press_are_two_people_and_never_one_twice(optional: Deployment, slack: FakeSlack) -> None:
+    run = stopped(optional, slack, tier="high", mode="dryrun")
+    run.make_pass()
+    said = optional.order(run.run_id, schema.RESUME, by=0, stopped_state="stopped_policy_backup")
+    assert said.accepted, said
+    told = ResumeInput(run_id=run.run_id, statement_sha256=said.approval_sha256)
+    assert resume_run(optional.deps[WorkerRole.CUTTER], told).code == "more_needed"
+    assert "1 of 2" in run.press(ALICE)
+    assert run.resume()[0] == "refused"
+    assert "2 of 2" in run.press(BOB)
+    assert run.resume() == ("resumed", "cutplan_ok")
+
+
+def test_only_the_operator_decides_by_sql(optional: Deployment) -> None:
+    allowed = optional.database.value("""
+        select coalesce(jsonb_agg(r), '[]') from unnest(array['cutter_read', 'cutter_backup', 'cutter_exec',
+            'cutter_verify', 'directus', 'cutter_operator']) as r
+        where has_function_privilege(r, 'cutter_governance.fn_unsigned_decide(text, text, text, text, text)', 'EXECUTE')
+            or has_table_privilege(r, 'cutter_governance.unsigned_decision', 'INSERT, UPDATE, DELETE')
+    """)
+    assert allowed == ["cutter_operator"]
+    inserting = optional.database.value(
+        "select has_table_privilege('cutter_operator', 'cutter_governance.unsigned_decision', 'INSERT, UPDATE, DELETE')"
+    )
+    assert inserting is False
