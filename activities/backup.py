@@ -141,7 +141,9 @@ def _by_policy(
     if state != State.AWAITING_CUT_AUTHORIZATION:
         return GateOutcome(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
     with translated(), deps.pool(Role.READ).connection() as connection:
-        connection.execute("select cutter_governance.fn_run_stop(%s, %s, %s)", (run_id, to_state, str(problem)))
+        connection.execute(
+            "select cutter_governance.fn_run_stop(%s, %s, %s)", (run_id, to_state, f"{problem.code}: {problem}")
+        )
     status: GateStatus = "failed" if isinstance(problem, PolicyDenied) else "needs_approval"
     return GateOutcome(gate=gate.GATE, status=status, code=problem.code, reason=str(problem)[:500], state=to_state)
 

@@ -19,7 +19,7 @@ from activities.batch_documents import overview_of, report_of
 from activities.batch_folder import follow_batch
 from activities.begin import mint_run_id
 from activities.deps import Deps
-from activities.escalate import wrote
+from activities.escalate import enacted, wrote
 from cutter import limits
 from cutter.batch import documents, registry, steering
 from cutter.batch.disposition import Failure, disposition
@@ -246,7 +246,9 @@ def _error_body(connection: Connection, one: Json, entry: Entry) -> str:
         run_id=one["run_id"], document_id=one["document_id"], state=entry.state,
         gate=error.get("gate") or last.get("gate", ""), code=entry.code, error=error,
         sidecar=render_state(sidecar).decode(),
-        advice=disposition(Failure(state=entry.state, code=code_of(error), wrote=wrote(sidecar))),
+        advice=disposition(Failure(
+            state=entry.state, code=code_of(error), wrote=wrote(sidecar), enacted=enacted(sidecar)
+        )),
         command=documents.command_of(one),
     )  # fmt: skip
 

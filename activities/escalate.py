@@ -80,6 +80,11 @@ def wrote(sidecar: Json) -> bool:
     return any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in sidecar["receipts"])
 
 
+def enacted(sidecar: Json) -> bool:
+    """True when the enactment is sealed: what stands is law and is never voided."""
+    return any(receipt["gate"] == "IG_lifecycle_enact_execute" for receipt in sidecar["receipts"])
+
+
 def command_of(sidecar: Json) -> str:
     """What is typed to move this run on."""
     return step_of(sidecar).command
@@ -90,5 +95,5 @@ def step_of(sidecar: Json) -> Step:
     run, latch = sidecar["run"], sidecar["latch"] or {}
     return next_step(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
-        latched=bool(latch.get("stopped")), wrote=wrote(sidecar),
+        latched=bool(latch.get("stopped")), wrote=wrote(sidecar), enacted=enacted(sidecar),
     )  # fmt: skip

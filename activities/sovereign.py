@@ -69,7 +69,8 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
         except PolicyDenied as problem:
             connection.rollback()
             connection.execute(
-                "select cutter_governance.fn_run_stop(%s, 'failed_policy', %s)", (input.run_id, str(problem))
+                "select cutter_governance.fn_run_stop(%s, 'failed_policy', %s)",
+                (input.run_id, f"{problem.code}: {problem}"),
             )
             return RequestView(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
     approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request, tier)
@@ -201,6 +202,9 @@ def resume_run(deps: Deps, input: ResumeInput) -> StateView:
         answer = call(
             connection, "select cutter_governance.fn_run_resume(%s, %s)", (input.run_id, input.statement_sha256)
         )
+    if answer["status"] == "more_needed":
+        reason = f"{answer['have']} of {answer['needed']} people have signed that it goes on"
+        return StateView(state=answer["state"], code="more_needed", reason=reason)
     return StateView(state=answer.get("state", ""), code=answer["status"], reason=answer.get("decision", ""))
 
 

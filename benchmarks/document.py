@@ -37,6 +37,7 @@ from cutter.settings import Settings
 from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
 from starter import demo, runs, signing, source
 from starter.client import connect
+from tests.support.gate_calls import allowed
 from tests.support.laws import law
 from tests.support.processes import Stack, stack
 from worker import build_deps
@@ -142,9 +143,8 @@ class Bench:
         deps, leg = self.direct[WorkerRole.EXEC], GATES[5]
         attempt = begin_attempt(deps.pool(leg.role), leg, run_id, worker="bench", lease_seconds=600)
         assert isinstance(attempt, Attempt)
-        with gate_transaction(
-            deps.pool(leg.role), attempt, Terms(rehearse=True, cap_seconds=600, reads=[pinned_read(attempt)])
-        ) as opened:
+        terms = Terms(policy=allowed(leg.name), rehearse=True, cap_seconds=600, reads=[pinned_read(attempt)])
+        with gate_transaction(deps.pool(leg.role), attempt, terms) as opened:
             assert isinstance(opened, Open), opened
             _, plan = plan_of(deps, opened)
             began = time.perf_counter()

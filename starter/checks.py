@@ -16,6 +16,8 @@ import psycopg
 from cutter import limits
 from cutter.errors import CutterError, Unavailable
 from cutter.gates.catalogue import WorkerRole
+from cutter.policy import current
+from cutter.policy.rules import Policy
 from cutter.settings import Settings, dsn
 from cutter.stack import key_homes, ports, postgres, records, supervisor, temporal, workers
 from cutter.stack.records import Service
@@ -66,6 +68,7 @@ def _all(settings: Settings) -> Iterator[Check]:
     yield temporal_server(settings, known)
     yield database(settings)
     yield migrations(settings)
+    yield policy(settings)
     for role in WorkerRole:
         yield process(workers.service_name(settings, role), known)
     yield disk(settings)
@@ -164,6 +167,18 @@ def migrations(settings: Settings) -> Check:
     if waiting:
         return Check(name="migrations", verdict=Verdict.BAD, found=f"{len(waiting)} waiting", remedy="cutter migrate")
     return Check(name="migrations", verdict=Verdict.OK, found="up to date")
+
+
+def policy(settings: Settings) -> Check:
+    """Whether policy.yaml allows anything at all; off before it was ever installed."""
+    found = current.read(settings.policy)
+    if isinstance(found, Policy):
+        return Check(name="policy", verdict=Verdict.OK, found=f"{len(found.rules)} rules, {settings.policy}")
+    if not settings.policy.exists():
+        return Check(name="policy", verdict=Verdict.OFF, found="none is installed", remedy="cutter policy install")
+    return Check(
+        name="policy", verdict=Verdict.BAD, found=str(found.problems[0]), remedy="cutter policy check --current"
+    )
 
 
 def disk(settings: Settings) -> Check:

@@ -208,9 +208,10 @@ def exit_code(found: dict[str, Any], state: str, *, wait: bool) -> ExitCode:
 def next_step(settings: Settings, found: dict[str, Any]) -> str:
     """What moves the run on, by what the database says of it."""
     seen = runs.sidecar(settings, found["run_id"])
+    sealed = {one["gate"] for one in seen["receipts"]}
     step = steps.next_step(
         run_id=found["run_id"], document_id=found["document_id"], state=found["state"], outcome=found.get("outcome"),
-        latched=seen["latch"]["stopped"], wrote=any(one["gate"] == LEG_A for one in seen["receipts"]),
+        latched=seen["latch"]["stopped"], wrote=LEG_A in sealed, enacted="IG_lifecycle_enact_execute" in sealed,
         law_by=found.get("law_by"),
     )  # fmt: skip
     return step.command

@@ -92,7 +92,7 @@ def _commands(row: View) -> list[str]:
         return [f"cutter status {row['document_id']}"]
     step = next_step(
         run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
-        latched=bool(row["latched"]), wrote=row["wrote"],
+        latched=bool(row["latched"]), wrote=row["wrote"], enacted=row["enacted"],
     )  # fmt: skip
     return list(step.commands)
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
 from cutter.evidence.run_view import run_view, short_time
-from cutter.gates.catalogue import GATES
+from cutter.gates.catalogue import BY_NAME, GATES
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
@@ -83,6 +83,7 @@ def _run_line(row: View) -> View:
     step = next_step(
         run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
         latched=row["latched"], wrote=row["wrote"], law_by=row["law_by"],
+        enacted=row["sealed"] >= BY_NAME["IG_lifecycle_enact_execute"].number,
     )  # fmt: skip
     return {
         "document_id": row["document_id"],

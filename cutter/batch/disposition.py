@@ -22,11 +22,12 @@ class Disposition(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A run's state with its reason code. `wrote`: leg A is sealed, so drafts stand."""
+    """A run's state with its reason code. `wrote`: leg A is sealed, so drafts stand; `enacted`: they are law."""
 
     state: str
     code: str = ""
     wrote: bool = False
+    enacted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ def _of_a_stop(failure: Failure) -> Recommendation:
 
 
 def _of_a_failure(failure: Failure) -> Recommendation:
-    if failure.state == "failed_closeout":
+    if failure.enacted or failure.state == "failed_closeout":
         return _fix("the law is enacted and cannot be voided: only its closeout is missing")
     if failure.wrote:
         return _void("drafts of it stand: they are withdrawn before it is cut again")

@@ -52,9 +52,10 @@ class Step:
 
 def next_step(
     *, run_id: str, document_id: str, state: str, outcome: str | None = None, latched: bool = False,
-    wrote: bool = False, law_by: str | None = None,
+    wrote: bool = False, enacted: bool = False, law_by: str | None = None,
 ) -> Step:  # fmt: skip
-    """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may stand.
+    """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may stand;
+    `enacted`: the enactment is, so that what stands is law.
 
     `law_by` is the run that enacted the law, for a run that was skipped because of it.
     """
@@ -67,7 +68,7 @@ def next_step(
     if state.startswith("voided_"):
         return _nobody(f"cutter run {document_id}")
     if state.startswith("failed_"):
-        return _failed(run_id, document_id, state, wrote=wrote)
+        return _failed(run_id, document_id, state, wrote=wrote, enacted=enacted or state == "failed_closeout")
     if state.startswith("stopped_"):
         return _stopped(run_id, state, latched=latched)
     if latched:
@@ -82,12 +83,12 @@ def _nobody(command: str) -> Step:
     return Step(needs=Needs.NOTHING, commands=(command,))
 
 
-def _failed(run_id: str, document_id: str, state: str, *, wrote: bool) -> Step:
+def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: bool) -> Step:
     """A failed run is over: what was wrong is corrected, and a new run says which one it corrects.
 
     Enacted law is never voided, so the one failure behind it has nothing to correct: people read what there is.
     """
-    if state == "failed_closeout":
+    if enacted:
         read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")
         return Step(needs=Needs.CORRECTION, commands=read, first="the law is enacted and stands: see what is missing")
     void, again = f"cutter void {run_id} --reason TEXT", f"cutter run {document_id} --amends {run_id}"
@@ -96,6 +97,8 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool) -> Step:
         first = "correct the text, or choose another profile or options for it"
         return Step(needs=Needs.CORRECTION, commands=(void, add, again), first=first)
     first = "put right what the reason names; `cutter doctor` shows the rest"
+    if state == "failed_policy":
+        first = "read the rule that the reason names: `cutter policy check --current`; change it, or run what it allows"
     return Step(needs=Needs.CORRECTION, commands=(void, again) if wrote else (again,), first=first)
 
 

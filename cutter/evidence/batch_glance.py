@@ -18,8 +18,8 @@ from cutter.gates.catalogue import BY_NAME, GATES
 
 Json = dict[str, Any]
 
-LEG_A = BY_NAME["IG_cut_leg_a_execute"].number
-"""A run with so many sealed receipts has written."""
+LEG_A, ENACTMENT = (BY_NAME[name].number for name in ("IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"))
+"""A run with so many sealed receipts has written; has made law."""
 
 
 def glance(seen: Json, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequence[Json] = ()) -> Json:
@@ -81,7 +81,7 @@ def _row(one: Json, item: Item, sealed: int) -> Json:
     step = (
         next_step(
             run_id=one["run_id"], document_id=one["document_id"], state=one["state"], outcome=one["outcome"],
-            latched=bool(one["latched"]), wrote=sealed >= LEG_A,
+            latched=bool(one["latched"]), wrote=sealed >= LEG_A, enacted=sealed >= ENACTMENT,
         )
         if one["run_id"]
         else None

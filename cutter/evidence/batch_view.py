@@ -115,7 +115,7 @@ def _last(facts: Json) -> str:
 def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
     receipts = facts["receipts"].get(item["run_id"], {})
     spans = [span for run in runs for span in _spans(run, facts, until)]
-    needs, commands = _step(item, wrote="IG_cut_leg_a_execute" in receipts)
+    needs, commands = _step(item, receipts)
     names = ("position", "document_id", "tenant", "priority", "critical", "depends_on", "run_id", "state", "queue")
     return {
         **{name: item[name] for name in names},
@@ -131,14 +131,15 @@ def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: 
     }
 
 
-def _step(item: Json, *, wrote: bool) -> tuple[str, list[str]]:
+def _step(item: Json, receipts: Json) -> tuple[str, list[str]]:
     """Who must act, and what is typed, in order."""
     if not item["run_id"]:
         command = documents.command_of(item)
         return Needs.NOTHING.value, [command] if command else []
     step = next_step(
         run_id=item["run_id"], document_id=item["document_id"], state=item["state"], outcome=item["outcome"],
-        latched=bool(item["latched"]), wrote=wrote,
+        latched=bool(item["latched"]), wrote="IG_cut_leg_a_execute" in receipts,
+        enacted="IG_lifecycle_enact_execute" in receipts,
     )  # fmt: skip
     return step.needs.value, list(step.commands)
 
@@ -224,11 +225,11 @@ def _queues(facts: Json, seen: Json) -> dict[str, list[Json]]:
     for row in facts["queue"]:
         if row["left_at"] is None:
             item = items[row["document_id"]]
-            wrote = "IG_cut_leg_a_execute" in facts["receipts"].get(row["run_id"], {})
+            receipts = facts["receipts"].get(row["run_id"], {})
             names = ("document_id", "run_id", "state", "code", "reason", "kb_id")
             queues[row["queue"]].append(
                 {**{name: row[name] for name in names}, "entered_utc": row["entered_at"],
-                 "commands": _step(item, wrote=wrote)[1]}
+                 "commands": _step(item, receipts)[1]}
             )  # fmt: skip
     return queues
 

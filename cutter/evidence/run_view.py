@@ -25,10 +25,11 @@ def run_view(sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = 
     `law_by` is the run that enacted the law before, for a skipped one.
     """
     run, latch = sidecar["run"], sidecar["latch"] or {}
-    wrote = any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in sidecar["receipts"])
+    sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
     step = next_step(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
-        latched=bool(latch.get("stopped")), wrote=wrote, law_by=law_by,
+        latched=bool(latch.get("stopped")), wrote="IG_cut_leg_a_execute" in sealed,
+        enacted="IG_lifecycle_enact_execute" in sealed, law_by=law_by,
     )  # fmt: skip
     timeline = _timeline(sidecar)
     return {
@@ -47,7 +48,7 @@ def run_view(sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = 
         "stop": {key: latch.get(key) for key in ("kind", "reason", "set_by", "set_at")}
         if latch.get("stopped")
         else None,
-        "wrote": wrote,
+        "wrote": "IG_cut_leg_a_execute" in sealed,
         "states": _states(run, timeline),
         "timeline": timeline,
         "gates": [_gate(gate, sidecar) for gate in GATES],

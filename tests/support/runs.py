@@ -33,6 +33,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.gates.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
 from cutter.gates.report import GateReport, equal
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
+from cutter.policy import current
 from cutter.settings import Settings, load
 from cutter.stack import key_homes
 from cutter.storage.gate_transaction import Open
@@ -273,6 +274,14 @@ class Driven:
     @property
     def state(self) -> str:
         return list(self.outcomes.values())[-1].state
+
+
+def in_force(settings: Settings, *rules: str) -> None:
+    """These rules above the shipped ones, each the inside of a mapping; the first stands in line 3 as `r0`."""
+    text = current.shipped().decode()
+    listed = "".join(f"  - {{name: r{number}, {rule}}}\n" for number, rule in enumerate(rules))
+    body = f"schema: cutter-policy/1\nrules:\n{listed}{text[text.index('  - name: writes') :]}"
+    current.install(settings.policy, body.encode(), replace=True)
 
 
 def law(units: int, *, word: str = "text") -> str:

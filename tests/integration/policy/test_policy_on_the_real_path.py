@@ -23,7 +23,7 @@ from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, V
 from cutter.policy import current
 from cutter.policy.command import BY_KEY, Command, Connector
 from cutter.storage.pools import single
-from tests.support.runs import Deployment, drive, law
+from tests.support.runs import Deployment, drive, in_force, law
 
 LEG_A, LEG_B, VERIFY, ENACT = (gate.name for gate in GATES if gate.number in (6, 8, 9, 10))
 CUT = Sovereign.CUT.value
@@ -31,14 +31,6 @@ CUT = Sovereign.CUT.value
 CONNECTOR_OF = {name: connector.value for connector, name in BY_KEY}
 
 Json = dict[str, Any]
-
-
-def in_force(made: Deployment, *rules: str) -> None:
-    """These rules above the shipped ones; the first stands in line 3."""
-    text = current.shipped().decode()
-    shipped = text[text.index("  - name: writes") :]
-    listed = "".join(f"  - {{name: r{number}, {rule}}}\n" for number, rule in enumerate(rules))
-    current.install(made.settings.policy, f"schema: cutter-policy/1\nrules:\n{listed}{shipped}".encode(), replace=True)
 
 
 def state_of(made: Deployment, run_id: str) -> str:
@@ -54,6 +46,13 @@ def written(made: Deployment) -> Json:
     return {**counted, "enacted": made.database.value(
         "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
     ), "files": sorted(str(path) for path in Path(made.settings.runs).rglob("*.gpg"))}  # fmt: skip
+
+
+def grown_stale(made: Deployment, run_id: str) -> None:
+    made.database.run(
+        "update cutter_governance.run set caps = caps || '{\"backup_max_age_seconds\": 0.001}' where run_id = %s",
+        (run_id,),
+    )
 
 
 def denied(outcome: GateOutcome, why: str) -> bool:
@@ -74,7 +73,9 @@ def test_a_denied_write_writes_nothing_and_ends_the_run_with_the_rule_and_its_li
     run_id = drive(deployment, law(2), until=GATES[step.number - 2].name).run_id
     approvals = (deployment.approve(run_id, step.sovereign)[0],) if step.sovereign else ()
     before = written(deployment)
-    in_force(deployment, "mode: dryrun, verdict: allow", f"operation: {operation}, document: ICX-*, verdict: deny")
+    in_force(
+        deployment.settings, "mode: dryrun, verdict: allow", f"operation: {operation}, document: ICX-*, verdict: deny"
+    )
     outcome = deployment.gate(gate, run_id, approvals)
     assert denied(outcome, f"policy.yaml line 4: rule r1 says deny to {CONNECTOR_OF[operation]} {operation} at {gate}")
     assert written(deployment) == before
@@ -126,7 +127,7 @@ def test_a_policy_that_does_not_answer_denies(deployment: Deployment, breaks: An
 def test_the_policy_is_read_anew_at_every_attempt(deployment: Deployment) -> None:
     document = deployment.register(law(2))
     run_id = drive(deployment, document_id=document, until="IG_mark").run_id
-    in_force(deployment, "gate: IG_cutplan, verdict: deny")
+    in_force(deployment.settings, "gate: IG_cutplan, verdict: deny")
     assert denied(deployment.gate("IG_cutplan", run_id), "line 3: rule r0")
     current.install(deployment.settings.policy, current.shipped(), replace=True)
     assert drive(deployment, document_id=document, until="IG_cutplan").state == "cutplan_ok"
@@ -136,7 +137,7 @@ def test_a_denied_document_is_not_put_and_a_request_without_its_document_fails_t
     deployment: Deployment,
 ) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
-    in_force(deployment, f"connector: kb, gate: {CUT}, verdict: deny")
+    in_force(deployment.settings, f"connector: kb, gate: {CUT}, verdict: deny")
     asked = RequestInput(run_id=run_id, gate=CUT)
     view = open_request(deployment.deps[WorkerRole.CUTTER], asked)
     assert (view.status, view.code) == ("denied", "policy_denied")
@@ -147,20 +148,20 @@ def test_a_denied_document_is_not_put_and_a_request_without_its_document_fails_t
 
 def test_a_rehearsal_is_denied_what_the_run_would_be(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe", mode="dryrun").run_id
-    in_force(deployment, "operation: create_units, verdict: deny")
+    in_force(deployment.settings, "operation: create_units, verdict: deny")
     assert denied(deployment.gate(LEG_A, run_id), "line 3: rule r0")
 
 
 def test_nobody_fails_a_run_by_asking_for_its_write_before_it_is_approved(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     deployment.request(run_id, CUT)
-    in_force(deployment, "operation: create_units, verdict: deny")
+    in_force(deployment.settings, "operation: create_units, verdict: deny")
     assert deployment.gate(LEG_A, run_id).status == "approval_refused"
     assert state_of(deployment, run_id) == "awaiting_cut_authorization"
 
 
 def test_a_sealed_receipt_says_by_which_rule_of_which_policy(deployment: Deployment) -> None:
-    in_force(deployment, "operation: create_units, candidates: ..10, verdict: needs_approval(low)")
+    in_force(deployment.settings, "operation: create_units, candidates: ..10, verdict: needs_approval(low)")
     run_id = drive(deployment, law(2), until=LEG_A).run_id
     kept = deployment.database.value("select policy from cutter_governance.gate_receipt where gate = %s", (LEG_A,))
     assert [(one["operation"], one["verdict"], one["tier"], one["rule"], one["line"]) for one in kept["decisions"]] == [
@@ -181,7 +182,7 @@ def test_a_sealed_receipt_says_by_which_rule_of_which_policy(deployment: Deploym
 
 
 def test_a_high_tier_takes_two_different_people(deployment: Deployment) -> None:
-    in_force(deployment, "operation: create_units, verdict: needs_approval(high)")
+    in_force(deployment.settings, "operation: create_units, verdict: needs_approval(high)")
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     view = open_request(deployment.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
     assert view.approvers_needed == 2
@@ -203,7 +204,7 @@ def test_a_high_tier_takes_two_different_people(deployment: Deployment) -> None:
 def test_what_is_written_behind_an_approval_raises_the_number_that_it_takes(
     deployment: Deployment, operation: str
 ) -> None:
-    in_force(deployment, f"operation: {operation}, verdict: needs_approval(high)")
+    in_force(deployment.settings, f"operation: {operation}, verdict: needs_approval(high)")
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     view = open_request(deployment.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
     assert view.approvers_needed == 2
@@ -219,7 +220,7 @@ def test_a_rule_that_comes_after_the_request_asks_for_the_second_person_then(dep
     cutter, exec_ = deployment.deps[WorkerRole.CUTTER], deployment.of(BY_NAME[LEG_A])
     # The two workers are on two machines, and the operator has changed one of them so far.
     elsewhere = deployment.settings.state / "elsewhere.yaml"
-    in_force(deployment, "operation: create_units, verdict: needs_approval(high)")
+    in_force(deployment.settings, "operation: create_units, verdict: needs_approval(high)")
     deployment.settings.policy.rename(elsewhere)
     current.install(deployment.settings.policy, current.shipped())
     deployment.deps[WorkerRole.EXEC] = _with_policy(exec_, elsewhere)
@@ -239,7 +240,7 @@ def _with_policy(deps: Deps, path: Path) -> Deps:
 def test_where_no_sovereign_gate_asks_the_run_waits_for_signatures_that_it_goes_on(
     deployment: Deployment, tier: str, people: int
 ) -> None:
-    in_force(deployment, f"connector: backup, verdict: needs_approval({tier})")
+    in_force(deployment.settings, f"connector: backup, verdict: needs_approval({tier})")
     run_id = drive(deployment, law(2), until="IG_cutplan").run_id
     before = written(deployment)
     outcome = deployment.gate("IG_backup", run_id)
@@ -271,15 +272,23 @@ def test_where_no_sovereign_gate_asks_the_run_waits_for_signatures_that_it_goes_
 def test_a_stale_backup_is_not_renewed_against_the_policy(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     deployment.request(run_id, CUT)
-    deployment.database.run(
-        "update cutter_governance.run set caps = caps || '{\"backup_max_age_seconds\": 0.001}' where run_id = %s",
-        (run_id,),
-    )
-    in_force(deployment, "connector: backup, verdict: deny")
+    grown_stale(deployment, run_id)
+    in_force(deployment.settings, "connector: backup, verdict: deny")
     before = written(deployment)
     outcome = refresh_backup(deployment.deps[WorkerRole.CUTTER], GateInput(run_id=run_id))
     assert denied(outcome, "line 3: rule r0 says deny to backup take")
     assert (written(deployment), state_of(deployment, run_id)) == (before, "failed_policy")
+
+
+def test_nobody_fails_a_run_that_has_written_by_asking_for_a_backup_that_it_does_not_need(
+    deployment: Deployment,
+) -> None:
+    run_id = drive(deployment, law(2), until="IG_structural_verify").run_id
+    grown_stale(deployment, run_id)
+    in_force(deployment.settings, "connector: backup, verdict: deny")
+    outcome = refresh_backup(deployment.deps[WorkerRole.CUTTER], GateInput(run_id=run_id))
+    assert (outcome.status, outcome.code) == ("out_of_order", "policy_denied")
+    assert state_of(deployment, run_id) == "structural_verified"
 
 
 def test_a_void_is_denied_and_carried_out_when_the_policy_allows_it_again(deployment: Deployment) -> None:
@@ -287,7 +296,7 @@ def test_a_void_is_denied_and_carried_out_when_the_policy_allows_it_again(deploy
     said = deployment.order(run_id, schema.VOID)
     order = VoidInput(run_id=run_id, kb_id=said.kb_id)
     for verdict, code in (("deny", "policy_denied"), ("needs_approval(high)", "policy_approval_missing")):
-        in_force(deployment, f"operation: withdraw_drafts, verdict: {verdict}")
+        in_force(deployment.settings, f"operation: withdraw_drafts, verdict: {verdict}")
         done = void_run(deployment.deps[WorkerRole.EXEC], order)
         assert (done.code, done.state) == (code, "")
         assert state_of(deployment, run_id) == "cut_leg_a_committed"
@@ -356,7 +365,7 @@ def test_any_other_side_effect_happens_once_and_its_recorded_response_answers_ag
     with pytest.raises(Conflict) as caught:
         perform("b")
     assert f"{sha256_hex('a')}, now {sha256_hex('b')}" in str(caught.value)
-    in_force(deployment, f"connector: {connector}, verdict: deny")
+    in_force(deployment.settings, f"connector: {connector}, verdict: deny")
     with pytest.raises(PolicyDenied, match="line 3: rule r0"):
         perform("c")
     assert len(done) == 1

@@ -62,6 +62,11 @@ def test_every_gate_that_can_fail_has_one() -> None:
             assert disposition(Failure(state=f"failed_{gate.phase}", wrote=wrote)).disposition is not RESUME
 
 
+@pytest.mark.parametrize("state", ["failed_policy", "failed_closeout"])
+def test_what_failed_behind_its_enactment_is_never_voided(state: str) -> None:
+    assert disposition(Failure(state=state, wrote=True, enacted=True)).disposition is FIX
+
+
 @pytest.mark.parametrize("state", ["marked", "closeout_reported", "voided_cancelled"])
 def test_what_did_not_fail_has_none(state: str) -> None:
     with pytest.raises(ProgrammingError):

@@ -17,8 +17,12 @@ from starter import cli
 RUN, DOCUMENT = "ictr-1", "ICX-LAW-1"
 
 
-def step(state: str, *, latched: bool = False, wrote: bool = False, outcome: str | None = None) -> Step:
-    return next_step(run_id=RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote, outcome=outcome)
+def step(
+    state: str, *, latched: bool = False, wrote: bool = False, enacted: bool = False, outcome: str | None = None
+) -> Step:
+    return next_step(
+        run_id=RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote, enacted=enacted, outcome=outcome
+    )
 
 
 @pytest.mark.parametrize("state", ["awaiting_cut_authorization", "awaiting_lifecycle_authorization"])
@@ -75,6 +79,12 @@ def test_another_failure_is_voided_only_when_drafts_stand() -> None:
 
 def test_law_that_is_enacted_is_never_told_to_be_voided_or_cut_again() -> None:
     assert not {VOID, AMEND} & set(step("failed_closeout", wrote=True).commands)
+    assert not {VOID, AMEND} & set(step("failed_policy", wrote=True, enacted=True).commands)
+
+
+def test_what_the_policy_denied_begins_with_the_policy() -> None:
+    assert "cutter policy check --current" in step("failed_policy").first
+    assert step("failed_policy", wrote=True).commands == (VOID, AMEND)
 
 
 @pytest.mark.parametrize("state", ["marked", "awaiting_cut_authorization", "pending"])

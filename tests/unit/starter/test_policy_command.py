@@ -10,7 +10,9 @@ import pytest
 
 from cutter.policy import current
 from cutter.policy.rules import Broken, Policy
-from starter import cli
+from cutter.settings import load
+from starter import checks, cli
+from starter.checks import Verdict
 from starter.terminal import ExitCode
 
 RULES = """\
@@ -137,6 +139,17 @@ def test_a_file_that_cannot_be_read_is_broken_and_not_absent(tmp_path: Path) -> 
     found = current.read(tmp_path)
     assert isinstance(found, Broken)
     assert "cannot be read" in str(found.problems[0])
+
+
+def test_the_doctor_tells_a_policy_that_denies_everything_from_none(file: Path) -> None:
+    settings = load()
+    assert checks.policy(settings).verdict is Verdict.OFF
+    current.install(settings.policy, current.shipped())
+    assert checks.policy(settings).verdict is Verdict.OK
+    settings.policy.write_text(file.read_text().replace("(high)", "(huge)"))
+    told = checks.policy(settings)
+    assert (told.verdict, told.remedy) == (Verdict.BAD, "cutter policy check --current")
+    assert "line 10: rule two-people" in told.found
 
 
 def test_the_file_is_read_anew_every_time(tmp_path: Path) -> None:

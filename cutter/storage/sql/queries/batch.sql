@@ -152,7 +152,9 @@ where o.batch_id = %(batch_id)s and (
 select q.batch_id, q.document_id, q.run_id, q.queue, q.code, q.reason, q.kb_id, q.entered_at, r.state, r.outcome,
     l.stopped as latched, clock_timestamp() as now,
     exists (select from cutter_governance.gate_receipt g
-            where g.run_id = q.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote
+            where g.run_id = q.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
+    exists (select from cutter_governance.gate_receipt g
+            where g.run_id = q.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null) as enacted
 from cutter_governance.batch_queue q
 left join cutter_governance.run r on r.run_id = q.run_id
 left join cutter_governance.stop_latch l on l.run_id = q.run_id
