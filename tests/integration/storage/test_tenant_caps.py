@@ -172,18 +172,34 @@ def test_over_max_writes_per_run_a_run_fails_at_cutplan_before_anybody_is_asked(
     assert deployment.gate("IG_cutplan", drive(deployment, law(3), until="IG_mark").run_id).status == "passed"
 
 
-def test_an_item_over_its_tenant_s_cap_waits_while_other_tenants_begin(deployment: Deployment) -> None:
+def test_an_item_over_its_tenant_s_cap_waits_while_other_tenants_take_its_lanes(deployment: Deployment) -> None:
     caps(deployment, max_concurrency=1)
-    north, south = documents(deployment, 3), documents(deployment, 1, "south")
-    batch_id = batch(deployment, [*north, *south])
+    north, south = documents(deployment, 3), documents(deployment, 2, "south")
+    batch_id = batch(deployment, [*north, *south], lanes=3)
     step = steer(deployment, batch_id)
-    assert sorted(start.document_id for start in step.starts) == sorted([north[0], *south])
-    assert step.totals == {"pending": 2, "planning": 2}
-    run_id = next(start.run_id for start in step.starts if start.document_id == north[0])
-    move(deployment, run_id, "failed_mark")
+    assert [start.document_id for start in step.starts] == [north[0], *south]
+    assert step.totals == {"pending": 2, "planning": 3}
+    move(deployment, step.starts[0].run_id, "failed_mark")
     step = steer(deployment, batch_id)
     assert [start.document_id for start in step.starts] == [north[1]]
     assert {one["decided"] for one in view(deployment, batch_id)["items"]} == {None}
+
+
+def test_a_signature_that_takes_in_a_failed_item_is_used_when_there_is_room_and_not_before(
+    deployment: Deployment,
+) -> None:
+    first, second = documents(deployment, 2)
+    batch_id = batch(deployment, [first])
+    (failed,) = steer(deployment, batch_id).starts
+    move(deployment, failed.run_id, "failed_mark")
+    assert deployment.order(failed.run_id, "include_failed").accepted
+    other = start(deployment, second)["run_id"]
+    caps(deployment, max_concurrency=1)
+    used = "select count(*) from cutter_governance.order_consumption"
+    assert (steer(deployment, batch_id).starts, deployment.database.value(used)) == ((), 0)
+    move(deployment, other, "failed_mark")
+    assert len(steer(deployment, batch_id).starts) == 1
+    assert deployment.database.value(used) == 1
 
 
 def test_an_item_whose_place_was_taken_meanwhile_stays_pending(
