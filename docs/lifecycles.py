@@ -102,7 +102,7 @@ check such files, ours and other programs', each finding with its line and its n
 - `schema`: the fields, their kinds, no key twice, at most 1 MiB a line;
 - `transition`, `monotonic_progress`: the lifecycle allows it; a terminal state is not left;
 - `single_active_state`: it begins where the entity's last event ended (its first may begin anywhere);
-- `trigger`: a trigger that the lifecycle declares for another transition from the same state;
+- `trigger`: of a task, workstream or worker, one that is declared for another transition from the same state;
 - `monotonic_timestamps`: no event is before the one above it;
 - the invariants below, as far as the metadata carry what they speak of: what an event does not have is not looked at.
 """.strip()

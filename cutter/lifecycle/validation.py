@@ -12,12 +12,16 @@ from datetime import datetime
 from typing import Any
 
 from cutter.lifecycle import events
-from cutter.lifecycle.declared import BY_EVENT_TYPE
+from cutter.lifecycle.declared import BY_EVENT_TYPE, TASK, WORKER, WORKSTREAM
 from cutter.lifecycle.events import Event, Malformed
 from cutter.lifecycle.invariants import Known, Seen, broken
 from cutter.lifecycle.machine import Lifecycle
 
 Json = dict[str, Any]
+
+_NAMED = (TASK, WORKSTREAM, WORKER)
+"""Where a trigger says which transition it is. In the other lifecycles one cause may lead to several states: a gate
+that is tried passes, refuses or finds drift."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,8 @@ def _legal(lifecycle: Lifecycle, event: Event, record: Json) -> Iterator[tuple[s
     if rule is None:
         yield "monotonic_progress" if lifecycle.is_terminal(before) else "transition", lifecycle.why_not(before, after)
         return
-    if event.trigger != rule.trigger and event.trigger in lifecycle.triggers[lifecycle.declared(before) or ""]:
+    others = lifecycle.triggers[before] if lifecycle in _NAMED else ()
+    if event.trigger != rule.trigger and event.trigger in others:
         yield (
             "trigger",
             f"{lifecycle.name}: {event.trigger} does not lead from {before} to {after}, {rule.trigger} does",

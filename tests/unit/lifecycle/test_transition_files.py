@@ -183,6 +183,7 @@ def test_a_line_without_an_end_takes_no_memory() -> None:
         ([event("t", "pending", "queued", 5), event("u", "pending", "queued", 4)], [(2, "monotonic_timestamps")]),
         ([event("t", "running", "failed", over={"trigger": "user_cancelled"})], [(1, "trigger")]),
         ([event("t", "running", "failed", over={"trigger": "our own word"})], []),
+        ([event("d", "source_pinned", "failed_mark", kind="document_run", over={"trigger": "IG_mark"})], []),
         ([event("r", "completed", "completed", kind="request")], []),
         ([event("r", "completed", "executing", kind="request")], [(1, "monotonic_progress")]),
         ([event("d", "lifecycle_enacted", "voided_x", kind="document_run")], [(1, "transition")]),
