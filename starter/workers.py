@@ -119,6 +119,8 @@ def _print(out: Console, seen: View) -> None:
         out.print(f"build {build}: {status}", markup=False)
     for queue in seen["unserved"]:
         out.print(f"{queue} has no worker", markup=False)
+    if seen["unresponsive"] and not seen["unserved"]:
+        out.print("others do the work of those that are unresponsive; after ten minutes of silence they are closed")
     if seen["next"]:
         out.print(f"next: {seen['next']}", markup=False)
 

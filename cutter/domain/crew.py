@@ -44,7 +44,7 @@ def crew(
         "builds": dict(builds),
         "unserved": unserved,
         "unresponsive": unresponsive,
-        "next": START if unserved or unresponsive else None,
+        "next": START if unserved else None,
     }
 
 

@@ -51,6 +51,10 @@ begin
         raise exception 'worker %: % is not reached from %', p_worker.worker_id, p_to, p_worker.state
             using errcode = 'CU006';
     end if;
+    -- the chain's head first: what stands behind another event on the chain also happened behind it
+    insert into cutter_governance.audit_head (chain, seq, hash)
+    values ('workers', 0, cutter_governance.fn_digest('workers')) on conflict do nothing;
+    perform from cutter_governance.audit_head where chain = 'workers' for update;
     update cutter_governance.worker_heartbeat set state = p_to, state_at = clock_timestamp()
     where worker_id = p_worker.worker_id returning * into moved;
     perform cutter_governance.fn_audit_append('workers', 'workers', 'transition', jsonb_build_object(
