@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support import forked
 from tests.support.stack import Stack
 from tests.workflow.conftest import changed, kit, stack, temporal_address
 
@@ -42,13 +41,8 @@ class Cutter:
     stack: Stack
 
     async def __call__(self, *arguments: str, typed: str = "", **changed: str) -> Told:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "starter.cli", *arguments, cwd=ROOT, env=self.environment(changed),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        out, err = await asyncio.wait_for(process.communicate(typed.encode()), 120)
-        assert process.returncode is not None
-        told = Told(code=process.returncode, out=out.decode(), err=err.decode())
+        code, out, err = await forked.communicate(arguments, self.environment(changed), typed, cwd=ROOT)
+        told = Told(code=code, out=out, err=err)
         assert "Traceback" not in told.err, told.err
         return told
 
