@@ -182,7 +182,7 @@ def record_refusal(deps: Deps, input: RefusalInput) -> StateView:
             "select cutter_governance.fn_refusal_record(%s, %s, %s, %s, %s)",
             (input.run_id, input.gate, input.message, input.code, input.reason),
         )
-    return StateView(state="", code=input.code)
+    return StateView(state="")
 
 
 def set_stop(deps: Deps, input: StopInput) -> StateView:

@@ -1,6 +1,7 @@
 -- Statements that do not concern the run under test; {n} is another number each time.
 
-select cutter_governance.fn_worker_beat('w', 'cutter', 'b', 'busy', {n});
+insert into cutter_governance.worker_heartbeat (worker_id, role, build_id, queues, beat_seconds) values ('w{n}', 'exec',
+'b', '[]', 10);
 
 insert into cutter_governance.message_refusal (run_id, message, code, reason) select run_id, 'x', 'x', 'x' from
 cutter_governance.run;
