@@ -7,6 +7,9 @@ import uuid
 from typing import Any
 
 from temporalio import workflow
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
@@ -14,7 +17,7 @@ from cutter.domain.urgency import Urgency
 from cutter.messages import RunInput
 from starter import runs
 from tests.support.stack import DOCUMENT, Stack
-from tests.support.temporal import turns
+from tests.support.temporal import turns, until
 from workflows import options
 
 STARTED: list[str] = []
@@ -27,6 +30,16 @@ class Counted:
     @workflow.run
     async def run(self, name: str) -> None:
         STARTED.append(name)
+
+
+async def all_wait(client: Client, queue: str, sent: int) -> bool:
+    told = await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=client.namespace, task_queue=TaskQueue(name=queue), report_stats=True,
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+    )  # fmt: skip
+    return told.stats.approximate_backlog_count >= sent
 
 
 async def test_a_backlog_is_worked_off_by_urgency_and_within_it_by_the_tenants_weights(temporal_address: str) -> None:
@@ -44,6 +57,8 @@ async def test_a_backlog_is_worked_off_by_urgency_and_within_it_by_the_tenants_w
         await client.start_workflow(Counted.run, name, id=f"{queue}/{name}", task_queue=queue, priority=turn)
         for name, turn in sent
     ]
+    # The server hands a start to the queue after it has answered: who is not yet in it has no turn.
+    await until(lambda: all_wait(client, queue, len(sent)), what="every task in the queue")
     STARTED.clear()
     async with Worker(
         client, task_queue=queue, workflows=[Counted], max_cached_workflows=0, max_concurrent_workflow_tasks=1,
