@@ -54,7 +54,7 @@ def put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) ->
     row = connection.execute(query("database_clock")).fetchone()
     context = commands.of_batch(row[0] if row else "", batch_id)  # type: ignore[arg-type]
     put = commands.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data))
-    commands.record_put(connection, context, put, "queue")
+    connection.execute(*commands.receipt_of_put(context, put, "queue"))
 
 
 def options_of(input: BatchInput, batch_id: str, items_max: int) -> Options:

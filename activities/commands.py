@@ -7,7 +7,7 @@ Reads are no commands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, LiteralString
@@ -19,7 +19,7 @@ from cutter.backup.record import BackupRecord, BackupRefusal
 from cutter.backup.restore import read_record
 from cutter.backup.take import take
 from cutter.domain.digests import canonical_digest
-from cutter.errors import ApprovalNeeded, Conflict, PolicyDenied
+from cutter.errors import ApprovalNeeded, PolicyDenied
 from cutter.gates.catalogue import BY_NAME, Role
 from cutter.kb import writing
 from cutter.kb.store import Store
@@ -128,13 +128,8 @@ class Put:
         return Command(operation=KB_PUT, target=self.kb_id, fields_sha256=self.sha256)
 
 
-def record_put(connection: Connection, context: Context, done: Put, kind: str) -> None:
-    """The receipt of a document that has no row in the outbox."""
-    _written(done.command, call(connection, *receipt_of_put(context, done, kind)))
-
-
 def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralString, Sequence[Any]]:
-    """The same as a statement, for who sends it with others."""
+    """The statement of the receipt of a document that has no row in the outbox; it raises Conflict for other bytes."""
     request = {"kind": kind, "policy": done.policy}
     return _receipt(context, done.command, request, {"size_bytes": done.size_bytes})
 
@@ -155,7 +150,7 @@ def take_backup(
     settings = deps.settings
     command = backup_command(artifact_id, recipient)
     policy = _required(deps, context, command.operation)
-    if find_receipt(deps, Role.BACKUP, context, command) is not None:
+    if _was_done(deps, Role.BACKUP, context, command):
         return read_record(settings.artifacts, artifact_id), policy
     answer = take(
         dsn=dsn(settings, Role.BACKUP.value), pg_bin=pg_bin, gpg_home=settings.key_home("backup"),
@@ -170,7 +165,7 @@ def record_backup(connection: Connection, context: Context, taken: BackupRecord,
     response = {"sha256": taken.sha256, "taken_utc": taken.taken_utc, "size_bytes": taken.size_bytes}
     request = {"recipient": taken.recipient, "policy": policy}
     command = backup_command(taken.artifact_id, taken.recipient)
-    return str(write_receipt(connection, context, command, request, response)["sha256"])
+    return str(call(connection, *_receipt(context, command, request, response))["sha256"])
 
 
 def store_evidence(deps: Deps, context: Context, artifacts: Store, name: str, data: bytes) -> None:
@@ -187,41 +182,17 @@ def receipt_of_evidence(context: Context, name: str, sha256: str, closing: Json)
     return _receipt(context, command, {"policy": policy}, {})
 
 
-def perform(
-    deps: Deps, role: Role, context: Context, command: Command, effect: Callable[[], Json], *, request: Json
-) -> Json:
-    """Any other side effect: its response, new or recorded. Its receipt is a transaction of its own behind it."""
-    policy = _required(deps, context, command.operation)
-    recorded = find_receipt(deps, role, context, command)
-    if recorded is not None:
-        return recorded
-    response = effect()
+def _was_done(deps: Deps, role: Role, context: Context, command: Command) -> bool:
+    """Whether this command was carried out. Raises Conflict when other fields were."""
     with single(deps.pool(role)) as connection:
-        return write_receipt(connection, context, command, {**request, "policy": policy}, response)
-
-
-def find_receipt(deps: Deps, role: Role, context: Context, command: Command) -> Json | None:
-    """The recorded response of a command that was carried out; Conflict when other fields were."""
-    with single(deps.pool(role)) as connection:
-        answer = call(
-            connection,
+        row = connection.execute(
             "select cutter_governance.fn_action_find(%s, %s, %s, %s, %s)",
             (
-                context.run_id,
-                command.operation.connector,
-                command.operation.name,
-                command.target,
+                context.run_id, command.operation.connector, command.operation.name, command.target,
                 command.fields_sha256,
             ),
-        )
-    if answer["status"] == "conflict":
-        raise _conflict(command, answer)
-    return answer["response"] if answer["status"] == "recorded" else None
-
-
-def write_receipt(connection: Connection, context: Context, command: Command, request: Json, response: Json) -> Json:
-    """Write the receipt in the connection's transaction; the response that stands there. Raises Conflict."""
-    return _written(command, call(connection, *_receipt(context, command, request, response)))
+        ).fetchone()  # fmt: skip
+    return row is not None and row[0] is not None
 
 
 def _receipt(context: Context, command: Command, request: Json, response: Json) -> tuple[LiteralString, Sequence[Any]]:
@@ -236,26 +207,12 @@ def _receipt(context: Context, command: Command, request: Json, response: Json) 
     )  # fmt: skip
 
 
-def _written(command: Command, answer: Json) -> Json:
-    if answer["status"] == "conflict":
-        raise _conflict(command, answer)
-    found: Json = answer["response"]
-    return found
-
-
 def _required(deps: Deps, context: Context, operation: Operation) -> Json:
     """The rule that allows it, as a receipt names it."""
     permit = decided(deps, context, (operation,))
     require(context, permit)
     _, decision = permit.decisions[0]
     return {"sha256": permit.policy_sha256, "rule": decision.rule, "line": decision.line}
-
-
-def _conflict(command: Command, answer: Json) -> Conflict:
-    return Conflict(
-        f"{command.idempotency_key} was done with fields of sha256 {answer['recorded']}, now {answer['offered']} is "
-        "asked for: nothing was overwritten"
-    )
 
 
 def _instant(now: str | datetime) -> datetime:

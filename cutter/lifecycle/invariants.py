@@ -6,11 +6,11 @@ named like the seed's invariant; docs/lifecycles.md lists the keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from cutter.lifecycle.events import Event, Malformed, parsed
 from cutter.lifecycle.machine import Lifecycle
@@ -20,10 +20,18 @@ Broken = Iterator[tuple[str, str]]
 """(the invariant's name, what is wrong) of each that does not hold."""
 
 
+class Records(Protocol):
+    """What a dict does, and what records that do not fit into memory can do too."""
+
+    def get(self, key: str, /) -> Json | None: ...
+
+    def __setitem__(self, key: str, record: Json, /) -> None: ...
+
+
 class Known:
     """What was said before, by kind and name; a record that was not kept is empty."""
 
-    def __init__(self, records: MutableMapping[str, Json]) -> None:
+    def __init__(self, records: Records) -> None:
         self._records = records
 
     def of(self, kind: Lifecycle | str, name: str) -> Json:

@@ -6,7 +6,7 @@ caller's to bound. An entity's first event may begin in any state: a log that wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from cutter.lifecycle import events
 from cutter.lifecycle.declared import BY_EVENT_TYPE, TASK, WORKER, WORKSTREAM
 from cutter.lifecycle.events import Event, Malformed
-from cutter.lifecycle.invariants import Known, Seen, broken
+from cutter.lifecycle.invariants import Known, Records, Seen, broken
 from cutter.lifecycle.machine import Lifecycle
 
 Json = dict[str, Any]
@@ -38,7 +38,7 @@ class Finding:
 class Validation:
     """Takes one line after another. `known` holds what was said before, by lifecycle and entity."""
 
-    known: MutableMapping[str, Json] = field(default_factory=dict)
+    known: Records = field(default_factory=dict[str, Json])
     number: int = 0
     events: int = 0
     findings: int = 0

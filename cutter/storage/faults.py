@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import psycopg
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from cutter.errors import CutterError, OverCap, Refused, Unavailable
+from cutter.errors import Conflict, CutterError, OverCap, Refused, Unavailable
 
 RETRYABLE_STATES = frozenset({"40001", "40P01", "55P03", "57P01", "57P02", "57P03", "25P03", "53300"})
 """Serialisation, deadlock, lock not available, shutdown, idle in a transaction, too many connections."""
@@ -38,6 +38,9 @@ CHECK_CODES = {
     "CU009": "receipt_not_sealed",
     "CU010": "rows_not_approved",
 }
+
+OTHER_PAYLOAD = "CU011"
+"""A side effect was recorded under this key with other fields; the line names the key and both hashes."""
 
 CONSTRAINT_CODES = {
     "run_active_docprefix": "docprefix_busy",
@@ -73,6 +76,8 @@ def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
     line = (problem.diag.message_primary or str(problem)).strip().split("\n")[0][:300]
     if state in CHECK_CODES:
         return DatabaseRefused(line, code=CHECK_CODES[state])
+    if state == OTHER_PAYLOAD:
+        return Conflict(line)
     constraint = problem.diag.constraint_name or ""
     if constraint in CONSTRAINT_CODES:
         return DatabaseRefused(f"{constraint}: {CONSTRAINT_CODES[constraint]}", code=CONSTRAINT_CODES[constraint])

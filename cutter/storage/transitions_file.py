@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import IO, Any
 
@@ -27,7 +27,7 @@ create table known (name text primary key, record text) without rowid;
 """
 
 
-class Spilling(MutableMapping[str, Json]):
+class Spilling:
     """Records of entities: so many in memory, the rest in a temporary database that goes when the process does."""
 
     def __init__(self, most: int = limits.ENTITIES_IN_MEMORY) -> None:
@@ -35,19 +35,12 @@ class Spilling(MutableMapping[str, Json]):
         self._near: dict[str, Json] = {}
         self._far: sqlite3.Connection | None = None
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str) -> Json | None:
         record = self._near.get(key)
         if record is None and self._far is not None:
             row = self._far.execute("select record from known where name = ?", (key,)).fetchone()
             record = None if row is None else json.loads(row[0])
-        return default if record is None else record
-
-    def __getitem__(self, key: str) -> Json:
-        record = self.get(key)
-        if record is None:
-            raise KeyError(key)
-        found: Json = record
-        return found
+        return record
 
     def __setitem__(self, key: str, record: Json) -> None:
         self._near[key] = record
@@ -61,15 +54,6 @@ class Spilling(MutableMapping[str, Json]):
         rows = ((key, json.dumps(record)) for key, record in self._near.items())
         self._far.executemany("insert or replace into known values (?, ?)", rows)
         self._near.clear()
-
-    def __delitem__(self, key: str) -> None:
-        raise NotImplementedError("what was said is not forgotten")
-
-    def __iter__(self) -> Iterator[str]:
-        raise NotImplementedError("too many to go through")
-
-    def __len__(self) -> int:
-        raise NotImplementedError("too many to count")
 
 
 def lines(stream: IO[bytes]) -> Iterator[bytes]:

@@ -1,17 +1,21 @@
 CREATE SCHEMA cutter_governance;
 
 CREATE FUNCTION cutter_governance.fn_action_find(p_run_id text, p_connector text, p_operation text, p_target text, p_payload_sha256 text) RETURNS jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select coalesce((
-        select case when a.payload_sha256 = p_payload_sha256
-            then jsonb_build_object('status', 'recorded', 'response', a.response_metadata)
-            else jsonb_build_object('status', 'conflict', 'recorded', a.payload_sha256, 'offered', p_payload_sha256) end
-        from cutter_governance.action_receipt a
-        where a.idempotency_key = p_connector || ':' || p_operation || ':' || p_target
-            and a.tenant = coalesce((select r.tenant from cutter_governance.run r where r.run_id = p_run_id), 'default')),
-        jsonb_build_object('status', 'none'))
+declare
+    found_there cutter_governance.action_receipt;
+begin
+    select * into found_there from cutter_governance.action_receipt a
+    where a.idempotency_key = p_connector || ':' || p_operation || ':' || p_target
+        and a.tenant = coalesce((select r.tenant from cutter_governance.run r where r.run_id = p_run_id), 'default');
+    if found_there.payload_sha256 <> p_payload_sha256 then
+        raise exception '% was done with fields of sha256 %, now % is asked for: nothing was overwritten',
+            found_there.idempotency_key, found_there.payload_sha256, p_payload_sha256 using errcode = 'CU011';
+    end if;
+    return found_there.response_metadata;
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_action_record(p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text, p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) RETURNS jsonb
@@ -34,9 +38,11 @@ begin
     on conflict (tenant, idempotency_key) do nothing;
     select * into existing from cutter_governance.action_receipt where tenant = v_tenant and idempotency_key = v_key;
     if existing.payload_sha256 <> p_payload_sha256 then
-        return jsonb_build_object('status', 'conflict', 'recorded', existing.payload_sha256, 'offered', p_payload_sha256);
+        -- Raised and not answered: who sends it with other statements and reads no answer may not miss it.
+        raise exception '% was done with fields of sha256 %, now % is asked for: nothing was overwritten',
+            v_key, existing.payload_sha256, p_payload_sha256 using errcode = 'CU011';
     end if;
-    return jsonb_build_object('status', 'recorded', 'id', existing.id, 'response', existing.response_metadata);
+    return existing.response_metadata;
 end
 $$;
 
@@ -1283,21 +1289,18 @@ CREATE FUNCTION cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_
     AS $$
 declare
     entry cutter_governance.outbox;
-    answer jsonb;
 begin
     select * into entry from cutter_governance.outbox where kb_id = p_kb_id for update;
     if not found then
         raise exception 'no outbox row for %', p_kb_id using errcode = 'CU006';
     end if;
     if entry.body is not null and cutter_governance.fn_digest(entry.body) <> p_sha256 then
-        return jsonb_build_object('status', 'conflict', 'recorded', cutter_governance.fn_digest(entry.body), 'offered', p_sha256);
+        raise exception '% holds a body of sha256 %, now % was put: nothing was overwritten',
+            p_kb_id, cutter_governance.fn_digest(entry.body), p_sha256 using errcode = 'CU011';
     end if;
-    answer := cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
+    perform cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
         jsonb_build_object('kind', entry.kind, 'policy', p_policy), jsonb_build_object('size_bytes', p_size), false,
         'write-once; a later document says more');
-    if answer ->> 'status' = 'conflict' then
-        return answer;
-    end if;
     update cutter_governance.outbox set done_at = clock_timestamp(), sha256 = p_sha256 where id = entry.id and done_at is null;
     return cutter_governance.fn_run_sidecar(entry.run_id);
 end

@@ -17,11 +17,11 @@ from activities.void import void_run
 from cutter.approvals import schema
 from cutter.backup.record import BackupRefusal
 from cutter.domain.digests import sha256_hex
-from cutter.errors import Conflict, PolicyDenied
+from cutter.errors import Conflict
 from cutter.gates.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
 from cutter.policy import current
-from cutter.policy.command import BY_KEY, Command, Connector
+from cutter.policy.command import BY_KEY, Connector
 from cutter.storage.pools import single
 from tests.support.runs import Deployment, drive, in_force, law
 
@@ -321,12 +321,32 @@ def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployme
         commands.put(deps, here(deployment), "a/b.md", b"two")
     assert sha256_hex(b"one") in str(caught.value)
     assert sha256_hex(b"two") in str(caught.value)
+    other = commands.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, policy={})
+    again = [commands.receipt_of_put(here(deployment), one, "test") for one in (first, first, other)]
+
+    def write() -> None:
+        with single(deps.pool(Role.READ)) as connection, connection.pipeline():
+            for statement, fields in again:
+                connection.execute(statement, fields)
+
+    with pytest.raises(Conflict) as caught:
+        write()
+    assert f"kb:put:a/b.md was done with fields of sha256 {sha256_hex(b'one')}, now {sha256_hex(b'two')}" in str(
+        caught.value
+    )
+    assert deployment.database.value("select count(*) from cutter_governance.action_receipt") == 0, "rolled back"
+
+
+def test_an_allowed_document_s_receipt_says_by_which_rule(deployment: Deployment) -> None:
+    deps = deployment.deps[WorkerRole.CUTTER]
+    done = commands.put(deps, here(deployment), "a/b.md", b"one")
     with single(deps.pool(Role.READ)) as connection:
-        commands.record_put(connection, here(deployment), first, "test")
-        other = commands.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, policy={})
-        with pytest.raises(Conflict) as caught:
-            commands.record_put(connection, here(deployment), other, "test")
-    assert f"{sha256_hex(b'one')}, now {sha256_hex(b'two')}" in str(caught.value)
+        connection.execute(*commands.receipt_of_put(here(deployment), done, "test"))
+    kept = deployment.database.value("select to_jsonb(a) from cutter_governance.action_receipt a")
+    assert (kept["idempotency_key"], kept["payload_sha256"]) == ("kb:put:a/b.md", sha256_hex(b"one"))
+    operation = BY_KEY[Connector.KB, "put"]
+    assert (kept["reversible"], kept["how_to_reverse"]) == (operation.reversible, operation.how_to_reverse)
+    assert set(kept["request_metadata"]) == {"kind", "policy", "risk"}
 
 
 def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_same_one_is_found(
@@ -345,36 +365,6 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_sam
     hashes = [commands.backup_command("x/pre_write.gpg", one).fields_sha256 for one in (key, "0" * 40)]
     assert f"{hashes[0]}, now {hashes[1]}" in str(caught.value)
     assert len(list(Path(deployment.settings.runs).rglob("pre_write*.gpg"))) == 1
-
-
-@pytest.mark.parametrize(("connector", "name"), [(Connector.NOTIFICATION, "post"), (Connector.EVIDENCE, "store")])
-def test_any_other_side_effect_happens_once_and_its_recorded_response_answers_again(
-    deployment: Deployment, connector: Connector, name: str
-) -> None:
-    deps, done = deployment.deps[WorkerRole.CUTTER], []
-
-    def effect() -> Json:
-        done.append(1)
-        return {"number": len(done)}
-
-    def perform(fields: str) -> Json:
-        command = Command(operation=BY_KEY[connector, name], target="somewhere", fields_sha256=sha256_hex(fields))
-        return commands.perform(deps, Role.READ, here(deployment), command, effect, request={"fields": 1})
-
-    assert [perform("a"), perform("a"), len(done)] == [{"number": 1}, {"number": 1}, 1]
-    with pytest.raises(Conflict) as caught:
-        perform("b")
-    assert f"{sha256_hex('a')}, now {sha256_hex('b')}" in str(caught.value)
-    in_force(deployment.settings, f"connector: {connector}, verdict: deny")
-    with pytest.raises(PolicyDenied, match="line 3: rule r0"):
-        perform("c")
-    assert len(done) == 1
-    kept = deployment.database.value("select to_jsonb(a) from cutter_governance.action_receipt a")
-    assert kept["idempotency_key"] == f"{connector}:{name}:somewhere"
-    assert (kept["reversible"], kept["how_to_reverse"]) == (
-        BY_KEY[connector, name].reversible, BY_KEY[connector, name].how_to_reverse
-    )  # fmt: skip
-    assert set(kept["request_metadata"]) == {"fields", "policy", "risk"}
 
 
 def test_a_gate_s_receipt_for_another_payload_is_refused_with_both_hashes(deployment: Deployment) -> None:

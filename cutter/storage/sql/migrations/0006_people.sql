@@ -654,20 +654,24 @@ begin
 end
 $$;
 
--- What became of an action before it is done again: `none`, its recorded response, or a conflict with another payload.
+-- What became of an action before it is done again: null, or its recorded response. Another payload is a conflict.
 create function cutter_governance.fn_action_find(
     p_run_id text, p_connector text, p_operation text, p_target text, p_payload_sha256 text) returns jsonb
-language sql stable security definer
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-    select coalesce((
-        select case when a.payload_sha256 = p_payload_sha256
-            then jsonb_build_object('status', 'recorded', 'response', a.response_metadata)
-            else jsonb_build_object('status', 'conflict', 'recorded', a.payload_sha256, 'offered', p_payload_sha256) end
-        from cutter_governance.action_receipt a
-        where a.idempotency_key = p_connector || ':' || p_operation || ':' || p_target
-            and a.tenant = coalesce((select r.tenant from cutter_governance.run r where r.run_id = p_run_id), 'default')),
-        jsonb_build_object('status', 'none'))
+declare
+    found_there cutter_governance.action_receipt;
+begin
+    select * into found_there from cutter_governance.action_receipt a
+    where a.idempotency_key = p_connector || ':' || p_operation || ':' || p_target
+        and a.tenant = coalesce((select r.tenant from cutter_governance.run r where r.run_id = p_run_id), 'default');
+    if found_there.payload_sha256 <> p_payload_sha256 then
+        raise exception '% was done with fields of sha256 %, now % is asked for: nothing was overwritten',
+            found_there.idempotency_key, found_there.payload_sha256, p_payload_sha256 using errcode = 'CU011';
+    end if;
+    return found_there.response_metadata;
+end
 $$;
 
 create function cutter_governance.fn_action_record(
@@ -692,9 +696,11 @@ begin
     on conflict (tenant, idempotency_key) do nothing;
     select * into existing from cutter_governance.action_receipt where tenant = v_tenant and idempotency_key = v_key;
     if existing.payload_sha256 <> p_payload_sha256 then
-        return jsonb_build_object('status', 'conflict', 'recorded', existing.payload_sha256, 'offered', p_payload_sha256);
+        -- Raised and not answered: who sends it with other statements and reads no answer may not miss it.
+        raise exception '% was done with fields of sha256 %, now % is asked for: nothing was overwritten',
+            v_key, existing.payload_sha256, p_payload_sha256 using errcode = 'CU011';
     end if;
-    return jsonb_build_object('status', 'recorded', 'id', existing.id, 'response', existing.response_metadata);
+    return existing.response_metadata;
 end
 $$;
 
@@ -742,21 +748,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     entry cutter_governance.outbox;
-    answer jsonb;
 begin
     select * into entry from cutter_governance.outbox where kb_id = p_kb_id for update;
     if not found then
         raise exception 'no outbox row for %', p_kb_id using errcode = 'CU006';
     end if;
     if entry.body is not null and cutter_governance.fn_digest(entry.body) <> p_sha256 then
-        return jsonb_build_object('status', 'conflict', 'recorded', cutter_governance.fn_digest(entry.body), 'offered', p_sha256);
+        raise exception '% holds a body of sha256 %, now % was put: nothing was overwritten',
+            p_kb_id, cutter_governance.fn_digest(entry.body), p_sha256 using errcode = 'CU011';
     end if;
-    answer := cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
+    perform cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
         jsonb_build_object('kind', entry.kind, 'policy', p_policy), jsonb_build_object('size_bytes', p_size), false,
         'write-once; a later document says more');
-    if answer ->> 'status' = 'conflict' then
-        return answer;
-    end if;
     update cutter_governance.outbox set done_at = clock_timestamp(), sha256 = p_sha256 where id = entry.id and done_at is null;
     return cutter_governance.fn_run_sidecar(entry.run_id);
 end
