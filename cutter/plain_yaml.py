@@ -1,12 +1,14 @@
 """Pure: the small part of YAML that people's files may use: mappings, lists and plain or quoted texts.
 
-No anchors, aliases, tags, merge keys, repeated keys, block texts or second document; every value is a text. Each node
-knows its line, so that a refusal can name it. The file is read event by event and no further than the depth allows, so
-that what a hostile file could grow into never exists.
+No anchors, aliases, tags, merge keys, repeated keys, block texts or second document; no character, not even in a
+comment, that makes a line look other than it is read; every value is a text. Each node knows its line, so that a
+refusal can name it. The file is read event by event and no further than the depth allows, so that what a hostile file
+could grow into never exists.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +21,9 @@ FLAWS_MAX = 100
 """Flaws after which nobody reads on."""
 
 NULLS = ("", "~", "null", "Null", "NULL")
+
+_MISLEADING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x85\u2028\u2029]|\r(?!\n)")
+"""Characters that change the order in which a line is shown, and ends of lines that few programs show as such."""
 
 _LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's where it was built in: twenty times as quick."""
@@ -90,7 +95,7 @@ def read(data: bytes, *, bytes_max: int, nulls: bool = False) -> tuple[Node | No
         line = data.count(b"\n", 0, problem.start) + 1
         return None, (Flaw(line=line, rule=f"byte {problem.start} is not UTF-8"),)
     reader = _Reader(yaml.parse(text, Loader=_LOADER), nulls=nulls)
-    node = reader.document()
+    node = reader.document(text)
     return node, tuple(reader.flaws)
 
 
@@ -106,8 +111,9 @@ class _Reader:
         self._nulls = nulls
         self.flaws: list[Flaw] = []
 
-    def document(self) -> Node | None:
+    def document(self, text: str) -> Node | None:
         try:
+            self._misleading(text)
             return self._document()
         except _Enough:
             return None
@@ -117,6 +123,12 @@ class _Reader:
         except yaml.YAMLError as problem:
             self._flaw(0, "the file is no YAML: " + " ".join(str(problem).split()))
         return None
+
+    def _misleading(self, text: str) -> None:
+        """Comments too: where people read something else than the program, nothing of a file can be trusted."""
+        for found in _MISLEADING.finditer(text):
+            line = text.count("\n", 0, found.start()) + 1
+            self._flaw(line, f"U+{ord(found[0]):04X} makes a line look other than it is read: leave it out")
 
     def _document(self) -> Node | None:
         next(self._events)

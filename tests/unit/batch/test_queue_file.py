@@ -174,6 +174,16 @@ def test_a_field_with_letters_that_only_look_right_names_them() -> None:
     assert "\u200b" not in str(problem)
 
 
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\x85", "\r"])
+def test_a_comment_that_looks_other_than_it_is_read_is_refused_with_its_line(sign: str) -> None:
+    problems = refused(changed("items:", f"# nothing{sign}# more\nitems:")).problems
+    assert [(one.line, f"U+{ord(sign):04X}" in one.text) for one in problems] == [(7, True)]
+
+
+def test_lines_may_end_as_on_windows() -> None:
+    assert len(load_queue(GOOD.replace("\n", "\r\n").encode()).items) == 2
+
+
 def test_a_document_stands_once() -> None:
     (problem,) = refused(GOOD + "  - document_id: ICX-LAW-2026-001\n").problems
     assert (problem.line, problem.document_id) == (17, "ICX-LAW-2026-001")
