@@ -46,7 +46,10 @@ from workflows.batch import Batch
 from workflows.batch_starter import BatchStarter
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
+from workflows.revoke_approval import RevokeApproval
 from workflows.void_run import VoidRun
+
+WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, BatchStarter)
 
 SLOTS = 8
 """Activities at once in one worker."""
@@ -91,7 +94,7 @@ def make_worker(
         identity=deps.worker,
         deployment_config=_deployment(deps),
         task_queue=options.TASK_QUEUES[deps.worker_role],
-        workflows=[DocumentRun, VoidRun, Batch, BatchStarter] if deps.worker_role is WorkerRole.CUTTER else [],
+        workflows=WORKFLOWS if deps.worker_role is WorkerRole.CUTTER else [],
         activities=build_activities(deps),
         activity_executor=executor,
         max_concurrent_activities=SLOTS,

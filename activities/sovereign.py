@@ -38,6 +38,7 @@ from cutter.policy.command import KB_PUT, write_of
 from cutter.policy.rules import Permit, permit
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
+from cutter.storage.pools import single
 from cutter.storage.request_transaction import Asked, ask, bind
 
 Json = dict[str, Any]
@@ -127,7 +128,8 @@ def _accepted(verdicts: list[Json], request: Json, now: str) -> dict[str, str]:
 def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
     """Verify one signed document and record the verdict, so that people see it at once."""
     verdict, facts = approving.judge(deps, Role.READ, input.run_id, input.gate, input.kb_id)
-    with translated(), deps.pool(Role.READ).connection() as connection:
+    # Each call a transaction: a revocation waits for the gate that is open, and may hold nothing that the gate needs.
+    with single(deps.pool(Role.READ)) as connection:
         answer = call(
             connection,
             "select cutter_governance.fn_verdict_record(%s, %s, %s, %s)",

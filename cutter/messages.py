@@ -289,6 +289,14 @@ class VoidInput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RevokeInput:
+    """Take an approval of a run back; `kb_id` of the signed revocation, which names it."""
+
+    run_id: str
+    kb_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunResult:
     """How a document run ended."""
 

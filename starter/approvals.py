@@ -117,7 +117,7 @@ def revoke(
     gpg_home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Take back an approval that was not consumed yet.
+    """Take back an approval that was not consumed yet, also while its gate waits; the run then asks again.
 
     Example: cutter revoke ICX-LAW-2026-001 --approval 3fa4… --reason "signed by mistake"
     """
@@ -126,7 +126,7 @@ def revoke(
     keys = orders.Keys(approver, key, gpg_home)
     order = orders.prepare(settings, seen, schema.REVOKE, reason, keys, approval_sha256=approval)
     name = orders.sign(settings, order)
-    _show(seen, schema.REVOKE, name, orders.hand_over(settings, seen, name), as_json=as_json)
+    _show(seen, schema.REVOKE, name, orders.revoke(settings, seen, approval, name), as_json=as_json)
 
 
 def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:

@@ -17,7 +17,7 @@ from temporalio.service import RPCError
 from cutter.approvals.statement import Statement
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.gates.catalogue import Sovereign
-from cutter.messages import RunInput, StateView, VoidInput
+from cutter.messages import JudgeResult, RevokeInput, RunInput, StateView, VoidInput
 from cutter.settings import Settings
 from starter import runs, signing
 from starter.client import connect
@@ -117,27 +117,57 @@ async def ensure_open(settings: Settings, client: Client, run: Json) -> None:
 
 async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Json:
     """Carry out a signed void by the short workflow `void/<run_id>`; it tells an open run that it is over."""
+    order = VoidInput(run_id=run["run_id"], kb_id=kb_id, document_id=run["document_id"])
+    short = _Short(options.VOID_RUN, options.void_workflow_id(run["run_id"]), "void", StateView)
+    done: StateView = await _carried_out(settings, run, order, short)
+    status = "voided" if done.code == "voided" else "duplicate" if done.code == "voided_before" else "refused"
+    return {"status": status, "state": done.state, "code": done.code, "reason": done.reason}
+
+
+def revoke(settings: Settings, run: Json, approval_sha256: str, kb_id: str) -> Json:
+    """Take an approval back by the short workflow `revoke/<approval>`: its run may be busy with what it opens."""
+    order = RevokeInput(run_id=run["run_id"], kb_id=kb_id)
+    short = _Short(options.REVOKE_APPROVAL, options.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
+    try:
+        done: JudgeResult = asyncio.run(asyncio.wait_for(_carried_out(settings, run, order, short), ANSWER_SECONDS))
+    except TimeoutError:
+        raise Unavailable(
+            f"nobody has recorded the revocation yet, so it may come too late: see `cutter doctor`; meanwhile "
+            f"`cutter stop {run['run_id']} --reason TEXT` holds the run",
+            what="worker",
+        ) from None
+    return {"status": "accepted" if done.accepted else "refused", "code": done.code, "reason": done.reason}
+
+
+class _Short(NamedTuple):
+    """A short workflow beside a run: its type, its id, what it is called and what it answers with."""
+
+    workflow: str
+    id: str
+    name: str
+    result: type[Any]
+
+
+async def _carried_out(settings: Settings, run: Json, order: VoidInput | RevokeInput, short: _Short) -> Any:
     client = await connect(settings)
     try:
         handle = await client.start_workflow(
-            options.VOID_RUN,
-            VoidInput(run_id=run["run_id"], kb_id=kb_id, document_id=run["document_id"]),
-            id=options.void_workflow_id(run["run_id"]),
+            short.workflow,
+            order,
+            id=short.id,
             task_queue=options.WORKFLOW_QUEUE,
-            result_type=StateView,
+            result_type=short.result,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            static_summary=f"void {run['document_id']}",
+            static_summary=f"{short.name} of {run['document_id']}",
             priority=runs.turn_of(settings, run["document_id"]),
         )
-        done: StateView = await handle.result()
+        return await handle.result()
     except WorkflowAlreadyStartedError:
         raise Refused(
-            f"a void of {run['run_id']} is under way: see `cutter status {run['run_id']}`", code="STOP_RUN_BUSY"
+            f"a {short.name} of {run['run_id']} is under way: see `cutter status {run['run_id']}`", code="STOP_RUN_BUSY"
         ) from None
     except WorkflowFailureError as problem:
         raise Unavailable(f"{problem.cause}: see `cutter doctor`, then type the command again", what="worker") from None
     except RPCError as problem:
         raise runs.unanswered(problem) from None
-    status = "voided" if done.code == "voided" else "duplicate" if done.code == "voided_before" else "refused"
-    return {"status": status, "state": done.state, "code": done.code, "reason": done.reason}

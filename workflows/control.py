@@ -13,9 +13,9 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import TypeAdapter, ValidationError
 
     from cutter import limits
-    from cutter.gates.catalogue import WorkerRole
+    from cutter.gates.catalogue import Sovereign, WorkerRole
     from cutter.lifecycle.retry import Denial, Denied, RetryBudget, decide
-    from cutter.messages import Caps
+    from cutter.messages import Caps, JudgeInput, JudgeResult
     from workflows import options
 
 Result = TypeVar("Result")
@@ -129,6 +129,16 @@ async def control(
         if kind == "unavailable":
             pause = again.seconds(workflow.random().random())
             await workflow.sleep(timedelta(seconds=pause), summary=f"{name}: {what} is away, try {failures + 1}")
+
+
+async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
+    """The recorded verdict on an order, for whichever sovereign gate it was signed. Raises Away or Broken."""
+    for gate in Sovereign:
+        judged = JudgeInput(run_id=run_id, gate=gate.value, kb_id=kb_id)
+        verdict = await control("judge_approval", judged, JudgeResult, Caps(), summary=summary)
+        if verdict.code != "gate_mismatch":
+            break
+    return verdict
 
 
 def _budget(caps: Caps) -> RetryBudget:

@@ -23,6 +23,7 @@ DEPLOYMENT = "cutter"
 DOCUMENT_RUN = "DocumentRun"
 BATCH = "Batch"
 VOID_RUN = "VoidRun"
+REVOKE_APPROVAL = "RevokeApproval"
 BATCH_STARTER = "BatchStarter"
 
 ONCE = RetryPolicy(maximum_attempts=1)
@@ -79,3 +80,8 @@ def batch_workflow_id(batch_id: str) -> str:
 def void_workflow_id(run_id: str) -> str:
     """The short workflow that voids one run."""
     return f"void/{run_id}"
+
+
+def revoke_workflow_id(approval_sha256: str) -> str:
+    """The short workflow that takes one approval back."""
+    return f"revoke/{approval_sha256}"

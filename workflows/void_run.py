@@ -8,10 +8,10 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from cutter.gates.catalogue import Sovereign, WorkerRole
-    from cutter.messages import Caps, JudgeInput, JudgeResult, StateView, VoidInput
+    from cutter.gates.catalogue import WorkerRole
+    from cutter.messages import Caps, StateView, VoidInput
     from workflows import options
-    from workflows.control import Away, Broken, control
+    from workflows.control import Away, Broken, control, judge_order
 
 
 @workflow.defn(name=options.VOID_RUN)
@@ -22,9 +22,7 @@ class VoidRun:
     async def run(self, order: VoidInput) -> StateView:
         """Answers with the new state, or with the code and reason of the refusal."""
         try:
-            verdict = await self._judge(order, Sovereign.CUT)
-            if verdict.code == "gate_mismatch":
-                verdict = await self._judge(order, Sovereign.LIFECYCLE)
+            verdict = await judge_order(order.run_id, order.kb_id, "judge the void statement")
             if not verdict.accepted:
                 return StateView(state="", code=verdict.code, reason=verdict.reason)
             done = await control("void_run", order, StateView, Caps(), summary="void the run", role=WorkerRole.EXEC)
@@ -38,7 +36,3 @@ class VoidRun:
         """An open run learns that it was voided; a run without an open workflow needs no telling."""
         with contextlib.suppress(ApplicationError):
             await workflow.get_external_workflow_handle(workflow_id).signal("void", kb_id)
-
-    async def _judge(self, order: VoidInput, gate: Sovereign) -> JudgeResult:
-        judged = JudgeInput(run_id=order.run_id, gate=gate.value, kb_id=order.kb_id)
-        return await control("judge_approval", judged, JudgeResult, Caps(), summary="judge the void statement")

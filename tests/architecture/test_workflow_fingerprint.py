@@ -23,7 +23,10 @@ from cutter.gates.catalogue import GATES, WorkerRole
 ROOT = Path(__file__).resolve().parents[2]
 HISTORIES = ROOT / "tests" / "replay" / "histories"
 COMMITTED = Path(__file__).with_name("workflow_fingerprints.json")
-RECORDED = {"DocumentRun": "clean", "DocumentRun dryrun": "dryrun_rehearsed", "VoidRun": "void_workflow"}
+RECORDED = {
+    "DocumentRun": "clean", "DocumentRun dryrun": "dryrun_rehearsed", "VoidRun": "void_workflow",
+    "RevokeApproval": "revoke_workflow",
+}  # fmt: skip
 
 COMMANDS = {
     EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: "activity",

@@ -20,7 +20,9 @@ from temporalio.client import WorkflowHandle, WorkflowHistory
 
 from cutter.approvals import schema
 from cutter.batch.registry import Options
+from cutter.domain.digests import sha256_hex
 from cutter.gates.catalogue import WorkerRole
+from cutter.kb.store import Store
 from cutter.messages import StateView, VoidInput
 from tests.campaigns import p13_forged_results as p13
 from tests.campaigns.p14_reset import reset
@@ -154,6 +156,23 @@ async def voided(stack: Stack) -> Recorded:
         )  # fmt: skip
         await void.result()
         return [("void_workflow", await void.fetch_history()), *await one(run, "voided_after_leg_a")]
+
+
+@scene()
+async def revoked(stack: Stack) -> Recorded:
+    """While its gate waits for the worker that writes; approved once more, it goes through."""
+    async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
+        run = await started(stack)
+        kb_id = await run.approve(CUT)
+        await run.revoke(kb_id)
+        approval = sha256_hex(Store(stack.settings.kb).get(kb_id))
+        short = stack.client.get_workflow_handle(options.revoke_workflow_id(approval))
+        async with stack.workers(WorkerRole.EXEC):
+            await run.until_attempted("IG_cut_leg_a_execute", "approval_refused")
+            await run.until_requested(CUT)
+            await run.handle.signal("submit_approval", await run.sign(text="on second thought"))
+            await run.approve(LIFECYCLE)
+            return [("revoke_workflow", await short.fetch_history()), *await one(run, "revoked_while_its_gate_waited")]
 
 
 @scene()

@@ -17,6 +17,7 @@ from workflows.batch import Batch
 from workflows.converter import DATA_CONVERTER
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
+from workflows.revoke_approval import RevokeApproval
 from workflows.void_run import VoidRun
 
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in HISTORIES.glob("*.json.gz"))
@@ -31,8 +32,8 @@ def load(name: str) -> tuple[WorkflowHistory, dict[str, object]]:
 
 def replayer() -> Replayer:
     return Replayer(
-        workflows=[DocumentRun, VoidRun, Batch], data_converter=DATA_CONVERTER, workflow_runner=sandbox(),
-        interceptors=[MessageGuard()],
+        workflows=[DocumentRun, VoidRun, RevokeApproval, Batch], data_converter=DATA_CONVERTER,
+        workflow_runner=sandbox(), interceptors=[MessageGuard()],
     )  # fmt: skip
 
 

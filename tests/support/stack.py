@@ -24,13 +24,14 @@ from activities.deps import ROLES_OF, Deps
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Tier
+from cutter.domain.digests import sha256_hex
 from cutter.gates.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings
 from cutter.stack import key_homes
-from starter import approvers, runs, signing, source
+from starter import approvers, orders, runs, signing, source
 from starter.client import connect
 from starter.keys import ensure_throwaway_keys
 from starter.signing import Signing
@@ -314,6 +315,16 @@ class Run:
         return signing.sign_and_upload(
             settings, statement, who, f"knowledge/dev/orders/{self.run_id}/{decision}-{who.approver}.md"
         )
+
+    async def revoke(self, kb_id: str, who: Signing | None = None) -> Json:
+        """Take back the approval under that KB id, as `cutter revoke` does; the verdict."""
+        return await asyncio.to_thread(self._revoke, kb_id, who or self.stack.kit.alice)
+
+    def _revoke(self, kb_id: str, who: Signing) -> Json:
+        settings = self.stack.settings
+        approval = sha256_hex(Store(settings.kb).get(kb_id))
+        order = self._order(schema.REVOKE, "taken back", who, {"approval_sha256": approval})
+        return orders.revoke(settings, runs.sidecar(settings, self.run_id)["run"], approval, order)
 
     async def resume(self, kb_id: str | None = None) -> Json:
         """The update `resume`; its answer."""

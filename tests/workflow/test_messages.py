@@ -13,10 +13,12 @@ from temporalio.common import RawValue
 
 from cutter import limits
 from cutter.approvals import schema
-from tests.support.stack import Stack
+from cutter.gates.catalogue import WorkerRole
+from tests.support.stack import Run, Stack
 from tests.support.temporal import until
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
+LEG_A = "IG_cut_leg_a_execute"
 
 UNDECODABLE = RawValue(Payload(metadata={"encoding": b"binary/whatever"}, data=b"\x00\xff"))
 NO_JSON = RawValue(Payload(metadata={"encoding": b"json/plain"}, data=b"\xff{not json"))
@@ -146,6 +148,32 @@ async def test_a_revoked_approval_does_not_open_the_gate(stack: Stack) -> None:
         answer = await run.resume(kb_id)
         assert answer["status"] == "refused"
         assert (await run.state()) == "awaiting_cut_authorization"
+
+
+async def test_an_approval_is_revoked_while_its_gate_waits_for_a_worker(stack: Stack) -> None:
+    """The run itself reads nothing by then; the gate writes nothing, and the run asks again."""
+    async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
+        run = await stack.start()
+        kb_id = await run.approve(CUT)
+        await until(lambda: _is_at(run, LEG_A), what="the gate waits for its worker")
+        answer = await run.revoke(kb_id)
+        assert (answer["status"], answer["code"]) == ("accepted", "accepted")
+        async with stack.workers(WorkerRole.EXEC):
+            await run.until_attempted(LEG_A, "approval_refused")
+            await until(lambda: _is_at(run, ""), what="the run has heard that its gate did not open")
+            status = await run.until_requested(CUT)
+            assert any("revoked" in refusal for refusal in status["refusals"])
+            assert stack.database.value("select count(*) from public.information_unit") == 0
+            assert (await run.sidecar())["consumptions"] == []
+            second = await run.sign(text="on second thought")
+            await run.handle.signal("submit_approval", second)
+            await run.until_requested(LIFECYCLE)
+        too_late = await run.revoke(second)
+        assert (too_late["status"], too_late["code"]) == ("refused", "consumed_already")
+
+
+async def _is_at(run: Run, gate: str) -> bool:
+    return bool((await run.status())["gate"] == gate)
 
 
 def _sha256_of(stack: Stack, kb_id: str) -> str:

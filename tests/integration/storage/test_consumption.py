@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -159,15 +159,66 @@ def test_a_revocation_takes_back_what_its_statement_names_and_nothing_else(deplo
         )
 
 
+REVOKE = "select cutter_governance.fn_revocation_record(%s, %s, %s, 'x.md')"
+
+
+def revoked(at: At) -> tuple[str, str, str]:
+    """What REVOKE takes, once a signed revocation of the stage's approval was judged good."""
+    approval = at.stage.offers[0]["approval_sha256"]
+    record(at, decision="revoke", statement={"approval_sha256": approval})
+    return at.run_id, approval, OTHER
+
+
+@pytest.mark.parametrize("request_open", [True, False], ids=["its request open", "its request not open yet"])
+def test_a_gate_waits_for_the_revocation_that_came_first(at_cut: At, request_open: bool) -> None:
+    """Without an open request there is nothing of it to wait for, so it is the run itself that both wait for."""
+    status: LiteralString = "update cutter_governance.approval_request set status = "
+    reader, writer = at_cut.connect("cutter_read"), at_cut.connect()
+    number, digest = gates.attempt(writer, LEG_A, at_cut.run_id), gates.payload(writer, LEG_A, at_cut.run_id)
+    if not request_open:
+        at_cut.database.run(status + "'canceled'")
+    assert one(reader, REVOKE, revoked(at_cut))["status"] == "revoked"
+    at_cut.database.run(status + "'requested'")
+    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as said:
+        assert not said.done()
+        reader.commit()
+    assert (said.result()["status"], said.result()["code"]) == ("approval_refused", "approval_revoked")
+
+
+NEXT_EPOCH = (
+    "select cutter_governance.fn_policy_install(number + 1, deployment_id, body || ' ', thresholds, tiers,"
+    " lifecycle_group) from cutter_governance.policy_epoch"
+)
+
+
+def test_a_new_epoch_of_the_policy_waits_for_the_gate_that_consumes(at_cut: At) -> None:
+    """Once it is in force, nothing is written any more that only the epoch before has approved."""
+    owner, writer = at_cut.connect("cutter_owner"), at_cut.connect()
+    number = at_cut.opened(writer)
+    at_cut.create(writer)
+    with meanwhile(owner, lambda: one(owner, NEXT_EPOCH)) as said:
+        assert not said.done()
+        assert at_cut.close(writer, number)["status"] == "sealed"
+        writer.commit()
+    said.result()
+
+
+def test_a_gate_waits_for_the_new_epoch_that_came_first(at_cut: At) -> None:
+    owner, writer = at_cut.connect("cutter_owner"), at_cut.connect()
+    number, digest = gates.attempt(writer, LEG_A, at_cut.run_id), gates.payload(writer, LEG_A, at_cut.run_id)
+    one(owner, NEXT_EPOCH)
+    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as said:
+        assert not said.done()
+        owner.commit()
+    assert said.result()["code"] == "approval_of_other_epoch"
+
+
 def test_a_revocation_waits_for_the_gate_that_consumes_and_then_comes_too_late(at_cut: At) -> None:
-    record(at_cut, decision="revoke", statement={"approval_sha256": at_cut.stage.offers[0]["approval_sha256"]})
+    order = revoked(at_cut)
     writer, reader = at_cut.connect(), at_cut.connect("cutter_read")
     number = at_cut.opened(writer)
     at_cut.create(writer)
-    revoke = "select cutter_governance.fn_revocation_record(%s, %s, %s, 'x.md')"
-    with meanwhile(
-        reader, lambda: one(reader, revoke, (at_cut.run_id, at_cut.stage.offers[0]["approval_sha256"], OTHER))
-    ) as said:
+    with meanwhile(reader, lambda: one(reader, REVOKE, order)) as said:
         assert not said.done()
         at_cut.close(writer, number)
         writer.commit()

@@ -467,11 +467,12 @@ declare
     v_needed integer;
     v_pins jsonb := cutter_governance.fn_run_pins(p_run.run_id);
 begin
+    perform pg_advisory_xact_lock_shared(hashtext('cutter.policy_epoch'));
     select * into epoch from cutter_governance.policy_epoch order by number desc limit 1;
     if not found then
         return 'no_policy_epoch';
     end if;
-    -- locked, so that a rejection or revocation comes before or after, never in between
+    -- locked, so that a rejection comes before or after, never in between
     select * into request from cutter_governance.approval_request
     where run_id = p_run.run_id and gate = p_sovereign and status = 'requested' for update;
     if not found then

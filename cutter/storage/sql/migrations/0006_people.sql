@@ -472,8 +472,8 @@ begin
     then
         return jsonb_build_object('status', 'revokes_nothing');
     end if;
-    -- waits for a gate that is consuming it just now
-    perform from cutter_governance.approval_request where run_id = p_run_id and status = 'requested' for update;
+    -- Each gate shares this row until COMMIT: a revocation comes before a gate opens or after it, never in between.
+    perform from cutter_governance.stop_latch where run_id = p_run_id for update;
     if exists (select from cutter_governance.approval_consumption where approval_sha256 = p_approval_sha256) then
         return jsonb_build_object('status', 'consumed_already');
     end if;
@@ -804,6 +804,8 @@ declare
     newest cutter_governance.policy_epoch;
     v_sha text := cutter_governance.fn_digest(p_body);
 begin
+    -- shared by each gate that consumes approvals: behind this, nothing is written that the epoch before approved
+    perform pg_advisory_xact_lock(hashtext('cutter.policy_epoch'));
     select * into newest from cutter_governance.policy_epoch order by number desc limit 1;
     if newest.sha256 = v_sha then
         return v_sha;

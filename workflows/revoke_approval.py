@@ -1,0 +1,27 @@
+"""Orchestration: a short workflow that takes one approval back, also while its run is busy with what it opens."""
+
+from __future__ import annotations
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from cutter.messages import JudgeResult, RevokeInput
+    from workflows import options
+    from workflows.control import Away, Broken, judge_order
+
+
+@workflow.defn(name=options.REVOKE_APPROVAL)
+class RevokeApproval:
+    """Has the revocation judged and recorded beside the run, which reads no messages while one of its gates waits.
+
+    The run itself needs no telling: PostgreSQL opens no gate for a revoked approval, and the run then asks again.
+    """
+
+    @workflow.run
+    async def run(self, order: RevokeInput) -> JudgeResult:
+        """Answers with the verdict; one that is not accepted has taken nothing back."""
+        try:
+            return await judge_order(order.run_id, order.kb_id, "judge the revocation")
+        except (Away, Broken) as problem:
+            raise ApplicationError(f"the revocation was not confirmed: {problem}", non_retryable=True) from None
