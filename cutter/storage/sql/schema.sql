@@ -857,7 +857,8 @@ CREATE FUNCTION cutter_governance.fn_function_definitions() RETURNS jsonb
         'settings', array_to_string(p.proconfig, '; '), 'language', l.lanname, 'volatility', p.provolatile,
         'strict', p.proisstrict, 'arguments', coalesce(pg_get_function_arguments(p.oid), ''),
         'result', p.prorettype::regtype::text,
-        'acl', coalesce(p.proacl::text, '(default)')))
+        'acl', (select string_agg(one::text, ',' order by one::text collate "C")
+                from unnest(coalesce(p.proacl, acldefault('f', p.proowner))) as one)))
     from pg_proc p
     join pg_language l on l.oid = p.prolang
     where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
@@ -1174,18 +1175,31 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select jsonb_object_agg(name, acl) from (
-        select 'table ' || c.relname as name, coalesce(c.relacl::text, '(default)') as acl
-        from pg_class c
-        where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
-            and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
-        union all
-        select 'column ' || c.relname || '.' || a.attname, a.attacl::text
-        from pg_attribute a join pg_class c on c.oid = a.attrelid
-        where a.attacl is not null and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
-        union all
-        select 'schema ' || n.nspname, coalesce(n.nspacl::text, '(default)')
-        from pg_namespace n where n.nspname in ('public', 'cutter_governance')
+    select jsonb_object_agg(name, said) from (
+        -- In one order, and what an unwritten list stands for written out: a restored dump keeps neither, nor does a
+        -- grant that was taken back.
+        select name, (select string_agg(one::text, ',' order by one::text collate "C") from unnest(acl) as one) as said
+        from (
+            select 'table ' || c.relname as name,
+                coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's' else 'r' end::"char", c.relowner)) as acl
+            from pg_class c
+            where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+            union all
+            select 'column ' || c.relname || '.' || a.attname, a.attacl
+            from pg_attribute a join pg_class c on c.oid = a.attrelid
+            where a.attacl is not null and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+            union all
+            select 'schema ' || n.nspname, coalesce(n.nspacl, acldefault('n', n.nspowner))
+            from pg_namespace n where n.nspname in ('public', 'cutter_governance')
+            union all
+            select 'database', coalesce(d.datacl, acldefault('d', d.datdba))
+            from pg_database d where d.datname = current_database()
+            union all
+            select 'default of ' || pg_get_userbyid(a.defaclrole) || ' ' || a.defaclobjtype::text || ' '
+                || coalesce(n.nspname, 'everywhere'), a.defaclacl
+            from pg_default_acl a left join pg_namespace n on n.oid = a.defaclnamespace
+        ) as lists
         union all
         select 'role ' || r.rolname, concat_ws(' ', r.rolsuper, r.rolinherit, r.rolcreaterole, r.rolcreatedb,
             r.rolreplication, r.rolbypassrls, array_to_string(r.rolconfig, '; '),
@@ -1197,10 +1211,6 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
         where r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify',
             'cutter_operator', 'directus')
         union all
-        select 'database', coalesce((select string_agg(one::text, ',' order by one::text) from unnest(d.datacl) as one),
-            '(default)')
-        from pg_database d where d.datname = current_database()
-        union all
         select 'settings of ' || coalesce(r.rolname, 'everyone') || case s.setdatabase when 0 then '' else ' here' end,
             array_to_string(s.setconfig, '; ')
         from pg_db_role_setting s
@@ -1208,10 +1218,6 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
         where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
             and (s.setrole = 0 or r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec',
                 'cutter_verify', 'cutter_operator', 'directus'))
-        union all
-        select 'default of ' || pg_get_userbyid(a.defaclrole) || ' ' || a.defaclobjtype::text || ' '
-            || coalesce(n.nspname, 'everywhere'), a.defaclacl::text
-        from pg_default_acl a left join pg_namespace n on n.oid = a.defaclnamespace
     ) as grants
 $$;
 
