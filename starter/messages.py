@@ -19,7 +19,7 @@ from cutter.approvals import schema
 from cutter.batch.state import ENDS
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
-from cutter.errors import InvalidInput, NotFound, Refused, Unavailable
+from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.gates.catalogue import GATES
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
@@ -81,21 +81,17 @@ def acknowledge_drift(
     run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Show what differs in the database, and accept exactly that state, signed; the run goes on from it.
+    """Show what differs in the database now, and accept exactly that state, signed; the run goes on from it.
 
     Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
     """
     settings = load()
     run_id = runs.run_id_of(settings, run)
     seen = runs.sidecar(settings, run_id)["run"]
-    if not seen["state"].startswith("stopped_drift_"):
+    drift = runs.drift(settings, run_id)
+    if drift is None:
         raise Refused(
             f"{run_id} is {seen['state']}, not stopped by drift: see `cutter status {run_id}`", code="no_drift"
-        )
-    drift = (seen["last_error"] or {}).get("report") or {}
-    if not drift.get("fingerprint"):
-        raise NotFound(
-            f"{run_id} has no recorded drift to acknowledge: type `cutter void {run_id} --reason TEXT`", code="no_drift"
         )
     order = orders.prepare(
         settings, seen, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
@@ -115,6 +111,7 @@ def drift_rows(drift: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [str(line).partition(": ") for line in drift.get("diff") or []]
     return [
         ("dimension", str(drift.get("dimension", ""))),
+        *([] if lines else [("", "nothing differs any more")]),
         *((name, "\n".join(textwrap.wrap(rest, 120)) or name) for name, _, rest in lines),
         ("fingerprint", str(drift["fingerprint"])),
     ]

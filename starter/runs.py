@@ -56,6 +56,14 @@ def sidecar(settings: Settings, run_id: str) -> Json:
     return found
 
 
+def drift(settings: Settings, run_id: str) -> Json | None:
+    """What differs now under a run that drift has stopped, and the fingerprint of it; None for any other run."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute("select cutter_governance.fn_drift_look(%s)", (ids.run_id(run_id),)).fetchone()
+    found: Json | None = row[0] if row else None  # type: ignore[assignment]
+    return found
+
+
 def run_of_document(settings: Settings, document_id: str) -> str:
     """Run id of a document's open run, else of its newest: a later one that ended or was skipped is not meant."""
     with translated(), connect(settings, OPERATOR) as connection:

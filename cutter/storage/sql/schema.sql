@@ -804,6 +804,26 @@ CREATE FUNCTION cutter_governance.fn_drift_diff(p_expected jsonb, p_observed jso
             order by 1 limit 40) as differing) as lines
 $$;
 
+CREATE FUNCTION cutter_governance.fn_drift_look(p_run_id text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+    v_survey jsonb;
+begin
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    if v_run.ended_at is not null or v_run.state is null or v_run.state not like 'stopped\_drift\_%' then
+        return null;
+    end if;
+    v_survey := cutter_governance.fn_survey(p_run_id, coalesce(v_run.docprefix, ''));
+    if cutter_governance.fn_digest(v_survey::text) is distinct from v_run.last_error -> 'report' ->> 'fingerprint' then
+        perform cutter_governance.fn_drift_note(p_run_id, v_survey);
+    end if;
+    return (select last_error -> 'report' from cutter_governance.run where run_id = p_run_id);
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_drift_note(p_run_id text, p_survey jsonb) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'

@@ -137,12 +137,14 @@ async def test_drift_is_shown_and_acknowledged_only_when_the_person_says_yes(sta
         refused = await cutter.signed("acknowledge-drift", DOCUMENT, "--reason", "known", typed="n\n")
         assert refused.code == 4
         assert "nothing was signed" in refused.err
+        # What is shown and signed is what differs now, not when the run stopped.
+        stack.database.run("alter function public.fn_content_hash(text) set work_mem = '9MB'")
         home = str(stack.kit.alice.home)
         shown = await cutter(
             "acknowledge-drift", DOCUMENT, "--reason", "known", "--approver", "alice", "--gpg-home", home, typed="n\n"
         )
         assert "fn_content_hash" in shown.err
-        assert "work_mem=8MB" in shown.err
+        assert "work_mem=9MB" in shown.err
         said = await cutter.signed("acknowledge-drift", DOCUMENT, "--reason", "the owner raised it")
         assert (said.code, said.json["status"]) == (0, "accepted")
         # The approval that met the drift still stands: nobody signs it twice.

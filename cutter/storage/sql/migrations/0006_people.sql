@@ -325,6 +325,28 @@ as $$
     where r.run_id = p_run_id
 $$;
 
+-- The drift of a run that it has stopped, as it is now: what a person is shown and signs. It may have grown since the run
+-- stopped, or be undone.
+create function cutter_governance.fn_drift_look(p_run_id text) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run cutter_governance.run;
+    v_survey jsonb;
+begin
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    if v_run.ended_at is not null or v_run.state is null or v_run.state not like 'stopped\_drift\_%' then
+        return null;
+    end if;
+    v_survey := cutter_governance.fn_survey(p_run_id, coalesce(v_run.docprefix, ''));
+    if cutter_governance.fn_digest(v_survey::text) is distinct from v_run.last_error -> 'report' ->> 'fingerprint' then
+        perform cutter_governance.fn_drift_note(p_run_id, v_survey);
+    end if;
+    return (select last_error -> 'report' from cutter_governance.run where run_id = p_run_id);
+end
+$$;
+
 -- What the policy has stopped a run for, and how far people are with it; null for a run that it has not stopped. `stop` is
 -- this very stop. Without a known tier the highest asks; what people have stopped as well, takes a signature.
 create function cutter_governance.fn_policy_stop(p_run_id text) returns jsonb
