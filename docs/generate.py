@@ -1,4 +1,4 @@
-"""IO: writes the pages that are made from code (gates, lifecycles, settings, commands). A test holds them against it.
+"""IO: writes the pages that are made from code (gates, lifecycles, settings, commands, trace); a test holds them.
 
 `python -m docs.generate` writes; `pages()` gives {path: text}.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from cutter import limits
 from cutter.gates.catalogue import GATES, Sovereign, State
 from cutter.settings import PREFIX, Settings
-from docs import lifecycles
+from docs import lifecycles, trace
 
 HERE = Path(__file__).resolve().parent
 MADE = "This page is made from the code by `python -m docs.generate`; a test holds it against it."
@@ -24,6 +24,7 @@ def pages() -> dict[str, str]:
         "settings.md": settings(),
         "commands.md": commands(),
         "lifecycles.md": lifecycles.page(MADE),
+        "trace.md": trace.page(MADE),
     }
 
 

@@ -25,6 +25,7 @@ BY_GATE = {moment.gate: moment for moment in MOMENTS if moment.cut is None}
     ids=lambda value: value.gate if isinstance(value, Moment) else value,
 )
 def test_a_run_survives_a_kill(standing: Stack, victim: str, moment: Moment) -> None:
+    """Seed 003 §3.1."""
     document = f"KILLED-{victim.upper()}"
     standing.add(document, law(UNITS))
     run_id = standing.json("run", document)["run_id"]

@@ -63,6 +63,7 @@ def outages(proxy: CommitProxy, call: Callable[[], Any], cut: Cut = Cut.STATEMEN
 def test_every_gate_survives_the_loss_of_its_connection_anywhere(
     proxied: tuple[runs.Deployment, CommitProxy], cut: Cut
 ) -> None:
+    """Seed 003 §3.1."""
     made, proxy = proxied
     document = made.register(runs.law(3))
     run_id = made.begin(document)

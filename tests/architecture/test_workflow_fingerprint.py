@@ -57,6 +57,7 @@ def fingerprints() -> dict[str, list[str]]:
 
 
 def test_the_commands_of_the_workflows_are_those_that_were_committed() -> None:
+    """Seed 002 "Migration Notes"."""
     assert fingerprints() == json.loads(COMMITTED.read_text(encoding="utf-8"))
 
 

@@ -151,7 +151,10 @@ def test_every_night_comes_to_an_end_within_its_lanes(night: Night) -> None:
 def test_ag_orch_02_the_lower_number_begins_first_and_the_same_number_in_the_order_of_the_file(
     priorities: list[int], lanes: int, chance: random.Random
 ) -> None:
-    """Whenever lanes come free, and in whatever order the items are given."""
+    """Whenever lanes come free, and in whatever order the items are given.
+
+    Seed 002 "Queue and Cancellation Controls".
+    """
     items = {
         f"LAW-{place}": Item(document_id=f"LAW-{place}", position=place, priority=priority)
         for place, priority in enumerate(priorities, start=1)
@@ -269,7 +272,10 @@ def test_no_tenant_begins_more_than_its_room_and_no_lane_stays_free_for_it(
 @unhurried
 @given(queues(), weights_of)
 def test_no_tenant_starves(items: list[Item], weights: dict[str, int]) -> None:
-    """One lane: between two turns of a tenant each other one has no more than its weight's part, and one for a tie."""
+    """One lane: between two turns of a tenant each other one has no more than its weight's part, and one for a tie.
+
+    Seed 003 §3.4.
+    """
     state = {item.document_id: replace(item, depends_on=()) for item in items}
     waits = dict.fromkeys({item.tenant for item in items}, 0)
     while any(item.stage is Stage.PENDING for item in state.values()):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -181,6 +182,7 @@ def test_the_walk_reaches_every_state_and_takes_every_transition(dryrun: bool) -
 @both
 @pytest.mark.parametrize("lifecycle", [REQUEST, RUN, STEP, TASK], ids=lambda one: one.name)
 def test_each_view_moves_along_what_its_seed_allows_or_stays(lifecycle: Lifecycle, dryrun: bool) -> None:
+    """Seed 002 "Transition Boundaries"."""
     assert {way for way in ways(dryrun, lifecycle) if len(way) > 2} <= THROUGH[lifecycle.name]
 
 
@@ -188,6 +190,22 @@ def test_no_view_is_said_to_pass_through_what_it_never_passes() -> None:
     for lifecycle in (REQUEST, RUN, STEP, TASK):
         taken = ways(False, lifecycle) | ways(True, lifecycle)
         assert THROUGH[lifecycle.name] == {way for way in taken if len(way) > 2}
+
+
+NEVER = {
+    REQUEST: {(state, state) for state in REQUEST.states} | {("received", "failed"), ("received", "cancelled")},
+    RUN: set(),
+    STEP: set(),
+    TASK: {("pending", "queued"), ("pending", "cancelled")},
+}
+"""Nothing is recorded of what stays as it is, nor of what a run was before it was registered: then it is queued."""
+
+
+@pytest.mark.parametrize("lifecycle", NEVER, ids=lambda one: one.name)
+def test_every_arrow_of_a_seed_is_taken_by_some_run(lifecycle: Lifecycle) -> None:
+    """Seeds 002 "Deterministic Transition Matrix", 003 §2.1, 003 §2.2, 004 "Task Lifecycle" Transitions."""
+    taken = {step for dryrun in (False, True) for way in ways(dryrun, lifecycle) for step in pairwise(way)}
+    assert set(lifecycle.edges) - taken == NEVER[lifecycle]
 
 
 @both
@@ -203,6 +221,7 @@ def test_each_view_has_every_state_of_its_seed_but_where_it_begins(dryrun: bool)
 
 @both
 def test_a_run_has_succeeded_if_and_only_if_every_step_has(dryrun: bool) -> None:
+    """Seed 003 §2.2."""
     for _, _, facts in WALKS[dryrun]:
         steps = [step_status(facts, gate) for gate in steps_of(facts, dryrun=dryrun)]
         if run_status(facts) is RunStatus.SUCCEEDED:
@@ -230,6 +249,7 @@ def test_a_stopped_run_is_a_running_task_and_says_that_it_is_stopped() -> None:
 
 
 def test_a_resume_after_the_retries_ran_out_is_a_new_request_and_any_other_resume_is_not() -> None:
+    """Seed 002 "Retry and Failure Budget Policy"."""
     resumed = [(before, then) for before, _, then in WALKS[False] if before.stopped and then.state in tuple(State)]
     assert {before.exhausted for before, _ in resumed} == {True, False}
     for before, then in resumed:
@@ -255,6 +275,7 @@ is running only as a task of its own, and nothing of the batch goes on with it."
 @given(any_items())
 @unhurried
 def test_a_batch_is_the_workstream_that_its_tasks_make_it(items: list[Item]) -> None:
+    """Seeds 004 "Workstream Lifecycle" State Derivation from Tasks, 004 "Workstream Lifecycle" Invariants."""
     tasks = [
         Task(state=TASKS.get(item.outcome or item.stage, TaskState.RUNNING), critical=item.critical) for item in items
     ]
@@ -269,6 +290,7 @@ def test_a_batch_is_the_workstream_that_its_tasks_make_it(items: list[Item]) -> 
 
 
 def test_the_seed_s_derivation_is_read_as_it_stands() -> None:
+    """Seed 004 "Workstream Lifecycle" State Derivation from Tasks."""
     state = derive_workstream_state
     done, bad, run = Task(state=TaskState.COMPLETED), Task(state=TaskState.FAILED), Task(state=TaskState.RUNNING)
     fatal, wait = Task(state=TaskState.FAILED, critical=True), Task(state=TaskState.PENDING)

@@ -76,6 +76,7 @@ def findings(events: list[Event]) -> list[Finding]:
 @given(histories())
 @unhurried
 def test_a_run_s_file_has_no_finding_whatever_was_recorded(history: tuple[Json, RunFacts]) -> None:
+    """Seed 004 "Task Lifecycle" Invariants."""
     answer, _ = history
     events = run_events(answer)
     # Retries are counted since the last resume; a walk may retry more often than any budget allows.
@@ -100,6 +101,7 @@ def test_the_last_event_of_each_view_says_what_the_view_says(history: tuple[Json
 @given(histories(), st.data())
 @unhurried
 def test_a_line_that_was_taken_away_is_missed(history: tuple[Json, RunFacts], data: st.DataObject) -> None:
+    """Seed 004 "Event Schema"."""
     events = run_events(history[0])
     followed = [
         number

@@ -59,6 +59,7 @@ async def failed(stack: Stack) -> Batch:
 
 
 async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: Stack) -> None:
+    """Seed 004 "Workstream Lifecycle" Transition Details."""
     async with stack.workers():
         batch = await support.start(stack, 2)
         await batch.through()
@@ -82,6 +83,7 @@ async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: St
 
 
 async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for_byte(stack: Stack) -> None:
+    """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Workstream Lifecycle" Invariants."""
     async with stack.workers():
         batch = await failed(stack)
     folder = stack.settings.batches / "archive" / batch.batch_id

@@ -221,6 +221,7 @@ async def test_a_start_whose_answer_was_lost_is_named_again(stack: Stack, monkey
 
 
 async def test_two_parents_of_one_batch_at_the_same_moment_double_nothing(stack: Stack) -> None:
+    """Seed 002 "Execution Command Boundary"."""
     stack.register("ICX-P-1", POISON)
     items = [*support.small_laws(stack, 3), {"document_id": "ICX-P-1"}]
     async with stack.workers():

@@ -60,6 +60,7 @@ async def test_strict_stops_all_others_and_starts_nothing_more(stack: Stack) -> 
 
 
 async def test_a_critical_document_stops_the_rest_under_every_policy(stack: Stack) -> None:
+    """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Workstream Lifecycle" Invariants."""
     async with stack.workers():
         batch = await support.start(stack, three(stack, critical="true"), Options(policy="quarantine", lanes=1))
         assert (await batch.handle.result()).reason == "ICX-P-1 is critical and failed"
@@ -83,6 +84,7 @@ async def test_a_document_of_another_open_batch_is_refused_alone(stack: Stack) -
 
 
 async def test_a_stopped_batch_stops_its_documents_and_says_how_to_go_on(stack: Stack) -> None:
+    """Seed 002 "Execution Command Boundary"."""
     async with stack.workers():
         batch = await support.start(stack, 2)
         await batch.until_state("batch_awaiting_cut_authz_set")

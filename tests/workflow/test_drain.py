@@ -43,6 +43,7 @@ def worker_moves(stack: Stack) -> list[Any]:
 
 
 async def test_it_finishes_what_it_runs_and_takes_nothing_more(stack: Stack) -> None:
+    """Seed 004 "Worker State Machine" Invariants."""
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
         async with worker_process(stack, WorkerRole.EXEC) as leaving:
             await said(leaving, "worker.ready")

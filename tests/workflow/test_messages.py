@@ -91,6 +91,7 @@ async def test_an_update_without_a_document_says_what_is_awaited(stack: Stack) -
 
 
 async def test_the_same_approval_twice_is_a_duplicate_and_is_consumed_once(stack: Stack) -> None:
+    """Seed 003 §3.1."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)

@@ -36,6 +36,7 @@ def changed(**settings: object) -> pytest.MarkDecorator:
 
 @changed(ttl_sg1_hours=2 / 3600)
 async def test_an_expired_request_is_made_anew_after_the_operators_resume(stack: Stack) -> None:
+    """Seed 003 §6.1."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
@@ -80,6 +81,7 @@ async def _start_with_held_latch(stack: Stack) -> Run:
 
 @changed(soft_cap_seconds={"mark": 1})
 async def test_work_over_the_soft_cap_stops_the_run_and_what_it_sealed_counts(stack: Stack) -> None:
+    """Seed 004 "Task Lifecycle" Transition Details."""
     go_on = threading.Event()
 
     def linger(gate: str) -> None:
@@ -119,6 +121,7 @@ async def test_over_the_hard_cap_only_a_signature_goes_on(stack: Stack) -> None:
 async def test_without_a_worker_of_a_role_the_run_stops_until_it_is_there(
     stack: Stack, missing: WorkerRole, gates: tuple[str, ...]
 ) -> None:
+    """Seed 004 "Task Lifecycle" Transition Details."""
     present = [role for role in WorkerRole if role is not missing]
     async with stack.workers(*present):
         run = await stack.start()
@@ -174,6 +177,9 @@ def _allow_connections(stack: Stack, *, allowed: bool) -> None:
 
 @changed(retry_delays_seconds=(0.1,))
 async def test_a_gate_whose_dependency_is_away_is_tried_so_often_and_each_try_is_a_row(stack: Stack) -> None:
+    """Seeds 002 "Queue and Cancellation Controls", 002 "Retry and Failure Budget Policy", 003 §6.2,
+    004 "Task Lifecycle" Transition Details, 004 "Task Lifecycle" Invariants.
+    """
     async with stack.workers(keys_dir=stack.settings.state / "no-keys"):
         run = await stack.start()
         seen = await run.until_state("stopped_unavailable_backup")
@@ -244,6 +250,7 @@ async def test_a_busy_write_lane_is_waited_for_without_costing_a_try(stack: Stac
 
 @changed(heartbeat_timeout_seconds=1)
 async def test_a_worker_that_stops_beating_is_noticed_and_another_one_takes_the_gate(stack: Stack) -> None:
+    """Seeds 003 §3.2, 003 §3.3, 004 "Worker State Machine" Transition Details."""
     taken, release = threading.Event(), threading.Event()
 
     @activity.defn(name="IG_cut_leg_a_execute")

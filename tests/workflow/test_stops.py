@@ -68,6 +68,7 @@ async def test_stop_wins_over_an_approval_of_the_same_workflow_task_in_both_orde
 
 
 async def test_a_cancel_before_anything_is_written_ends_the_run(stack: Stack) -> None:
+    """Seed 002 "Queue and Cancellation Controls"."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
@@ -88,6 +89,7 @@ async def test_temporals_own_cancel_is_a_cancel(stack: Stack) -> None:
 
 
 async def test_a_cancel_after_leg_a_stops_and_a_signed_void_withdraws_the_drafts(stack: Stack) -> None:
+    """Seed 002 "Queue and Cancellation Controls"."""
     async with stack.workers():
         run = await stack.start()
         await run.approve(CUT)

@@ -43,7 +43,10 @@ async def all_wait(client: Client, queue: str, sent: int) -> bool:
 
 
 async def test_a_backlog_is_worked_off_by_urgency_and_within_it_by_the_tenants_weights(temporal_address: str) -> None:
-    """Without the server's settings of priority and fairness they come as they were sent: the person's last."""
+    """Without the server's settings of priority and fairness they come as they were sent: the person's last.
+
+    Seeds 002 "Queue and Cancellation Controls", 003 §3.4.
+    """
     client, queue = await Client.connect(temporal_address), f"turns-{uuid.uuid4()}"
     sent = [
         *[(f"big-{number}", options.priority(Urgency.BATCH, "big")) for number in range(12)],

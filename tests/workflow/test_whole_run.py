@@ -120,6 +120,7 @@ async def test_another_source_uri_than_the_registered_one_is_refused(stack: Stac
 
 
 async def test_a_rejection_ends_the_run_and_an_amended_one_goes_through(stack: Stack) -> None:
+    """Seed 003 §6.1."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested("SG_cut_authz")

@@ -100,6 +100,7 @@ async def press(slack: FakeSlack, where: str, message: dict[str, Any], *, sign: 
 async def test_a_press_lets_a_run_go_on_to_its_sovereign_gate_and_not_through_it(
     stack: Stack, cutter: Cutter, slack: FakeSlack
 ) -> None:
+    """Seed 003 §7."""
     ask_before_backups(stack)
     environment = switched_on(stack, slack)
 

@@ -38,6 +38,7 @@ async def is_now(stack: Stack, role: str, state: str) -> bool:
 async def test_workers_are_idle_or_busy_by_what_really_runs_and_leave_when_they_are_told(
     stack: Stack, cutter: Cutter
 ) -> None:
+    """Seeds 003 §1.1, 004 "Worker State Machine" Transition Details."""
     async with stack.workers(**BEATING):
         run = await stack.start()
         await run.until_requested("SG_cut_authz")
@@ -70,6 +71,7 @@ async def test_workers_are_idle_or_busy_by_what_really_runs_and_leave_when_they_
 async def test_a_worker_that_falls_silent_is_recorded_once_and_may_come_back(
     stack: Stack, cutter: Cutter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Seed 004 "Worker State Machine" Transition Details."""
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.EXEC, **BEATING):
         deps = build_deps(stack.deps(WorkerRole.VERIFY, **BEATING).settings, WorkerRole.VERIFY)
         async with serving(stack.client, deps) as presence:

@@ -299,6 +299,7 @@ def worker_in_a_check(rig: Rig, *, deadline_seconds: float) -> Iterator[subproce
 
 
 def test_a_worker_killed_during_a_check_leaves_the_scratch_free_and_empty(own: Rig) -> None:
+    """Seed 004 "Worker State Machine" Invariants."""
     record = own.taken_record()
     with worker_in_a_check(own, deadline_seconds=60) as worker:
         worker.kill()

@@ -17,7 +17,7 @@ from activities.void import void_run
 from cutter.approvals import schema
 from cutter.backup.record import BackupRefusal
 from cutter.domain.digests import sha256_hex
-from cutter.errors import Conflict
+from cutter.errors import Conflict, PolicyDenied
 from cutter.gates.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
 from cutter.policy import current
@@ -69,6 +69,7 @@ def denied(outcome: GateOutcome, why: str) -> bool:
 def test_a_denied_write_writes_nothing_and_ends_the_run_with_the_rule_and_its_line(
     deployment: Deployment, gate: str, operation: str
 ) -> None:
+    """Seeds 002 "Execution Command Boundary", 003 §5."""
     step = BY_NAME[gate]
     run_id = drive(deployment, law(2), until=GATES[step.number - 2].name).run_id
     approvals = (deployment.approve(run_id, step.sovereign)[0],) if step.sovereign else ()
@@ -117,6 +118,7 @@ def _unreadable(path: Path) -> None:
     ids=["missing", "unreadable", "no text", "no rule", "broken", "unknown tier", "evaluation error"],
 )  # fmt: skip
 def test_a_policy_that_does_not_answer_denies(deployment: Deployment, breaks: Any, why: str) -> None:
+    """Seed 003 §5."""
     run_id = deployment.begin(deployment.register(law(2)))
     before = written(deployment)
     breaks(deployment.settings.policy)
@@ -124,7 +126,24 @@ def test_a_policy_that_does_not_answer_denies(deployment: Deployment, breaks: An
     assert (written(deployment), state_of(deployment, run_id)) == (before, "failed_policy")
 
 
+def test_reads_are_no_commands_and_ask_for_no_leave(deployment: Deployment) -> None:
+    """Seed 002 "Execution Command Boundary"."""
+    run_id = drive(deployment, law(2), until="IG_source_pin").run_id
+    deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
+    kb_id, recorded = deployment.database.value(
+        "select json_build_array(target, payload_sha256) from cutter_governance.action_receipt where connector = 'kb'"
+    )
+    _missing(deployment.settings.policy)
+    with pytest.raises(PolicyDenied):
+        commands.put(deps, context, "a/b.md", b"one")
+    assert sha256_hex(deps.kb.get(kb_id)) == recorded
+    with single(deps.pool(Role.READ)) as connection:
+        (seen,) = connection.execute("select cutter_governance.fn_run_sidecar(%s)", (run_id,)).fetchone() or ({},)
+    assert [one["gate"] for one in seen["receipts"]] == ["IG_source_pin"]
+
+
 def test_the_policy_is_read_anew_at_every_attempt(deployment: Deployment) -> None:
+    """Seed 002 "Migration Notes"."""
     document = deployment.register(law(2))
     run_id = drive(deployment, document_id=document, until="IG_mark").run_id
     in_force(deployment.settings, "gate: IG_cutplan, verdict: deny")
@@ -161,6 +180,7 @@ def test_nobody_fails_a_run_by_asking_for_its_write_before_it_is_approved(deploy
 
 
 def test_a_sealed_receipt_says_by_which_rule_of_which_policy(deployment: Deployment) -> None:
+    """Seed 003 §5."""
     in_force(deployment.settings, "operation: create_units, candidates: ..10, verdict: needs_approval(low)")
     run_id = drive(deployment, law(2), until=LEG_A).run_id
     kept = deployment.database.value("select policy from cutter_governance.gate_receipt where gate = %s", (LEG_A,))
@@ -182,6 +202,7 @@ def test_a_sealed_receipt_says_by_which_rule_of_which_policy(deployment: Deploym
 
 
 def test_a_high_tier_takes_two_different_people(deployment: Deployment) -> None:
+    """Seed 003 §1.3."""
     in_force(deployment.settings, "operation: create_units, verdict: needs_approval(high)")
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     view = open_request(deployment.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
@@ -240,6 +261,7 @@ def _with_policy(deps: Deps, path: Path) -> Deps:
 def test_where_no_sovereign_gate_asks_the_run_waits_for_signatures_that_it_goes_on(
     deployment: Deployment, tier: str, people: int
 ) -> None:
+    """Seed 003 §5."""
     in_force(deployment.settings, f"connector: backup, verdict: needs_approval({tier})")
     run_id = drive(deployment, law(2), until="IG_cutplan").run_id
     before = written(deployment)
@@ -292,6 +314,7 @@ def test_nobody_fails_a_run_that_has_written_by_asking_for_a_backup_that_it_does
 
 
 def test_a_void_is_denied_and_carried_out_when_the_policy_allows_it_again(deployment: Deployment) -> None:
+    """Seed 002 "Execution Command Boundary"."""
     run_id = drive(deployment, law(2), until=LEG_A).run_id
     said = deployment.order(run_id, schema.VOID)
     order = VoidInput(run_id=run_id, kb_id=said.kb_id)
@@ -314,6 +337,7 @@ def here(made: Deployment) -> commands.Context:
 
 
 def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployment: Deployment) -> None:
+    """Seed 002 "Execution Command Boundary"."""
     deps = deployment.deps[WorkerRole.CUTTER]
     first = commands.put(deps, here(deployment), "a/b.md", b"one")
     assert commands.put(deps, here(deployment), "a/b.md", b"one").sha256 == first.sha256
@@ -338,6 +362,7 @@ def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployme
 
 
 def test_an_allowed_document_s_receipt_says_by_which_rule(deployment: Deployment) -> None:
+    """Seeds 003 §1.4, 003 §4.1."""
     deps = deployment.deps[WorkerRole.CUTTER]
     done = commands.put(deps, here(deployment), "a/b.md", b"one")
     with single(deps.pool(Role.READ)) as connection:
@@ -352,6 +377,7 @@ def test_an_allowed_document_s_receipt_says_by_which_rule(deployment: Deployment
 def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_same_one_is_found(
     deployment: Deployment,
 ) -> None:
+    """Seed 002 "Execution Command Boundary", 003 §4.2."""
     deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
     key = (deployment.settings.keys / "backup.fingerprint").read_text().strip()
     taken, policy = commands.take_backup(deps, context, "x/pre_write.gpg", key, 60)
@@ -368,6 +394,7 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_sam
 
 
 def test_a_gate_s_receipt_for_another_payload_is_refused_with_both_hashes(deployment: Deployment) -> None:
+    """Seed 002 "Execution Command Boundary"."""
     run_id = drive(deployment, law(2), until="IG_mark").run_id
     previous = deployment.database.value(
         "select payload_sha256 from cutter_governance.gate_receipt where gate = 'IG_mark'"

@@ -128,6 +128,7 @@ def optional(deployment: Deployment, tmp_path: Path) -> Deployment:
 
 
 def test_one_person_lets_a_run_go_on_that_asks_for_the_lowest_tier(optional: Deployment, slack: FakeSlack) -> None:
+    """Seed 003 §7."""
     run = stopped(optional, slack, tier="low")
     card = run.make_pass()
     assert buttons(card) == 2
@@ -148,6 +149,7 @@ def test_one_person_lets_a_run_go_on_that_asks_for_the_lowest_tier(optional: Dep
 
 
 def test_what_was_decided_is_in_the_audit_chain(optional: Deployment, slack: FakeSlack) -> None:
+    """Seeds 003 §5, 003 §7."""
     run = stopped(optional, slack, tier="low")
     run.make_pass()
     run.press(ALICE)

@@ -52,6 +52,7 @@ def cancelled(connection: Connection, run_id: str) -> tuple[str, Json, str]:
 def test_a_cancel_ends_what_has_written_nothing_stops_what_has_and_changes_nothing_that_ended(
     deployment: Deployment,
 ) -> None:
+    """Seed 002 "Queue and Cancellation Controls"."""
     seen = []
     with deployment.database.connect("cutter_read") as connection:
         for state, run_id in states(deployment):
@@ -70,6 +71,7 @@ def test_a_cancel_ends_what_has_written_nothing_stops_what_has_and_changes_nothi
 
 
 def test_a_stopped_run_is_cancelled_too_and_a_failed_or_cancelled_one_stays_what_it_is(deployment: Deployment) -> None:
+    """Seed 002 "Queue and Cancellation Controls"."""
     with deployment.database.connect("cutter_read") as connection:
         for before, status, moved in (
             ("stopped_stop", "stopped", ENDED),

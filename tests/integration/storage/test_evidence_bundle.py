@@ -15,7 +15,7 @@ from cutter.domain.digests import canonical_json, chain, sha256_hex
 from cutter.errors import Conflict, NotFound, Unavailable
 from cutter.evidence import audit, bundle, offline
 from cutter.evidence.bundle import Bundle
-from cutter.gates.catalogue import WorkerRole
+from cutter.gates.catalogue import GATES, WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import GateInput
 from starter.evidence import exported
@@ -83,6 +83,7 @@ def refused(data: bytes, **given: Any) -> set[str]:
 
 
 def test_the_closeout_seals_its_digest_in_receipt_report_action_and_folder(closed: Closed) -> None:
+    """Seed 003 §8."""
     pins = closed.receipt()["pins"]
     assert (pins["evidence_sha256"], pins["evidence_artifact"]) == (closed.bundle.sha256, closed.bundle.artifact_id)
     kb_id, recorded = closed.made.database.value(
@@ -133,7 +134,19 @@ def test_other_bytes_in_the_store_are_never_handed_out(closed: Closed) -> None:
         file.write_bytes(closed.bundle.data)
 
 
+def test_it_holds_each_kind_of_record_that_a_run_leaves(closed: Closed) -> None:
+    """Seed 003 §8: inputs, outputs, decisions, approvals, receipts of actions, costs, the chain of audit events."""
+    rows = offline.Bundle(closed.bundle.data).rows
+    assert {"run.json", "source.json", "outputs.json", "costs.json"} <= set(closed.members)
+    assert {one["gate"] for one in rows("requests")} == {"SG_cut_authz", "SG_lifecycle_authz"}
+    assert len(rows("consumptions")) == 2
+    assert {one["connector"] for one in rows("actions")} >= {"kb", "backup"}
+    assert [one["gate"] for one in rows("receipts")] == [gate.name for gate in GATES[:-1]]
+    assert all(rows(name) for name in ("decisions", "verdicts", "audit"))
+
+
 def test_every_side_effect_is_there_with_what_the_policy_said_of_it(closed: Closed) -> None:
+    """Seed 003 §1.4."""
     rows = offline.Bundle(closed.bundle.data).rows("decisions")
     writes = {row["operation"] for row in rows if row["of"] == "receipt" and row["connector"] == "database"}
     assert writes == {"create_units", "record_cut", "record_verification", "enact_units"}
@@ -151,6 +164,7 @@ def test_the_workers_own_key_has_signed_it(closed: Closed) -> None:
 
 
 def test_no_word_of_the_law_is_in_it(closed: Closed) -> None:
+    """Seed 003 §8."""
     count = "select count(*) from public.unit_version where body like %s"
     assert closed.made.database.value(count, (f"%{WORD}%",)) == 2
     for text in (WORD, "An Act to test", "Rule 1", "Preamble"):
@@ -387,6 +401,6 @@ def test_the_frozen_history_is_compared_with_the_events_that_are_given(closed: C
 
 
 def test_the_stored_artifact_is_the_one_that_was_sealed(closed: Closed) -> None:
-    """By another way than the command's own."""
+    """By another way than the command's own. Seed 003 §8."""
     store = Store(closed.made.settings.artifacts, id_rule=bundle.artifact_id_rule, what="artifacts")
     assert store.get(closed.bundle.artifact_id) == closed.bundle.data

@@ -84,6 +84,7 @@ def test_a_pool_replaces_connections_whose_server_side_ended_without_an_error(
 def test_a_transaction_that_a_stopped_worker_left_open_is_ended(
     settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch, *, pipelined: bool
 ) -> None:
+    """Seed 004 "Worker State Machine" Invariants."""
     shorter = pools.SESSION.replace(f"{limits.IDLE_IN_TRANSACTION_SECONDS}s", "200ms", 1)
     monkeypatch.setattr(pools, "SESSION", shorter)
     with open_pool(settings, "cutter_read") as pool, pool.connection() as connection:

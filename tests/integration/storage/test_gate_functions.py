@@ -90,7 +90,20 @@ def test_attempts_are_numbered_and_stay_visible(at_cut: At) -> None:
     assert [gates.attempt(connection, LEG_A, at_cut.run_id) for _ in range(3)] == [1, 2, 3]
 
 
+def test_an_attempt_names_who_has_it_and_until_when(at_cut: At) -> None:
+    """Seed 003 §1.2, 003 §3.2: the step, the number of its try, the lease's owner and its end."""
+    connection = at_cut.connect()
+    one(connection, "select cutter_governance.fn_gate_attempt(%s, %s, 'exec-1', 90)", (at_cut.run_id, LEG_A))
+    row = connection.execute(
+        "select gate, n, lease_owner, round(extract(epoch from lease_expires_at - started_at))"
+        " from cutter_governance.gate_attempt where run_id = %s and gate = %s",
+        (at_cut.run_id, LEG_A),
+    ).fetchall()
+    assert row == [(LEG_A, 1, "exec-1", 90)]
+
+
 def test_an_older_attempt_does_not_open(at_cut: At) -> None:
+    """Seed 003 §3.2."""
     connection = at_cut.connect()
     older = gates.attempt(connection, LEG_A, at_cut.run_id)
     gates.attempt(connection, LEG_A, at_cut.run_id)
@@ -98,10 +111,12 @@ def test_an_older_attempt_does_not_open(at_cut: At) -> None:
 
 
 def test_an_attempt_that_was_never_registered_does_not_open(at_cut: At) -> None:
+    """Seed 003 §3.2."""
     assert at_cut.open(at_cut.connect(), number=7)["code"] == "stale_attempt"
 
 
 def test_a_zombie_is_refused_when_it_closes_and_its_successor_goes_on(at_cut: At) -> None:
+    """Seed 003 §3.3."""
     zombie, successor = at_cut.connect(), at_cut.connect()
     old = at_cut.opened(zombie)
     at_cut.create(zombie)
@@ -120,6 +135,7 @@ def test_a_zombie_is_refused_when_it_closes_and_its_successor_goes_on(at_cut: At
 
 
 def test_a_successor_waits_for_the_claim_that_a_zombie_holds(at_enact: At) -> None:
+    """Seed 003 §3.3."""
     zombie, successor = at_enact.connect(), at_enact.connect()
     old = at_enact.opened(zombie, ENACT)
     new = gates.attempt(successor, ENACT, at_enact.run_id)
@@ -132,7 +148,10 @@ def test_a_successor_waits_for_the_claim_that_a_zombie_holds(at_enact: At) -> No
 
 
 def test_a_sealed_answer_comes_before_fence_latch_and_approval(at_end: At) -> None:
-    """The approval may have expired and the run been stopped since: what is sealed stays sealed."""
+    """The approval may have expired and the run been stopped since: what is sealed stays sealed.
+
+    Seeds 002 "Migration Notes", 003 §1.4, 003 §3.1, 003 §4.2.
+    """
     connection = at_end.connect()
     digest = gates.payload(connection, LEG_A, at_end.run_id)
     at_end.database.value(STOP, (at_end.run_id,), role="cutter_operator")
@@ -145,6 +164,7 @@ def test_a_sealed_answer_comes_before_fence_latch_and_approval(at_end: At) -> No
 
 
 def test_another_payload_is_a_conflict_and_overwrites_nothing(at_end: At) -> None:
+    """Seed 003 §1.2."""
     connection = at_end.connect()
     before = sealed_by(at_end, LEG_A)
     answer = gates.open_gate(connection, LEG_A, at_end.run_id, number=1, payload_sha256="0" * 64)
@@ -381,6 +401,7 @@ REFUSE = "select cutter_governance.fn_gate_refuse(%s, %s, %s, 'failed', 'why', n
 
 
 def test_a_refusal_is_kept_with_its_attempt_and_moves_the_run(at_cut: At) -> None:
+    """Seed 004 "Task Lifecycle" Transition Details."""
     connection = at_cut.connect()
     number = gates.attempt(connection, LEG_A, at_cut.run_id)
     connection.execute(REFUSE, (at_cut.run_id, LEG_A, number, "failed_cut_leg_a"))

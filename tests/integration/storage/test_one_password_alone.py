@@ -108,6 +108,7 @@ OWN_WORK = {
 
 @pytest.mark.parametrize("role", ["cutter_exec", "cutter_read", "cutter_verify", "cutter_backup", "cutter_operator"])
 def test_no_statement_of_a_role_gets_around_the_gates(at_cut: At, role: str) -> None:
+    """Seed 002 "Migration Notes"."""
     connection = at_cut.connect(role)
     before = units(at_cut.database)
     routes = [route for route in STATEMENTS if route not in OWN_WORK.get(role, ())]

@@ -396,6 +396,7 @@ def test_only_the_backup_role_says_that_there_is_a_backup(at_cut: At) -> None:
 
 
 def test_an_action_is_recorded_once_and_another_payload_is_a_conflict(at_cut: At) -> None:
+    """Seed 003 §4.1."""
     record = "select cutter_governance.fn_action_record(%s, 'x', 'kb', 'put', 'a/b.md', %s, '{}', '{}', false, 'x')"
     first = call(at_cut, record, at_cut.run_id, "1")
     assert call(at_cut, record, at_cut.run_id, "1") == first

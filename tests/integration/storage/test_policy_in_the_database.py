@@ -55,6 +55,7 @@ def test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it(at_cut: At,
 
 
 def test_without_any_record_of_the_policy_a_writing_gate_stays_shut(at_cut: At) -> None:
+    """Seed 003 §5."""
     connection = at_cut.connect()
     number = gates.attempt(connection, LEG_A, at_cut.run_id)
     digest = gates.payload(connection, LEG_A, at_cut.run_id)
@@ -86,6 +87,7 @@ def test_the_writes_between_the_sovereign_gates_need_a_decision_and_its_approver
 
 
 def test_a_high_tier_takes_two_people_at_a_sovereign_gate(deployment: Deployment) -> None:
+    """Seed 003 §1.3."""
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     alice = offer(deployment, deployment.approve(run_id, Sovereign.CUT)[1])
     connection = deployment.database.connect("cutter_exec")
@@ -134,6 +136,7 @@ def test_the_decision_is_sealed_in_the_receipt_and_its_policy_s_text_kept_once(a
 
 
 def test_a_denial_keeps_the_policy_in_the_attempt_and_in_the_audit_chain(at_cut: At) -> None:
+    """Seed 003 §5."""
     connection = at_cut.connect()
     number = gates.attempt(connection, LEG_A, at_cut.run_id)
     policy = {**with_verdict(LEG_A, "deny"), "sha256": sha256_hex(TEXT), "text": TEXT}

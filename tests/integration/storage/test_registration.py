@@ -51,6 +51,7 @@ def test_a_stopped_run_is_open_and_an_ended_one_makes_room(deployment: Deploymen
 
 
 def test_the_same_run_and_the_same_execution_are_found_again(deployment: Deployment) -> None:
+    """Seed 003 §1.1."""
     document_id = deployment.register(law(2))
     first = register(deployment, document_id, execution="e1")
     assert register(deployment, document_id, execution="e1") == first

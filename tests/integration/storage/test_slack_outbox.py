@@ -71,6 +71,7 @@ def channel(at_cut: At, tmp_path: Path) -> Iterator[Channel]:
 
 
 def test_a_gate_that_waits_gets_one_card_with_its_receipt(channel: Channel) -> None:
+    """Seed 003 §7."""
     assert channel.make_pass().sent == [{"run_id": channel.at.run_id, "gate": "SG_cut_authz", "kind": "asked"}]
     (message,) = channel.slack.posted
     said = json.dumps(message["blocks"])
@@ -262,6 +263,7 @@ from cutter_governance.run r join cutter_governance.stop_latch l using (run_id)
 def test_a_press_at_a_sovereign_gate_is_answered_with_the_command_and_changes_nothing(
     channel: Channel, action: str
 ) -> None:
+    """Seed 003 §7."""
     channel.make_pass()
     before = channel.at.database.value(EVERYTHING)
     told = [press(channel, action=action) for _ in range(2)]

@@ -29,6 +29,7 @@ CONSTRAINT = (
 def test_a_table_takes_the_states_of_its_lifecycle_and_begins_with_the_first(
     database: Database, lifecycle: Lifecycle, table: str, column: str
 ) -> None:
+    """Seeds 003 §1.3, 004 "Worker State Machine" States."""
     text = database.value(CONSTRAINT, (table, column))
     assert re.findall("'([a-z_]+)'::text", text) == list(lifecycle.states)
     begins = database.value(
@@ -40,6 +41,7 @@ def test_a_table_takes_the_states_of_its_lifecycle_and_begins_with_the_first(
 
 
 def test_a_worker_s_transitions_are_the_declared_ones_with_their_triggers(database: Database) -> None:
+    """Seed 004 "Worker State Machine" Transitions."""
     for before in WORKER.states:
         for after in WORKER.states:
             trigger = database.value("select cutter_governance.fn_worker_trigger(%s, %s)", (before, after))

@@ -59,6 +59,7 @@ def test_without_a_cap_every_run_begins(deployment: Deployment) -> None:
 def test_max_concurrency_counts_what_is_at_work_and_not_what_waits_for_people_or_is_over(
     deployment: Deployment, state: str
 ) -> None:
+    """Seed 003 §3.4."""
     caps(deployment, max_concurrency=2)
     first, second, third = documents(deployment, 3)
     run_id = start(deployment, first)["run_id"]
@@ -74,6 +75,7 @@ def test_max_concurrency_counts_what_is_at_work_and_not_what_waits_for_people_or
 def test_max_runs_per_min_counts_single_runs_and_those_of_batches_and_says_when_there_is_room(
     deployment: Deployment,
 ) -> None:
+    """Seed 003 §3.4."""
     caps(deployment, max_runs_per_min=2)
     first, second, third = documents(deployment, 3)
     run_id = start(deployment, first)["run_id"]
@@ -121,6 +123,7 @@ def test_a_document_that_has_an_open_run_is_told_so_before_any_cap(deployment: D
 
 @pytest.mark.parametrize("cap", ["max_concurrency", "max_runs_per_min"])
 def test_of_two_registrations_at_once_only_one_takes_the_last_place(deployment: Deployment, cap: str) -> None:
+    """Seed 003 §3.4."""
     caps(deployment, **{cap: 1})
     document_ids = documents(deployment, 2)
     first, second = (deployment.database.connect(OPERATOR) for _ in range(2))
@@ -143,6 +146,7 @@ def test_the_same_run_at_once_is_one_run_also_in_the_last_place(deployment: Depl
 
 
 def test_an_override_holds_for_its_workflow_instead_of_the_tenant_s_own_number(deployment: Deployment) -> None:
+    """Seed 003 §3.4."""
     caps(deployment, max_concurrency=1, weight=3)
     caps(deployment, workflow="batch", max_concurrency=2)
     first, second, third = documents(deployment, 3)
@@ -159,6 +163,7 @@ def test_an_override_holds_for_its_workflow_instead_of_the_tenant_s_own_number(d
 def test_over_max_writes_per_run_a_run_fails_at_cutplan_before_anybody_is_asked(
     deployment: Deployment, workflow: str
 ) -> None:
+    """Seed 003 §3.4."""
     documents(deployment, 0)
     caps(deployment, workflow=workflow, max_writes_per_run=2)
     driven = drive(deployment, law(3), until="IG_mark")
@@ -173,6 +178,7 @@ def test_over_max_writes_per_run_a_run_fails_at_cutplan_before_anybody_is_asked(
 
 
 def test_an_item_over_its_tenant_s_cap_waits_while_other_tenants_take_its_lanes(deployment: Deployment) -> None:
+    """Seed 003 §3.4."""
     caps(deployment, max_concurrency=1)
     north, south = documents(deployment, 3), documents(deployment, 2, "south")
     batch_id = batch(deployment, [*north, *south], lanes=3)

@@ -58,6 +58,7 @@ def state_of(database: Database, worker: str = "exec-1") -> str | None:
 
 
 def test_a_worker_s_life_is_one_row_and_one_event_a_move(database: Database) -> None:
+    """Seed 004 "Worker State Machine" Transition Details."""
     for state in ("initializing", "initializing", "idle", "idle", "busy", "busy", "idle", "shutdown"):
         assert beat(database, state) == state
     assert moves(database) == [
@@ -110,6 +111,7 @@ def test_the_role_of_a_worker_is_that_of_its_session(database: Database) -> None
 
 
 def test_silence_is_recorded_once_and_forgiven(database: Database) -> None:
+    """Seed 004 "Worker State Machine" Transition Details."""
     alive(database)
     beat(database, "busy")
     silent_for(database, 29)
@@ -128,6 +130,7 @@ def test_silence_is_recorded_once_and_forgiven(database: Database) -> None:
 
 
 def test_ten_minutes_of_silence_are_the_end_and_who_returns_is_another_worker(database: Database) -> None:
+    """Seeds 004 "Worker State Machine" Transition Details, 004 "Worker State Machine" Invariants."""
     alive(database)
     silent_for(database, 601)
     database.run(JUDGE, role="cutter_operator")

@@ -88,6 +88,7 @@ def beats_until(count: int, heartbeat_seconds: float | None) -> tuple[list[Any],
 
 
 def test_heartbeats_go_on_while_a_function_blocks() -> None:
+    """Seed 003 §3.2."""
     seen, run = beats_until(3, 0.1)
     assert run("x") == "done"
     assert len(seen) >= 3

@@ -110,6 +110,7 @@ def test_the_window_bounds_what_is_open_without_what_is_in_review() -> None:
 
 @pytest.mark.parametrize("outcome", [Outcome.ENACTED, Outcome.REHEARSED, Outcome.SKIPPED])
 def test_a_dependent_begins_when_all_it_needs_is_law(outcome: Outcome) -> None:
+    """Seeds 004 "Task Lifecycle" Transition Details, 004 "Task Lifecycle" Invariants."""
     needs = item(3, "C", Stage.PENDING, "A", "B")
     assert next_starts([settled(1, "A", outcome), settled(2, "B", Outcome.ENACTED), needs], lanes=4) == ["C"]
     assert next_starts([settled(1, "A", outcome), item(2, "B", Stage.ENACTING), needs], lanes=4) == []
@@ -120,6 +121,7 @@ BAD = [Outcome.FAILED, Outcome.STOPPED, Outcome.VOIDED, Outcome.BUSY]
 
 @pytest.mark.parametrize("outcome", BAD)
 def test_what_ends_otherwise_blocks_all_that_need_it_however_far(outcome: Outcome) -> None:
+    """Seed 004 "Task Lifecycle" Transition Details."""
     items = [
         settled(1, "A", outcome),
         item(2, "B", Stage.PENDING, "A"),
@@ -208,6 +210,7 @@ def test_the_order_tells_why() -> None:
 
 
 def test_the_picture_has_each_document_and_each_dependency() -> None:
+    """Seed 004 "Workstream Lifecycle" Transition Details."""
     items = [item(1, "LAW-A"), item(2, "LAW-B", Stage.PENDING, "LAW-A", critical=True)]
     assert dag_mermaid(items).splitlines() == [
         "flowchart LR",
@@ -220,6 +223,7 @@ def test_the_picture_has_each_document_and_each_dependency() -> None:
 
 
 def test_the_execution_plan_is_json_with_the_order_in_waves() -> None:
+    """Seed 004 "Workstream Lifecycle" Transition Details."""
     items = [item(1, "A", Stage.PENDING, "B"), item(2, "B"), settled(3, "C", Outcome.SKIPPED)]
     plan = json.loads(json.dumps(execution_plan(items)))
     assert (plan["schema_version"], plan["documents"]) == (1, 3)

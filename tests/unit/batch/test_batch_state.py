@@ -129,10 +129,12 @@ def test_a_failure_stops_the_rest_when_it_is_critical_or_the_policy_strict() -> 
     ],
 )
 def test_the_workstream_is_seen_through_its_tasks(items: list[Item], state: WorkstreamState) -> None:
+    """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Workstream Lifecycle" Invariants."""
     assert workstream_state(items) is state
 
 
 def test_a_workstream_is_ready_before_and_completed_after() -> None:
+    """Seed 004 "Workstream Lifecycle" Transition Details."""
     assert workstream_state(batch(S.PENDING), started=False) is WorkstreamState.READY
     assert workstream_state(batch(O.ENACTED), closed=True) is WorkstreamState.COMPLETED
     assert workstream_state(batch(O.ENACTED, O.FAILED), closed=True) is WorkstreamState.FAILED

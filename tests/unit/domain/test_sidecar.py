@@ -234,6 +234,7 @@ def event(second: int, before: str, after: str) -> str:
 
 
 def test_transitions_have_exactly_the_fields_of_the_event_schema_in_the_order_of_time() -> None:
+    """Seed 004 "Event Schema"."""
     answer = database(transitions=[event(1, "pending", "source_pinned"), event(2, "source_pinned", "marked")])
     lines = [json.loads(line) for line in sidecar.render_transitions(answer).decode().splitlines()]
     fields = ["timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata"]

@@ -125,10 +125,74 @@ EXTENSIONS = {
 
 @every
 def test_the_transitions_are_the_seeds_and_the_listed_extensions_and_no_others(lifecycle: Lifecycle) -> None:
+    """Seed 002 "Deterministic Transition Matrix"."""
     seeds = edges(SEEDS[lifecycle]) | ANY_STATE.get(lifecycle, set())
     assert {(one, other) for one, other, _ in lifecycle.extensions} == EXTENSIONS[lifecycle]
     assert set(lifecycle.edges) == seeds | EXTENSIONS[lifecycle]
     assert not seeds & EXTENSIONS[lifecycle]
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+STATES = {
+    REQUEST: (words("received queued executing awaiting_tool awaiting_user_confirmation completed failed cancelled"),
+              {"completed", "failed", "cancelled"}),
+    RUN: (words("queued running waiting_approval succeeded failed_retryable failed_terminal canceled"),
+          {"succeeded", "failed_terminal", "canceled"}),
+    STEP: (words("ready running succeeded waiting_approval failed_retryable failed_terminal canceled"),
+           {"succeeded", "failed_terminal", "canceled"}),
+    APPROVAL: (words("requested approved rejected expired canceled"), {"approved", "rejected", "expired", "canceled"}),
+    TASK: (words("pending queued running validating completed failed retrying cancelled"),
+           {"completed", "failed", "cancelled"}),
+    WORKSTREAM: (words("planned ready executing validating completed failed cancelled"),
+                 {"completed", "failed", "cancelled"}),
+    WORKER: (words("initializing idle busy unresponsive shutdown"), {"shutdown"}),
+}  # fmt: skip
+"""The seeds' states, and which of them they call terminal; of seed 003, those that no arrow leaves but a retry's."""
+
+
+@pytest.mark.parametrize("lifecycle", STATES, ids=lambda one: one.name)
+def test_the_states_are_the_seeds_and_so_are_those_that_end(lifecycle: Lifecycle) -> None:
+    """Seeds 002 "State Contract", 003 §1.3, 003 §2.1, 003 §2.2, 004 "Task Lifecycle" States,
+    004 "Workstream Lifecycle" States, 004 "Worker State Machine" States.
+    """
+    states, ends = STATES[lifecycle]
+    assert (lifecycle.initial, set(lifecycle.states)) == (states[0], set(states))
+    assert set(lifecycle.terminal) == ends
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "one", "other"),
+    [
+        pytest.param(lifecycle, one, other, id=f"{lifecycle.name}: {one} -> {other}")
+        for lifecycle in STATES
+        for one, other in sorted(edges(SEEDS[lifecycle]))
+    ],
+)
+def test_an_arrow_of_a_seed_is_a_transition(lifecycle: Lifecycle, one: str, other: str) -> None:
+    """Seeds 002 "Deterministic Transition Matrix", 003 §1.3, 003 §2.1, 003 §2.2, 004 "Task Lifecycle" Transitions,
+    004 "Workstream Lifecycle" Transitions, 004 "Worker State Machine" Transitions.
+    """
+    rule = lifecycle.check(one, other)
+    assert rule.trigger
+    assert not rule.extension
+
+
+def test_a_request_pauses_in_two_states_and_goes_there_from_work_alone() -> None:
+    """Seed 002 "Transition Boundaries"."""
+    pauses = {"awaiting_tool", "awaiting_user_confirmation"}
+    assert set(REQUEST.allowed["executing"]) - {"executing"} - set(REQUEST.terminal) == pauses
+    for pause in pauses:
+        assert {one for one, other in REQUEST.edges if other == pause} == {pause, "executing"}
+        assert set(REQUEST.allowed[pause]) - {pause} - set(REQUEST.terminal) == {"executing"}
+
+
+def test_a_request_is_queued_before_it_executes() -> None:
+    """Seed 002 "Transition Boundaries", 002 "Queue and Cancellation Controls"."""
+    assert set(REQUEST.allowed["received"]) - {"received"} - set(REQUEST.terminal) == {"queued"}
+    assert set(REQUEST.allowed["queued"]) - {"queued"} - set(REQUEST.terminal) == {"executing"}
 
 
 @every
@@ -142,6 +206,7 @@ LEFT = {(DOCUMENT_RUN, "failed_<gate>"), (BATCH, "batch_failed_partial"), (BATCH
 
 @every
 def test_terminal_states_are_immutable_but_for_what_is_listed(lifecycle: Lifecycle) -> None:
+    """Seeds 002 "Transition Boundaries", 004 "Task Lifecycle" Invariants."""
     assert lifecycle.terminal
     for state in lifecycle.terminal:
         left = set(lifecycle.allowed[state]) - {state}
@@ -157,6 +222,7 @@ def test_every_state_is_reached_from_the_first(lifecycle: Lifecycle) -> None:
 
 @every
 def test_every_move_is_allowed_or_refused_with_one_error(lifecycle: Lifecycle) -> None:
+    """Seed 002 "Transition Boundaries"."""
     for one in lifecycle.states:
         for other in lifecycle.states:
             if (one, other) in lifecycle.edges:
@@ -171,6 +237,7 @@ def test_every_move_is_allowed_or_refused_with_one_error(lifecycle: Lifecycle) -
 
 
 def test_the_error_names_from_and_to_and_what_is_allowed() -> None:
+    """Seed 002 "Transition Boundaries"."""
     with pytest.raises(IllegalTransition) as caught:
         TASK.check("running", "completed")
     assert str(caught.value) == (
@@ -209,12 +276,14 @@ def test_a_way_ends_at_the_first_terminal_state() -> None:
 
 
 def test_seed_004_names_its_three_events() -> None:
+    """Seed 004 "Event Schema"."""
     names = {"task_state_transition", "workstream_state_transition", "worker_state_transition"}
     assert names < set(BY_EVENT_TYPE)
     assert len(BY_EVENT_TYPE) == len(LIFECYCLES) == 9
 
 
 def test_retries_warn_failures_are_errors_and_a_critical_task_s_failure_is_critical() -> None:
+    """Seeds 004 "Task Lifecycle" Transition Details, 004 "Workstream Lifecycle" Transition Details."""
     assert TASK.check("running", "retrying").severity == "warning"
     assert {TASK.check(one, "failed").severity for one in ("running", "validating")} == {"error"}
     assert WORKSTREAM.check("executing", "failed").severity == "critical"

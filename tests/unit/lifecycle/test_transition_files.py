@@ -115,6 +115,7 @@ GOOD = event("t", "pending", "queued")
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_each_field_is_needed_and_no_other_is_allowed(name: str) -> None:
+    """Seed 004 "Event Schema"."""
     assert found({key: value for key, value in GOOD.items() if key != name}) == [(1, "schema")]
     assert found({**GOOD, f"{name}2": "x"}) == [(1, "schema")]
     assert found({**GOOD, name: None}) == [(1, "schema")]
@@ -145,6 +146,7 @@ def test_each_field_is_needed_and_no_other_is_allowed(name: str) -> None:
     ],
 )
 def test_what_is_no_event_is_one_finding_and_the_next_line_is_read(line: str | bytes) -> None:
+    """Seed 004 "Event Schema"."""
     assert found(line, GOOD) == [(1, "schema")]
 
 
@@ -190,6 +192,7 @@ def test_a_line_without_an_end_takes_no_memory() -> None:
     ],
 )
 def test_what_is_not_legal_is_found_on_its_line(told: list[Json], expected: list[tuple[int, str]]) -> None:
+    """Seeds 004 "Task Lifecycle" Invariants, 004 "Validation"."""
     assert found(*told) == expected
 
 
@@ -305,6 +308,9 @@ T = "2026-11-21T09:00:"
     ],
 )  # fmt: skip
 def test_each_invariant_is_kept_and_broken(code: str, good: list[Json], bad: list[Json]) -> None:
+    """Seeds 003 §2.2, 004 "Task Lifecycle" Transition Details, 004 "Task Lifecycle" Invariants,
+    004 "Workstream Lifecycle" Invariants, 004 "Worker State Machine" Invariants, 004 "Validation".
+    """
     assert found(*good) == []
     assert found(*bad) == [(len(bad), code)]
 
@@ -346,6 +352,8 @@ def test_the_command_says_each_finding_with_its_line(files: dict[str, Path]) -> 
 
 
 def test_the_script_needs_nothing_but_python_and_reads_a_file_or_its_standard_input(files: dict[str, Path]) -> None:
+    """Seed 004 "Validation"."""
+
     def run(*asked: str, given: bytes = b"") -> tuple[int, str]:
         done = subprocess.run([sys.executable, "-I", "-S", str(SCRIPT), *asked], input=given, capture_output=True,
                               check=False)  # fmt: skip

@@ -64,6 +64,7 @@ def rules(*each: str) -> Policy:
     ],
 )
 def test_a_rule_matches_by_every_field_that_it_has(matcher: str, action: ProposedAction, matches: bool) -> None:
+    """Seed 003 §5."""
     said = decide(rules(f"{matcher}, verdict: deny", "verdict: allow"), action)
     assert (said.verdict, said.rule) == ((DENY, "r0") if matches else (ALLOW, "r1"))
 

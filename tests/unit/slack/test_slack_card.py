@@ -49,6 +49,7 @@ def buttons(message: dict[str, Any]) -> list[str]:
 
 
 def test_a_card_says_what_would_be_written_the_policy_s_reason_and_the_command() -> None:
+    """Seed 003 §7."""
     said = words(card.asked(WAITING))
     assert "27 units at as many addresses below ICX-LAW-1/: 20 added, 4 changed, 3 removed" in said
     assert "policy.yaml line 5: rule writes says allow" in said
@@ -70,6 +71,7 @@ def test_a_stop_of_the_policy_is_told_with_its_reason() -> None:
 
 
 def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None:
+    """Seed 003 §7."""
     assert buttons(card.asked(WAITING)) == []
     assert buttons(card.asked(EFFECT)) == [card.APPROVE, card.REJECT]
     assert buttons(card.answered(card.asked(EFFECT), Outcome.APPROVED, ["an"])) == []

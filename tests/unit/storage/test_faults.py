@@ -27,6 +27,7 @@ def raised(state: str, message: str = "as the server says it") -> psycopg.Error:
 
 @pytest.mark.parametrize("state", sorted(faults.RETRYABLE_STATES))
 def test_what_passes_by_itself_or_comes_back_is_unavailable(state: str) -> None:
+    """Seed 003 §6.1."""
     problem = translate(raised(state))
     assert isinstance(problem, Unavailable)
     assert problem.what == "database"

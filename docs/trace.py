@@ -1,0 +1,111 @@
+"""IO: the page that says, for each table, matrix, arrow, invariant and rule of a seed, which code and which tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cutter.lifecycle.declared import BY_NAME
+
+FILE = Path(__file__).with_suffix(".yaml")
+
+HEAD = """
+What seeds 002, 003 and 004 say in tables, matrices, diagrams, invariants and stated rules; beside it the code that does
+it and the tests that prove it. A section is cited as the tests' docstrings cite it: by its number, or by its heading in
+quotes, of seed 004 with the part of it behind. `tests/architecture/test_trace.py` holds every line: code and tests
+exist, each test cites the section, and every arrow of a seed's diagram is there; where the seeds themselves are at
+hand, so is every table, diagram and invariant in them.
+
+Words of the seeds that are something else here: a deployment's create and stop are a batch's start and stop, an order's
+place and cancel are a write and a void (002); a workspace is the tenant, and what triggers a run is the execution that
+first began it (003). [lifecycles.md](lifecycles.md) says what each state is here.
+""".strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One thing that a seed says. `code` and `tests` are `path::name`, a test's with its case in brackets, if any.
+
+    `arrow` is (lifecycle, from, to) where it is one of a diagram.
+    """
+
+    seed: str
+    section: str
+    kind: str
+    what: str
+    code: tuple[str, ...]
+    tests: tuple[str, ...]
+    arrow: tuple[str, str, str] | None = None
+
+    @property
+    def cite(self) -> str:
+        """The section as a test's docstring cites it."""
+        plain = self.section[0] not in '§"'
+        return f'{self.seed} "{self.section}"' if plain else f"{self.seed} {self.section}"
+
+
+@cache
+def lines() -> tuple[Line, ...]:
+    """Every line of trace.yaml, a diagram's arrows one by one."""
+    seeds = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return tuple(
+        line
+        for seed, sections in seeds.items()
+        for section, rows in sections.items()
+        for row in rows
+        for line in _lines(seed, section, row)
+    )
+
+
+def _lines(seed: str, section: str, row: dict[str, Any]) -> Iterator[Line]:
+    code, tests = _many(row.pop("code")), _many(row.pop("test"))
+    name = row.pop("edges", None)
+    if name is None:
+        kind = row.pop("kind", "rule")
+        yield Line(seed=seed, section=section, kind=kind, what=row.pop("what"), code=code, tests=tests)
+    else:
+        first, *more = tests
+        for one, other in arrows(name):
+            proven = (f"{first}[{name}: {one} -> {other}]", *more)
+            yield Line(
+                seed=seed, section=section, kind="arrow", what=f"{one} → {other}", code=code, tests=proven,
+                arrow=(name, one, other),
+            )  # fmt: skip
+    if row:
+        raise ValueError(f"{FILE.name}: {seed} {section}: there is no {', '.join(row)}")
+
+
+def arrows(name: str) -> list[tuple[str, str]]:
+    """(from, to) of each transition of a lifecycle that its seed has itself."""
+    return [edge for edge, rule in BY_NAME[name].edges.items() if not rule.extension]
+
+
+def _many(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def page(made: str) -> str:
+    """The whole page; `made` says how it is made."""
+    parts = ["# Trace", "", made, "", HEAD, ""]
+    for seed in dict.fromkeys(line.seed for line in lines()):
+        parts += [f"## Seed {seed}", "", "| seed, section | kind | what | code | tests |"]
+        parts += ["| --- | --- | --- | --- | --- |"]
+        parts += [_row(line) for line in lines() if line.seed == seed]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _row(line: Line) -> str:
+    code = ", ".join(_link(one) for one in line.code)
+    tests = ", ".join(_link(one) for one in line.tests)
+    return f"| {line.cite} | {line.kind} | {line.what} | {code} | {tests} |"
+
+
+def _link(place: str) -> str:
+    path, _, name = place.partition("::")
+    return f"[`{name}`](../{path})"

@@ -1,0 +1,238 @@
+"""docs/trace.yaml against code, tests and, where they are at hand, the seeds."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutter.lifecycle.declared import BY_NAME
+from docs.trace import Line, arrows, lines
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = ROOT.parent / "shared" / "seeds"
+
+MACHINES = ("Task Lifecycle", "Workstream Lifecycle", "Worker State Machine")
+SECTIONS = {
+    "002": {"State Contract", "Transition Boundaries", "Deterministic Transition Matrix",
+            "Queue and Cancellation Controls", "Retry and Failure Budget Policy", "Retry Decision Matrix",
+            "Execution Command Boundary", "Migration Notes"},
+    "003": {f"§{number}" for number in ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "3.1", "3.2", "3.3", "3.4", "4.1",
+                                        "4.2", "5", "6.1", "6.2", "7", "8")},
+    "004": {*(f'"{name}" {part}' for name in MACHINES
+              for part in ("States", "Transitions", "Transition Details", "Invariants")),
+            '"Workstream Lifecycle" State Derivation from Tasks', '"Event Schema"', '"Validation"'},
+}  # fmt: skip
+"""What each seed says something in that must be, with or without a table, diagram or invariant."""
+
+ARROWS = {
+    "request": ('002 "Deterministic Transition Matrix"', 25),
+    "run": ("003 §2.1", 9),
+    "step": ("003 §2.2", 9),
+    "approval": ("003 §1.3", 4),
+    "task": ('004 "Task Lifecycle" Transitions', 9),
+    "workstream": ('004 "Workstream Lifecycle" Transitions', 9),
+    "worker": ('004 "Worker State Machine" Transitions', 8),
+}
+"""Where each seed's diagram stands and how many arrows it has between states, counted by hand."""
+
+INVARIANTS = {
+    "003 §2.2": 1,
+    '004 "Task Lifecycle" Invariants': 6,
+    '004 "Workstream Lifecycle" Invariants': 4,
+    '004 "Worker State Machine" Invariants': 4,
+}
+
+every_seed = pytest.mark.parametrize("seed", SECTIONS)
+
+
+@cache
+def defined(path: str) -> dict[str, ast.stmt]:
+    return dict(names_in(ast.parse((ROOT / path).read_text(encoding="utf-8")).body))
+
+
+def names_in(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.stmt]]:
+    """Everything that a module defines, what stands in a class with the class's name before it."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield prefix + node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from names_in(node.body, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.Assign):
+            yield from ((prefix + one.id, node) for one in node.targets if isinstance(one, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield prefix + node.target.id, node
+
+
+def exists(place: str) -> bool:
+    """Whether a file defines that name; a file that is no code, whether it has that word."""
+    path, _, name = place.partition("::")
+    if not (ROOT / path).is_file():
+        return False
+    if path.endswith(".py"):
+        return name in defined(path)
+    made = r"(function|table|constraint|trigger|index)\s+(only\s+)?([\w]+\.)?" if path.endswith(".sql") else r"(?<!\w)"
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return re.search(made + re.escape(name.removeprefix("cutter_governance.")) + r"\b", text, re.IGNORECASE) is not None
+
+
+@pytest.mark.parametrize("place", sorted({place for line in lines() for place in line.code}))
+def test_the_code_that_is_named_exists(place: str) -> None:
+    assert exists(place)
+
+
+def test_code_that_is_not_there_is_missed() -> None:
+    assert exists("docs/trace.py::Line.cite")
+    assert exists("cutter/storage/sql/schema.sql::fn_run_move")
+    for place in ("docs/trace.py::Line.kite", "docs/trace2.py::Line", "cutter/storage/sql/schema.sql::fn_run_mov"):
+        assert not exists(place)
+
+
+def uncited(cite: str, test: str) -> str:
+    """Why a test does not name a section; empty when it does."""
+    path, _, name = test.partition("::")
+    name, _, case = name.rstrip("]").partition("[")
+    node = defined(path).get(name) if (ROOT / path).is_file() else None
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not name.startswith("test_"):
+        return "there is no such test"
+    said = " ".join((ast.get_docstring(node) or "").split())
+    if not re.search(rf"{re.escape(cite)}(?!\.?\d)", said):
+        return "its docstring does not cite the section"
+    return "" if not case or case in cases(path, name) else f"it has no case {case}"
+
+
+@cache
+def cases(path: str, name: str) -> frozenset[str]:
+    """The words in a test's parameters: their ids, texts and names."""
+    test = getattr(importlib.import_module(path.removesuffix(".py").replace("/", ".")), name)
+    marks = (one for one in test.pytestmark if one.name == "parametrize")
+    return frozenset(word for mark in marks for word in _words(list(mark.args[1])))
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif hasattr(value, "values") and hasattr(value, "id"):
+        yield from (value.id or "", *_words(value.values))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _words(inner)
+    else:
+        yield str(getattr(value, "name", ""))
+
+
+@pytest.mark.parametrize("line", lines(), ids=lambda one: f"{one.cite}: {one.what}")
+def test_each_line_has_a_test_that_names_it(line: Line) -> None:
+    assert line.tests
+    assert {test: why for test in line.tests if (why := uncited(line.cite, test))} == {}
+
+
+def test_what_names_nothing_is_seen() -> None:
+    here = "tests/architecture/test_trace.py::"
+    assert uncited("003 §1.1", f"{here}test_nobody") == "there is no such test"
+    assert uncited("003 §1.1", f"{here}exists") == "there is no such test"
+    assert uncited("003 §1.1", f"{here}test_what_names_nothing_is_seen").startswith("its docstring")
+    matrix = "tests/unit/lifecycle/test_retry.py::test_the_retry_decision_matrix_leads_to_the_seed_s_states"
+    assert uncited('002 "Retry Decision Matrix"', f"{matrix}[within budget]") == ""
+    assert uncited('002 "Retry Decision Matrix"', f"{matrix}[row 9]") == "it has no case row 9"
+    assert uncited('002 "Retry Decision"', matrix).startswith("its docstring")
+
+
+@every_seed
+def test_every_section_that_says_what_must_be_has_its_lines(seed: str) -> None:
+    assert {line.section for line in lines() if line.seed == seed} == SECTIONS[seed]
+
+
+def test_every_arrow_of_each_lifecycle_has_its_line() -> None:
+    drawn = Counter((line.cite, line.arrow[0]) for line in lines() if line.arrow)
+    assert drawn == {(cite, name): count for name, (cite, count) in ARROWS.items()}
+    for name, (_, count) in ARROWS.items():
+        assert count == len(arrows(name)) == len(set(BY_NAME[name].edges)) - len(BY_NAME[name].extensions)
+
+
+def test_every_invariant_has_its_line() -> None:
+    assert Counter(line.cite for line in lines() if line.kind == "invariant") == INVARIANTS
+
+
+# --- the seeds themselves, where they are ---------------------------------------------------------------------------
+
+
+@cache
+def text_of(seed: str) -> str:
+    found = sorted(SEEDS.glob(f"{seed}-*.txt"))
+    if not found:
+        pytest.skip(f"the seeds are not here: {SEEDS}")
+    return found[0].read_text(encoding="utf-8")
+
+
+HEADINGS = {
+    "002": re.compile(r"^([A-Z][A-Za-z0-9]*(?: [A-Za-z]+){1,6})(?: \(AG-[A-Z]+-\d+\))?$", re.MULTILINE),
+    "003": re.compile(r"^#{2,3} (\d+(?:\.\d+)?)\)? ", re.MULTILINE),
+    "004": re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE),
+}
+
+
+def sections_of(seed: str) -> dict[str, str]:
+    """A seed's sections by their names here; what stands below a part of it stands in it."""
+    found: dict[str, str] = {}
+    above, text = "", text_of(seed)
+    heads = list(HEADINGS[seed].finditer(text))
+    for head, after in zip(heads, [*heads[1:], None], strict=True):
+        if seed == "004":
+            above = head[2] if head[1] == "##" else above
+            short = next((one for one in MACHINES if above.startswith(one)), above)
+            name = f'"{short}"' + (f" {head[2]}" if head[1] == "###" else "")
+        else:
+            name = f"§{head[1]}" if seed == "003" else head[1]
+        found[name] = text[head.end() : after.start() if after else None]
+    return found
+
+
+@every_seed
+def test_each_section_that_is_cited_is_a_heading_of_the_seed(seed: str) -> None:
+    assert SECTIONS[seed] <= set(sections_of(seed))
+
+
+@every_seed
+def test_each_table_diagram_and_invariant_of_a_seed_stands_in_a_section_with_lines(seed: str) -> None:
+    bodies = sections_of(seed)
+    says = {name for name, body in bodies.items() if "|" in body or "```mermaid" in body or "nvariant" in body}
+    assert says
+    assert {name for name in says if "```bash" not in bodies[name]} <= SECTIONS[seed]
+
+
+@pytest.mark.parametrize("name", sorted(set(ARROWS) - {"approval", "request"}))
+def test_the_arrows_are_those_of_the_seed_s_diagram(name: str) -> None:
+    seed, _, section = ARROWS[name][0].partition(" ")
+    diagram = sections_of(seed)[section].partition("```mermaid")[2].partition("```")[0]
+    drawn = re.findall(r"(\w+) --> (\w+)\b", diagram)
+    assert sorted(drawn) == sorted(arrows(name))
+    assert re.findall(r"\[\*\] --> (\w+)", diagram) == [BY_NAME[name].initial]
+
+
+def test_the_matrix_of_requests_is_the_seed_s() -> None:
+    rows = re.findall(r"^(\w+) \| ([\w, ]+) \|$", sections_of("002")["Deterministic Transition Matrix"], re.MULTILINE)
+    assert sorted((one, other) for one, targets in rows for other in targets.split(", ")) == sorted(arrows("request"))
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_tables_of_states_are_the_seed_s(name: str) -> None:
+    table = sections_of("004")[f'"{name}" States']
+    machine = BY_NAME[name.partition(" ")[0].lower()]
+    rows = re.findall(r"^\| `(\w+)` \|.*\| (Yes|No) \|$", table, re.MULTILINE)
+    assert {state for state, _ in rows} == set(machine.states)
+    assert {state for state, ends in rows if ends == "Yes"} == set(machine.terminal)
+
+
+@pytest.mark.parametrize("cite", INVARIANTS)
+def test_there_are_as_many_invariants_as_in_the_seed(cite: str) -> None:
+    seed, _, section = cite.partition(" ")
+    found = re.findall(r"^\d\. \*\*|\*\*Invariant:\*\*", sections_of(seed)[section], re.MULTILINE)
+    assert len(found) == INVARIANTS[cite]
