@@ -141,6 +141,12 @@ def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[Batch
                 "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
                 (by_id[document_id]["run_id"], kind, steering.reason_of(batch, orders), "batch"),
             )
+            if kind == "cancel" and str(by_id[document_id]["state"]).startswith("stopped_"):
+                # Nothing of it is under way, so there is no boundary to wait for.
+                connection.execute(
+                    query("cancel_stopped_run"),
+                    {"run_id": by_id[document_id]["run_id"], "reason": steering.reason_of(batch, orders)},
+                )
     for entry in orders.enters:
         _enter(connection, view, entry)
     return [start for one in orders.starts if (start := _register(connection, batch, by_id[one])) is not None]

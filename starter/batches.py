@@ -24,7 +24,7 @@ from cutter.batch import documents, registry, steering
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.urgency import Urgency
-from cutter.errors import Conflict, InvalidInput, NotFound
+from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.messages import BatchInput, BatchResult
@@ -33,6 +33,7 @@ from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
+from starter.client import connect as connect_to_temporal
 from starter.runs import OPERATOR, unanswered
 from workflows import options
 
@@ -49,6 +50,27 @@ def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> No
     """Start nothing more and stop what runs (`stop`, `cancel`), or go on (None). Works while Temporal is down."""
     with translated(), connect(settings, OPERATOR) as connection:
         connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
+
+
+def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> str:
+    """Halt it, and see to it that somebody steers it where documents are still to be told; what to know, or nothing."""
+    over = is_over(view(settings, batch_id))
+    halt(settings, batch_id, kind, reason)
+    seen = view(settings, batch_id)
+    if not steering.decide(seen, window=limits.BATCH_WINDOW).stops:
+        return ""
+    try:
+        asyncio.run(_steered(settings, seen["batch"], over=over))
+    except Unavailable:
+        return "Temporal does not answer: the halt is recorded; type this again when it does"
+    return ""
+
+
+async def _steered(settings: Settings, batch: Json, *, over: bool) -> None:
+    client = await connect_to_temporal(settings)
+    if over:
+        await past_closing(client, batch["batch_id"])
+    await start(client, batch["batch_id"], batch["starter"])
 
 
 def go_on(settings: Settings, batch_id: str, reason: str) -> bool:

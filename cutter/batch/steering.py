@@ -134,6 +134,8 @@ def summarise(view: Json, *, attended: bool) -> Summary:
     else:
         unanswered = [one for one in at_people if attended or not one.in_review]
         over = not (moving or pending or unanswered)
+    # What has left a queue is taken out of it by the next look.
+    over = over and not _leaves(items, {one["document_id"]: one for one in view["items"]})
     gates = {SOVEREIGN_STAGES[one.stage] for one in at_people}
     awaited = AWAITED.get(state, "")
     return Summary(
@@ -218,8 +220,14 @@ def _stops(items: Sequence[Item], by_id: Mapping[str, Json], kind: str | None) -
     return [
         (one.document_id, stop_word(kind))
         for one in items
-        if one.stage in touched and not by_id[one.document_id]["latched"]
+        if (one.stage in touched and not by_id[one.document_id]["latched"])
+        or (kind == "cancel" and _may_be_cancelled(by_id[one.document_id]))
     ]
+
+
+def _may_be_cancelled(one: Json) -> bool:
+    """True for an item whose run has stopped and would wait on, were it not told of the cancel too."""
+    return str(one["state"]).startswith("stopped_") and not one["ended"] and one["latch_kind"] != "cancel"
 
 
 def stop_word(halted: str | None) -> Literal["stop", "cancel"]:

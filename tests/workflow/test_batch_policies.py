@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from cutter.approvals import schema
 from cutter.batch.registry import Options
 from starter import batches, signing
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
-from tests.support.stack import Stack
+from tests.support.stack import Stack, workflow_id
+from workflows.options import batch_workflow_id
 
 POISON = b"A text that has no heading at all.\n"
 ENACTED = "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
@@ -104,6 +107,25 @@ async def test_a_cancelled_batch_that_has_written_nothing_is_voided(stack: Stack
         assert result.state == "batch_voided"
         assert set((await outcomes(batch)).values()) == {"voided"}
         assert stack.database.value("select count(*) from public.information_unit") == 0
+
+
+async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_over(stack: Stack) -> None:
+    """Each of its documents had stopped, so nobody steers it any more."""
+    async with stack.workers():
+        batch = await support.start(stack, support.small_laws(stack, 2))
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        items = (await batch.view())["items"]
+        handles = [stack.client.get_workflow_handle(workflow_id(one["document_id"])) for one in items]
+        for handle in handles:
+            await handle.signal("stop", {"reason": "look"})
+        assert (await batch.handle.result()).state == "batch_failed_partial"
+        await asyncio.to_thread(batches.stop, stack.settings, batch.batch_id, "cancel", "not this year")
+        await stack.client.get_workflow_handle(batch_workflow_id(batch.batch_id)).result()
+        seen = await batch.view()
+        assert seen["batch"]["state"] == "batch_voided"
+        assert [(one["state"], one["queue"]) for one in seen["items"]] == [("voided_cancelled", None)] * 2
+        for handle in handles:
+            await handle.result()
 
 
 async def test_over_the_hard_cap_what_runs_is_stopped_and_what_waits_for_people_waits_on(stack: Stack) -> None:

@@ -519,7 +519,7 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                         and not exists (select from cutter_governance.approval_revocation
                                         where approval_sha256 = v.approval_sha256)),
                 'kept_out', cutter_governance.fn_item_kept_out(i),
-                'latched', coalesce(l.stopped, false), 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
+                'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end, 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 -- as many people as the policy asks for have signed, and the gate has not refused them since
                 'approved', a.run_id is not null and (
                     select count(distinct v.fingerprint) from cutter_governance.approval_verdict v

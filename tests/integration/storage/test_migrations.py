@@ -42,7 +42,7 @@ USERS = {
     "database_clock": (OWNER,),
     **dict.fromkeys(("wave_lock", "wave_backup"), ("cutter_backup",)),
     **dict.fromkeys(("waiting_batch_documents", "batches_not_ended", "runs_with_waiting_documents"), (READ,)),
-    "batch_state": (READ,),
+    **dict.fromkeys(("batch_state", "cancel_stopped_run"), (READ,)),
     "judge_workers": (READ, "cutter_operator"),
     "gauges": (READ,),
 }

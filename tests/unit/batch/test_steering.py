@@ -36,7 +36,11 @@ def test_who_has_not_come_to_a_stop_yet_has_not_heeded_it() -> None:
 @pytest.mark.parametrize("word", ["cancel", "stop"])
 def test_a_lost_stop_is_told_again_with_its_own_word(word: str) -> None:
     seen = view(
-        LATCHED, item("ICX-B", "stopped_stop", latched=True), item("ICX-C"), halted=word, halted_reason="enough"
+        LATCHED,
+        item("ICX-B", f"stopped_{word}", latched=True, latch_kind=word),
+        item("ICX-C"),
+        halted=word,
+        halted_reason="enough",
     )
     orders = steering.decide(seen, window=9)
     assert orders.stops == ()
@@ -53,3 +57,25 @@ def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
     assert (
         steering.deliveries(seen, Orders(stops=(("ICX-A", "stop"),)), again=False)[0].reason == "the batch was stopped"
     )
+
+
+@pytest.mark.parametrize(
+    ("halted", "document", "told"),
+    [
+        ("cancel", item("ICX-A", "stopped_unavailable_policy"), True),
+        ("cancel", item("ICX-A", "stopped_stop", latched=True, latch_kind="stop"), True),
+        ("cancel", item("ICX-A", "stopped_cancel", latched=True, latch_kind="cancel"), False),
+        ("cancel", item("ICX-A", "failed_mark"), False),
+        ("cancel", item("ICX-A", "stopped_expired", ended=True), False),
+        ("stop", item("ICX-A", "stopped_unavailable_policy"), False),
+    ],
+)
+def test_a_cancel_is_told_to_what_has_stopped_too(halted: str, document: Json, told: bool) -> None:
+    stops = steering.decide(view(document, halted=halted, age=1.0), window=9).stops
+    assert stops == ((("ICX-A", halted),) if told else ())
+
+
+def test_a_batch_is_not_over_while_what_was_voided_stands_in_a_queue() -> None:
+    queued = item("ICX-A", "voided_cancelled", queue="error_queue", queue_state="stopped_stop")
+    assert not steering.summarise(view(queued, halted="cancel"), attended=True).over
+    assert steering.summarise(view(item("ICX-A", "voided_cancelled"), halted="cancel"), attended=True).over
