@@ -22,8 +22,8 @@ exist, each test cites the section, and every arrow of a seed's diagram is there
 hand, so is every table, diagram and invariant in them.
 
 Words of the seeds that are something else here: a deployment's create and stop are a batch's start and stop, an order's
-place and cancel are a write and a void (002); a workspace is the tenant, and what triggers a run is the execution that
-first began it (003). [lifecycles.md](lifecycles.md) says what each state is here.
+place and cancel are a write and a void (002); a workspace is the tenant (003). [lifecycles.md](lifecycles.md) says what
+each state is here.
 """.strip()
 
 

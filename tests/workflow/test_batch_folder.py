@@ -59,7 +59,7 @@ async def failed(stack: Stack) -> Batch:
 
 
 async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: Stack) -> None:
-    """Seed 004 "Workstream Lifecycle" Transition Details."""
+    """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Event Schema"."""
     async with stack.workers():
         batch = await support.start(stack, 2)
         await batch.through()

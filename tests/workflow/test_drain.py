@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from cutter.gates.catalogue import WorkerRole
 from tests.support.stack import THREE_UNITS, Run, Stack
 from tests.support.temporal import until
 from tests.support.worker_process import said, worker_process
+from worker import make_batch_worker, make_worker, slots_of
 
 LEG_A, CUT = "IG_cut_leg_a_execute", "SG_cut_authz"
 HOLD = "lock table public.unit_version in exclusive mode"
@@ -82,3 +84,19 @@ async def test_told_twice_it_leaves_at_once_and_another_does_its_work(stack: Sta
         async with stack.workers(WorkerRole.EXEC):
             await run.until_requested("SG_lifecycle_authz")
         assert stack.database.value(Q_ATTEMPTS, (run.run_id, LEG_A)) > 1
+
+
+async def test_a_worker_takes_no_more_at_once_than_its_heartbeats_say(stack: Stack) -> None:
+    """Seed 004 "Worker State Machine" Invariants."""
+    said_at, taken = {}, {}
+    for role in WorkerRole:
+        deps = stack.deps(role)
+        with ThreadPoolExecutor(max(slots_of(role).values())) as executor:
+            made = [make_worker(stack.client, deps, executor)]
+            if role is WorkerRole.CUTTER:
+                made.append(make_batch_worker(stack.client, deps, executor))
+        for pool in deps.pools.values():
+            pool.close()
+        taken |= {one.task_queue: one.config()["max_concurrent_activities"] for one in made}
+        said_at |= slots_of(role)
+    assert taken == said_at

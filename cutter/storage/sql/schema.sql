@@ -88,6 +88,13 @@ CREATE TABLE cutter_governance.run (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     state_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ended_at timestamp with time zone,
+    trigger_type text GENERATED ALWAYS AS (
+CASE
+    WHEN (batch_id IS NOT NULL) THEN 'batch'::text
+    WHEN (first_execution_id IS NOT NULL) THEN 'workflow'::text
+    ELSE 'command'::text
+END) STORED NOT NULL,
+    trigger_ref text GENERATED ALWAYS AS (COALESCE(first_execution_id, run_id)) STORED NOT NULL,
     workflow_version_id text,
     CONSTRAINT run_id_form CHECK ((run_id ~ '^ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f-]{36}$'::text)),
     CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text])))
@@ -3986,6 +3993,9 @@ ALTER TABLE ONLY cutter_governance.run
 
 ALTER TABLE ONLY cutter_governance.run
     ADD CONSTRAINT run_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY cutter_governance.run
+    ADD CONSTRAINT run_trigger_ref_key UNIQUE (trigger_ref);
 
 ALTER TABLE ONLY cutter_governance.schema_baseline
     ADD CONSTRAINT schema_baseline_pkey PRIMARY KEY (id);

@@ -377,7 +377,7 @@ def test_an_allowed_document_s_receipt_says_by_which_rule(deployment: Deployment
 def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_same_one_is_found(
     deployment: Deployment,
 ) -> None:
-    """Seed 002 "Execution Command Boundary", 003 §4.2."""
+    """Seeds 002 "Execution Command Boundary", 003 §4.2."""
     deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
     key = (deployment.settings.keys / "backup.fingerprint").read_text().strip()
     taken, policy = commands.take_backup(deps, context, "x/pre_write.gpg", key, 60)

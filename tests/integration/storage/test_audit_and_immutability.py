@@ -75,7 +75,7 @@ def test_every_transition_of_a_run_is_on_its_chain(at_end: At) -> None:
 def test_every_end_of_an_approval_is_on_the_chain_of_its_run_as_a_legal_transition(at_end: At, at_cut: At) -> None:
     """By the write that consumed it, by the clock, by a rejection or a void: the table itself tells the chain.
 
-    Seed 003 §1.3.
+    Seeds 003 §1.3, 003 §5.
     """
     said = "select array_agg(body::jsonb order by seq) from cutter_governance.audit_event where kind = %s"
     consumed = at_end.database.value(said, ("approval_transition",))

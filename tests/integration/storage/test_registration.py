@@ -50,6 +50,30 @@ def test_a_stopped_run_is_open_and_an_ended_one_makes_room(deployment: Deploymen
     assert register(deployment, document_id)["status"] == "registered"
 
 
+def test_a_run_says_what_triggered_it_and_one_trigger_starts_one_run(deployment: Deployment) -> None:
+    """Seed 003 §1.1: by a person, by Temporal's own client, and in a batch; the database itself refuses a second."""
+    first, second, third = (deployment.register(law(2), document_id=f"ICX-{n}") for n in range(3))
+    by_hand = register(deployment, first)["run_id"]
+    started = register(deployment, second, execution="e1")["run_id"]
+    answer = deployment.database.value(
+        "select cutter_governance.fn_run_register(%s, %s, 'live', 'olga', '{}', null, 'b')", (mint_run_id(), third)
+    )
+    triggers = {
+        run_id: (deployment.run_row(run_id)["trigger_type"], deployment.run_row(run_id)["trigger_ref"])
+        for run_id in (by_hand, started, answer["run_id"])
+    }
+    assert triggers == {
+        by_hand: ("command", by_hand), started: ("workflow", "e1"), answer["run_id"]: ("batch", answer["run_id"])
+    }  # fmt: skip
+    assert register(deployment, second, execution="e1")["run_id"] == started
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        deployment.database.run(
+            "insert into cutter_governance.run (run_id, document_id, mode, starter, first_execution_id)"
+            " values (%s, 'ICX-9', 'dryrun', 'olga', 'e1')",
+            (mint_run_id(),),
+        )
+
+
 def test_the_same_run_and_the_same_execution_are_found_again(deployment: Deployment) -> None:
     """Seed 003 §1.1."""
     document_id = deployment.register(law(2))

@@ -115,6 +115,7 @@ def test_what_was_decided_before_it_could_be_posted_is_never_posted(channel: Cha
     ],
 )
 def test_what_slack_refused_waits_for_a_later_pass(channel: Channel, failure: Failure, pause: float) -> None:
+    """Seed 003 §6.1."""
     channel.slack.fail(failure)
     tried = channel.make_pass()
     assert (tried.sent, tried.pause_seconds) == ([], pause)

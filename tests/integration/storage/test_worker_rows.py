@@ -58,7 +58,7 @@ def state_of(database: Database, worker: str = "exec-1") -> str | None:
 
 
 def test_a_worker_s_life_is_one_row_and_one_event_a_move(database: Database) -> None:
-    """Seed 004 "Worker State Machine" Transition Details."""
+    """Seeds 004 "Worker State Machine" Transition Details, 004 "Event Schema"."""
     for state in ("initializing", "initializing", "idle", "idle", "busy", "busy", "idle", "shutdown"):
         assert beat(database, state) == state
     assert moves(database) == [

@@ -190,7 +190,7 @@ def test_a_request_pauses_in_two_states_and_goes_there_from_work_alone() -> None
 
 
 def test_a_request_is_queued_before_it_executes() -> None:
-    """Seed 002 "Transition Boundaries", 002 "Queue and Cancellation Controls"."""
+    """Seeds 002 "Transition Boundaries", 002 "Queue and Cancellation Controls"."""
     assert set(REQUEST.allowed["received"]) - {"received"} - set(REQUEST.terminal) == {"queued"}
     assert set(REQUEST.allowed["queued"]) - {"queued"} - set(REQUEST.terminal) == {"executing"}
 

@@ -57,7 +57,11 @@ create table cutter_governance.run (
     last_error jsonb,
     created_at timestamptz not null default clock_timestamp(),
     state_at timestamptz not null default clock_timestamp(),
-    ended_at timestamptz
+    ended_at timestamptz,
+    -- what made it begin: a batch, a start of its workflow by Temporal's own client, or a person's command; once (003 §1.1)
+    trigger_type text not null generated always as (case when batch_id is not null then 'batch'
+        when first_execution_id is not null then 'workflow' else 'command' end) stored,
+    trigger_ref text not null unique generated always as (coalesce(first_execution_id, run_id)) stored
 );
 create unique index run_active_docprefix on cutter_governance.run (docprefix)
     where mode = 'live' and ended_at is null and docprefix is not null;
