@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.campaigns.p22_canaries import decoded, files
 from tests.support.laws import law
 from tests.support.processes import Stack, wait
 
@@ -131,25 +130,6 @@ def around(text: str) -> str:
     low = text.lower()
     place = max(low.find(BODY), low.find(HEADING.lower()))
     return text[max(0, place - 120) : place + 60]
-
-
-def files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
-
-
-def decoded(value: Any) -> Iterator[str]:
-    """Every string in a history that is base64 of text, decoded: payloads are written so."""
-    if isinstance(value, dict):
-        for one in value.values():
-            yield from decoded(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from decoded(one)
-    elif isinstance(value, str):
-        try:
-            yield base64.b64decode(value, validate=True).decode("utf-8")
-        except ValueError:
-            return
 
 
 def decoded_text(text: str) -> Iterator[str]:

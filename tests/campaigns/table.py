@@ -57,8 +57,12 @@ CAMPAIGNS = tuple(
          "exactly the right ones are law, the others in the right queues, whose commands work; nothing doubled"),
         ("P21", "approvals signed before, at the edge of their time", "p21_ttl_edge", ("--trials", "60"),
          "each consumed exactly once, or its document in human review with nothing written"),
+        ("P22", "canaries through every input and error path: texts of laws, approvals, passwords", "p22_canaries", (),
+         "0 in histories, logs, search attributes, temporary files and reports; a planted one is found in each"),
         ("P23", "one edit of the audit export: delete, alter, insert, reorder; the forger knows the format",
          "p23_edited_exports", ("--trials", "1000"), "1,000 of 1,000 detected by the stand-alone verifier"),
+        ("P24", "our own guards removed one at a time", "p24_removed_guards", (),
+         "at least 95 % turn their test red; every test is green with all guards in place"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )

@@ -1,0 +1,487 @@
+"""Pure: the guards of P24: for each the file, its text, what stands there once it is gone, and the test that sees it.
+
+The text must stand in its file exactly once; a guard that moved is a failure of the campaign, so that this table
+cannot rot. Each names the narrowest test that is about it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """One guard, and how it is taken out. `test` is a node id of pytest, below tests/."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+
+def _of(file: str, tests: str, *guards: tuple[str, str, str, str]) -> tuple[Guard, ...]:
+    """Guards of one file: (what it keeps out, its text, what is left, the test, which may continue `tests`)."""
+    return tuple(
+        Guard(what=what, file=file, old=old, new=new, test=tests + test if test.startswith(("::", "[")) else test)
+        for what, old, new, test in guards
+    )
+
+
+_SQL = "cutter/storage/sql/migrations/"
+_STORAGE = "integration/storage/"
+_GATES = f"{_STORAGE}test_gate_functions.py"
+_CONSUME = f"{_STORAGE}test_consumption.py"
+_PEOPLE = f"{_STORAGE}test_people.py"
+_UNITS = f"{_STORAGE}test_unit_functions.py"
+_ALONE = f"{_STORAGE}test_one_password_alone.py"
+_AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
+_POLICY = f"{_STORAGE}test_policy_in_the_database.py"
+_VERIFY = "unit/approvals/test_approval_verify.py::test_one_change_refuses_with_its_own_step_and_code"
+_STATEMENT = "unit/approvals/test_approval_statement.py"
+_FORMS = f"{_STATEMENT}::test_bytes_that_are_no_statement_are_refused_each_by_its_code"
+_QUEUE = "unit/batch/test_queue_file.py"
+_PLAIN = f"{_QUEUE}::test_a_file_beyond_plain_yaml_is_refused_with_its_line"
+
+OPENING = _of(
+    f"{_SQL}0005_gates.sql", _GATES,
+    ("another role's gate", "if not found or step.role <> session_user then", "if not found then",
+     "::test_a_gate_is_its_own_role_s_alone"),
+    ("an older snapshot", "if current_setting('transaction_isolation') <> 'read committed' then", "if false then",
+     "::test_an_older_snapshot_opens_no_gate"),
+    ("two leg A at once", "if step.ordinal = 6 and not pg_try_advisory_xact_lock(hashtext('cutter.write_lane')) then",
+     "if false then", "::test_one_leg_a_at_a_time_holds_the_write_lane"),
+    ("a gate after a stop", "    if latch.stopped then", "    if false then",
+     "::test_a_stop_that_came_first_keeps_the_gate_shut"),
+    ("a stop during a gate", "where run_id = p_run_id for share;", "where run_id = p_run_id;",
+     "::test_a_stop_waits_for_the_open_transaction_and_then_holds"),
+    ("a gate of a stopped run", r"    if v_run.state like 'stopped\_%' then", "    if false then",
+     "::test_a_run_in_a_stopped_state_opens_nothing_until_it_is_resumed"),
+    ("a gate of an ended run", "when v_run.ended_at is not null then 'run_ended'\n        when v_prev", "when v_prev",
+     "::test_a_run_that_is_over_opens_nothing"),
+    ("a gate out of its order", "when v_prev is null then 'predecessor_not_sealed'", "when false then ''",
+     "::test_a_gate_needs_the_sealed_receipt_of_the_one_before_it"),
+    ("an older attempt", "        when p_attempt is distinct from (select max(n)", "        when 0 > (select max(n)",
+     "::test_an_older_attempt_does_not_open"),
+    ("a rehearsal of a live run", "when p_rehearse and (v_run.mode <> 'dryrun' or step.ordinal <> 6)", "when false",
+     "::test_a_live_run_rehearses_nothing"),
+    ("a write of a rehearsal", "when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5", "when false",
+     "::test_a_dry_run_opens_no_writing_gate_for_real"),
+    ("a write without the policy", "else cutter_governance.fn_policy_refusal(p_run_id, step, p_policy) end;",
+     "else null end;", f"{_POLICY}::test_without_any_record_of_the_policy_a_writing_gate_stays_shut"),
+    ("altered receipts",
+     "'code', v_refusal);\n    end if;\n    v_drift := cutter_governance.fn_receipts_drift(p_run_id);",
+     "'code', v_refusal);\n    end if;", f"{_AUDIT}::test_a_receipt_that_was_altered_stops_the_next_gate"),
+    ("a write without an approval", "if v_refusal is not null then\n            return",
+     "if false then\n            return", f"{_CONSUME}::test_no_approval_is_too_few"),
+    ("drift before a gate",
+     "v_survey);\n    if v_drift is not null then\n        return jsonb_build_object('status', 'drift', "
+     "'drift', v_drift);\n    end if;\n    if step.effect", "v_survey);\n    if step.effect",
+     f"{_PEOPLE}::test_an_acknowledgement_of_one_drift_is_none_of_another"),
+    ("a denial of the policy",
+     "d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')\n                or", "",
+     f"{_POLICY}::test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it"),
+    ("too few people for a tier", "then 'policy_approval_missing' end", "then null end",
+     f"{_POLICY}::test_the_writes_between_the_sovereign_gates_need_a_decision_and_its_approvers_too"),
+    ("one person for two", "greatest(1, case p_tier when 'high' then 2 end, (", "greatest(1, (",
+     f"{_POLICY}::test_a_high_tier_takes_two_people_at_a_sovereign_gate"),
+    ("nobody's approval", "select greatest(1, case", "select greatest(0, case",
+     f"{_CONSUME}::test_a_policy_that_asks_for_nobody_still_asks_for_one"),
+)  # fmt: skip
+
+CONSUMING = _of(
+    f"{_SQL}0005_gates.sql", _CONSUME,
+    ("without a request", "if not found then\n        return 'no_open_request';", "if false then\n        return '';",
+     "::test_without_an_open_request_nothing_is_consumed"),
+    ("a request without document", "if request.request_sha256 is null then", "if false then",
+     "::test_a_request_whose_document_was_never_bound_is_no_request"),
+    ("an expired request", "if request.expires_at <= clock_timestamp() then", "if false then",
+     "::test_an_expired_request_consumes_nothing"),
+    ("a request for another plan",
+     "if request.tuple ->> 'writer_digest' is distinct from v_pins ->> 'writer_digest' then", "if false then",
+     "::test_a_request_for_another_digest_than_the_plan_s_consumes_nothing"),
+    ("more than the slots", "if v_slot > v_needed then", "if false then",
+     "::test_more_approvals_than_slots_are_not_consumed"),
+    ("a refused verdict", "v.run_id = p_run.run_id and v.gate = p_sovereign and v.accepted\n",
+     "v.run_id = p_run.run_id and v.gate = p_sovereign\n", "::test_a_refused_verdict_opens_nothing"),
+    ("another decision", "if verdict.decision <> 'approve' then", "if false then", "::test_only_an_approval_approves"),
+    ("another tuple's challenge", "else verdict.challenge is distinct from request.challenge\n                    or",
+     "else", "::test_an_approval_of_another_tuple_opens_nothing"),
+    ("what the writer did not judge", "or verdict.challenge is distinct from offered ->> 'challenge' end)", "end)",
+     "::test_the_exec_worker_names_the_challenge_that_it_verified_itself"),
+    ("another digest", "or verdict.writer_digest is distinct from request.tuple ->> 'writer_digest'", "",
+     "::test_an_approval_of_another_tuple_opens_nothing"),
+    ("another epoch's approval", "if verdict.policy_sha256 <> epoch.sha256 then", "if false then",
+     "::test_an_approval_under_another_policy_epoch_opens_nothing"),
+    ("an expired approval", "if verdict.not_after <= clock_timestamp() then", "if false then",
+     "::test_an_expired_approval_opens_nothing"),
+    ("a revoked approval",
+     "if exists (select from cutter_governance.approval_revocation r where r.approval_sha256 = "
+     "verdict.approval_sha256)", "if false", "::test_a_revoked_approval_opens_nothing"),
+    ("one person twice",
+     "(c.slot = v_slot or c.approver = verdict.approver\n                           or c.fingerprint = "
+     "verdict.fingerprint)", "c.slot = v_slot", "::test_one_person_with_two_documents_is_not_two"),
+    ("too few approvals", "if v_slot < v_needed then", "if false then", "::test_one_person_is_not_two"),
+)  # fmt: skip
+
+CLOSING = _of(
+    f"{_SQL}0005_gates.sql", _GATES,
+    ("closing another's gate",
+     "if receipt.opened_xid is distinct from pg_current_xact_id() or receipt.sealed_at is not null",
+     "if receipt.sealed_at is not null", "::test_only_the_transaction_that_opened_a_gate_closes_it"),
+    ("a zombie's close", "if p_attempt is distinct from receipt.attempt or p_attempt is distinct from (", "if 0 > (",
+     "::test_a_zombie_is_refused_when_it_closes_and_its_successor_goes_on"),
+    ("more than the declared effect",
+     "    if v_drift is not null then\n        return jsonb_build_object('status', 'drift', 'drift', v_drift || ",
+     "    if false then\n        return jsonb_build_object('status', 'drift', 'drift', v_drift || ",
+     "::test_a_second_survey_outside_the_declared_effect_is_drift"),
+    ("a source that is not registered", "when p_ordinal = 1 and not exists (", "when p_ordinal = 0 and not exists (",
+     "::test_the_first_gate_pins_the_registered_source_and_no_other"),
+    ("pins that contradict", "where p_pins ? pinned.key and p_pins -> pinned.key <> pinned.value)", "where false)",
+     "::test_a_later_gate_does_not_pin_anew_what_an_earlier_one_pinned"),
+    ("a result without pins", "when p_pins is null or jsonb_typeof(p_pins) <> 'object'", "when false",
+     "::test_a_result_without_pins_is_not_sealed"),
+    ("an unsealed gate at COMMIT", "    if receipt.sealed_at is null then\n        raise",
+     "    if false then\n        raise", "::test_an_open_gate_that_was_not_sealed_cannot_be_committed"),
+    ("a rehearsal at COMMIT", "    if receipt.rehearsal then", "    if false then",
+     "::test_a_rehearsal_writes_in_its_transaction_and_can_never_be_committed"),
+    ("other rows than approved",
+     "if cutter_governance.fn_writer_digest(p_run.docprefix) is distinct from approved.writer_digest", "if false",
+     f"{_CONSUME}::test_rows_other_than_the_approved_ones_cannot_be_committed"),
+    ("leg B with rows left out",
+     "if v_blocks <> approved.candidate_count or v_affected <> approved.candidate_count then", "if false then",
+     "::test_leg_b_that_left_rows_out_cannot_be_committed"),
+    ("a verification without result", "then 'no passing, signed verify_result for its change set' end",
+     "then null end", "::test_a_verification_without_its_result_cannot_be_committed"),
+    ("another run's governance rows", "r.run_id = v_run and r.gate = any (tg_argv)", "r.gate = any (tg_argv)",
+     f"{_ALONE}::test_gate_8_of_one_run_writes_nothing_about_another"),
+    ("another role's refusal",
+     "if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) "
+     "then\n        raise", "if false then\n        raise", "::test_a_gate_is_refused_by_its_own_role_alone"),
+    ("a refusal by an older attempt",
+     "if p_state is null or p_attempt is distinct from (\n            select max(n) from "
+     "cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)", "if p_state is null",
+     "::test_an_older_attempt_fails_no_run"),
+    ("a refusal into any state", "or p_state !~ '^(failed|stopped)_[a-z0-9_]+$'\n        --", "--",
+     "::test_a_refusal_moves_a_run_nowhere_but_into_a_stop_or_failure"),
+    ("a refusal out of order", "or cutter_governance.fn_prev_hash(p_run_id, p_gate) is null\n    then", "\n    then",
+     "::test_a_gate_asked_for_out_of_its_order_fails_no_run"),
+    ("altered evidence",
+     "raise exception '% is append-only: % refused', tg_table_name, tg_op using errcode = 'CU005';",
+     "return coalesce(new, old);", f"{_AUDIT}::test_append_only_tables_refuse_even_the_owner_and_the_superuser"),
+    ("a signed stop made an unsigned one",
+     "or (cutter_governance.fn_stop_is_signed(v_from) and p_to like 'stopped\\_%'\n        and not "
+     "cutter_governance.fn_stop_is_signed(p_to))\n    then", "\n    then",
+     f"{_PEOPLE}::test_a_stop_that_needs_a_signature_is_not_turned_into_one_that_needs_none"),
+    ("two live runs of a document", "if found and p_mode = 'live' then", "if false then",
+     f"{_STORAGE}test_registration.py::"
+     "test_a_second_live_run_of_a_document_is_not_registered_and_the_open_one_is_named"),
+)  # fmt: skip
+
+PEOPLE = _of(
+    f"{_SQL}0006_people.sql", _PEOPLE,
+    ("a request for ever", "if p_ttl_seconds not between 1 and", "if p_ttl_seconds not between -9999999 and 9999999 +",
+     "::test_a_request_lives_at_most_as_long_as_its_gate_allows"),
+    ("a request of a stopped run", r"    if v_run.state like 'stopped\_%' then", "    if false then",
+     "::test_a_new_request_does_not_lift_a_stop"),
+    ("a request after its gate", "where r.run_id = p_run_id and c.sovereign = p_gate and r.sealed_at is not null)",
+     "where false)", "::test_a_gate_that_is_sealed_is_not_asked_for_again"),
+    ("a request out of its order",
+     "select gate from cutter_governance.gate_catalogue where sovereign = p_gate)) is null",
+     "select gate from cutter_governance.gate_catalogue where sovereign = p_gate)) = ''",
+     "::test_a_request_needs_its_predecessor"),
+    ("an early end of a request", "or (p_status = 'expired' and request.expires_at > clock_timestamp())", "",
+     "::test_an_open_request_expires_by_the_clock_and_not_by_whoever_says_so"),
+    ("a rejection of another request", "and approval_sha256 = p_approval_sha256 and challenge = request.challenge;",
+     "and approval_sha256 = p_approval_sha256;", "::test_a_rejection_names_the_open_request"),
+    ("a cancel after a write", "(p_state <> 'voided_cancelled' or v_wrote\n        or",
+     "(p_state <> 'voided_cancelled'\n        or", "::test_a_cancel_ends_only_what_has_written_nothing"),
+    ("a resume without signature", "    if (latch.stopped or cutter_governance.fn_stop_is_signed(v_run.state))",
+     "    if cutter_governance.fn_stop_is_signed(v_run.state)",
+     "::test_a_latched_stop_needs_a_signature_whatever_the_state"),
+    ("a resume of an earlier stop",
+     "or verdict.recorded_at <= greatest(v_run.state_at,\n                case when v_needed = 'resume' and "
+     "latch.stopped then latch.set_at end)", "",
+     "::test_a_resume_that_was_signed_for_an_earlier_stop_does_not_lift_a_later_one"),
+    ("an acknowledgement of another drift", "is distinct from verdict.statement ->> 'fingerprint' then", "= '' then",
+     "::test_an_acknowledgement_of_one_drift_is_none_of_another"),
+    ("a void of enacted law", "where run_id = p_run_id and gate = 'IG_lifecycle_enact_execute')\n    then",
+     "where false)\n    then", "::test_enacted_law_is_never_voided"),
+    ("a void against the policy", "    if v_refusal is not null then", "    if false then",
+     f"{_POLICY}::test_a_void_needs_the_policy_s_leave_too"),
+    ("a void that is left open", "where run_id = new.run_id) is null then",
+     "where run_id = new.run_id) = 'infinity' then", "::test_a_void_that_is_not_closed_cannot_be_committed"),
+    ("a void into any state", "or length(p_state) > 47 or p_state = 'voided_cancelled' then", "then",
+     "::test_a_signed_void_ends_in_a_bounded_state_of_its_own"),
+    ("a revocation from another run", "if (select count(*) > 0 and not bool_or(run_id = p_run_id)", "if (select false",
+     "integration/attacks/test_revocations.py::test_the_database_itself_revokes_no_approval_of_another_run"),
+    ("a revocation too late",
+     "if exists (select from cutter_governance.approval_consumption where approval_sha256 = p_approval_sha256) "
+     "then", "if false then", "integration/attacks/test_revocations.py::test_a_revocation_that_comes_too_late_says_so"),
+    ("a backup that is only said", "if p_connector = 'backup' and session_user <> 'cutter_backup' then",
+     "if false then", "::test_only_the_backup_role_says_that_there_is_a_backup"),
+    ("an action done otherwise", "    if existing.payload_sha256 <> p_payload_sha256 then", "    if false then",
+     "::test_an_action_is_recorded_once_and_another_payload_is_a_conflict"),
+    ("an end by a word",
+     "if v_run.ended_at is not null or p_outcome not in ('rehearsed', 'skipped') or (v_run.mode <> 'dryrun'",
+     "if v_run.ended_at is not null or (false", "::test_a_live_run_that_has_written_is_not_ended_by_a_word"),
+    ("a verdict of another role's", "if session_user <> 'cutter_read' then", "if false then",
+     f"{_ALONE}::test_no_statement_of_a_role_gets_around_the_gates"),
+)  # fmt: skip
+
+UNITS = _of(
+    f"{_SQL}0003_units.sql", _UNITS,
+    ("a write beside the gateway", "    if tg_op = 'DELETE' or session_user <> 'cutter_exec'",
+     "    if tg_op = 'DELETE' and", "::test_the_gateway_refuses_whoever_writes_beside_it"),
+    ("a write without an open gate", "    if not found then\n        raise exception 'IU Gateway blocked: % for %:",
+     "    if false then\n        raise exception 'IU Gateway blocked: % for %:",
+     f"{_ALONE}::test_nothing_is_created_after_the_seal_even_when_the_checks_were_called_forward"),
+    ("a write after the seal", "g.sealed_at is null and starts_with", "starts_with",
+     f"{_ALONE}::test_nothing_is_created_after_the_seal_even_when_the_checks_were_called_forward"),
+    ("another document's rows", "and g.sealed_at is null and starts_with(v_address, r.docprefix || '/')",
+     "and g.sealed_at is null", f"{_ALONE}::test_an_approval_for_one_document_creates_nothing_under_another_prefix"),
+    ("a change of enacted law", "    if old.lifecycle_status <> 'draft' then", "    if false then",
+     f"{_AUDIT}::test_each_immutability_trigger_refuses_alone"),
+    ("the guard in replica mode",
+     "alter table public.information_unit enable always trigger trg_iu_enacted_immut_always;",
+     "alter table public.information_unit disable trigger trg_iu_enacted_immut_always;",
+     f"{_AUDIT}::test_each_immutability_trigger_refuses_alone"),
+    ("a word that nobody knows", "    if missing is not null then", "    if false then",
+     "::test_what_is_not_in_the_vocabulary_is_not_born"),
+    ("a unit born as law", "    if new.lifecycle_status <> 'draft' then", "    if false then",
+     "::test_units_are_born_as_drafts"),
+    ("anchors that disagree", "and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)",
+     ")", "::test_anchors_that_disagree_are_seen_when_the_transaction_ends"),
+    ("an edit of enacted law", "if not found or unit.lifecycle_status <> 'draft' then", "if not found then",
+     "::test_the_edit_function_adds_a_version_to_a_draft_and_refuses_enacted_law"),
+    ("an enactment by another decision",
+     "and d.type = 'lifecycle_enactment' and d.verdict = 'PASS'\n            and c.", "and c.",
+     "::test_only_a_lifecycle_decision_enacts"),
+    ("an enactment without its approval", "if not p_dry_run and not exists (", "if false and not exists (",
+     "::test_nothing_is_enacted_outside_a_transaction_that_consumed_its_approval"),
+    ("a unit outside the change set",
+     "where r.change_set_id = p_change_set_id and r.unit_id = unit.id\n            and", "where",
+     "::test_a_unit_outside_the_change_set_is_not_enacted"),
+)  # fmt: skip
+
+TABLES = (
+    *_of(
+        f"{_SQL}0001_law.sql", _UNITS,
+        ("an address of another form", "check (canonical_address ~ '^[A-Z0-9-]+(/[A-Za-z0-9~._-]+)+$')",
+         "check (true)", "::test_an_address_has_one_form"),
+        ("a title over two lines", "identity_profile ->> 'title' !~ '[\\n\\x1f]')", "true)",
+         "::test_a_title_that_would_break_a_digest_line_is_refused"),
+        ("a reserved prefix", "check (address_docprefix !~ '^DIEU' and address_docprefix <> 'ICX-CONST')",
+         "check (true)", f"{_PEOPLE}::test_the_database_too_refuses_a_reserved_prefix"),
+        ("functions for everybody", "alter default privileges revoke execute on functions from public;", "",
+         f"{_STORAGE}test_migrations.py::test_public_executes_nothing_and_every_object_is_the_owner_s"),
+    ),
+    *_of(
+        f"{_SQL}0002_governance.sql", _AUDIT,
+        ("a hash of something else", "receipt_hash is null or receipt_hash = encode(",
+         "true or receipt_hash = encode(", "::test_a_hash_that_is_not_of_its_body_cannot_even_be_stored"),
+        ("two live runs in the table", "create unique index run_active_document on",
+         "create index run_active_document on",
+         f"{_STORAGE}test_registration.py::test_the_tables_own_indexes_hold_one_live_run"),
+    ),
+    *_of(
+        f"{_SQL}0008_workers.sql", f"{_STORAGE}test_worker_rows.py",
+        ("another role's heartbeat", "if seen.owner <> session_user then", "if false then",
+         "::test_nobody_beats_for_a_worker_of_another_role"),
+        ("a worker of no queue", "    if v_role is null then", "    if false then",
+         "::test_who_serves_no_queue_registers_no_worker"),
+    ),
+    *_of(
+        "cutter/storage/grants.yaml", _ALONE,
+        ("a reader who may write units", "      - cutter_governance.fn_run_version\n",
+         "      - cutter_governance.fn_run_version\n      - public.fn_iu_create\n",
+         "::test_cutter_read_neither_writes_units_nor_consumes"),
+        ("a writer who may record verdicts and open requests",
+         "  cutter_backup:\n    EXECUTE:\n      - *gate_functions\n",
+         "  cutter_backup:\n    EXECUTE:\n      - *gate_functions\n      - cutter_governance.fn_request_open\n",
+         "::test_no_statement_of_a_role_gets_around_the_gates"),
+    ),
+)  # fmt: skip
+
+APPROVALS = (
+    *_of(
+        "cutter/approvals/verify.py", _VERIFY,
+        ("step 2: our own document", "if case.expected.written_by_us:", "if False:", "[our own document]"),
+        ("step 3: two signatures", "if len(records) != 1:", "if not records:", "[gpg sees two]"),
+        ("step 3: a bad signature", "if record.outcomes[0] is not Outcome.GOOD:", "if False:", "[wrong signature]"),
+        ("step 3: good beside expired", "if len(record.outcomes) != 1:", "if not record.outcomes:",
+         "[good beside expired]"),
+        ("step 3: no full fingerprint", "if record.primary_fingerprint is None or record.created is None:",
+         "if False:", "[good without VALIDSIG]"),
+        ("step 3: a text signature", "if said.signature_class != _BINARY_DOCUMENT:", "if False:",
+         "[text class, says gpg]"),
+        ("step 3: a weak digest", "if said.digest_algorithm not in _DIGESTS:", "if False:", "[SHA-1 on both sides]"),
+        ("step 3: another gate's approver", "if case.expected.gate not in approver.gates or", "if",
+         "[no gates at all]"),
+        ("step 3: from the future", "if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS):", "if False:",
+         "[future signature]"),
+        ("step 3: an approver's dates", "if not (approver.within(now) and approver.within(created)):", "if False:",
+         "[approver's time is over]"),
+        ("step 5: a decision not awaited", "if said.decision not in expected.decisions:", "if False:",
+         "[decision not awaited]"),
+        ("step 5: another binding", "if said.binding not in expected.bindings:", "if False:",
+         "[tuple where only run counts]"),
+        ("step 5: another value", "if wanted is None or getattr(said, field) != wanted:", "if wanted is None:",
+         "[other run]"),
+        ("step 5: another challenge", "if said.challenge is not None and (", "if False and (", "[other challenge]"),
+        ("step 6: expired", "if said.not_after <= expected.now:", "if False:", "[expired this second]"),
+        ("step 6: another time than signed", "if not earliest <= said.signed_utc <= latest:", "if False:",
+         "[signed_utc too early]"),
+        ("step 6: a life too long", "if said.not_after > min(said.signed_utc, created) + life:", "if False:",
+         "[a second too long]"),
+        ("step 6: an expired request", "if _is_answer(said, schema.RUN) and (", "if False and (",
+         "[request expired this second]"),
+        ("step 6: revoked", "if expected.revoked:", "if False:", "[revoked]"),
+        ("step 7: another's name", "if said.approver != approver.name:", "if False:", "[another's name]"),
+        ("step 7: who started it", "if said.approver == case.expected.starter:", "if False:", "[the starter]"),
+        ("step 7: one person, two slots",
+         "if _counts(verdict, policy, gate) and verdict.approval_sha256 not in documents:",
+         "if _counts(verdict, policy, gate):",
+         "unit/approvals/test_approval_verify.py::test_one_document_fills_one_slot"),
+        ("step 8: a used decision", "if row.used:", "if False:", "[a used decision]"),
+        ("step 8: another group", "if row.actor_group not in approver.groups:", "if False:",
+         "[another group's decision]"),
+        ("step 8: not fresh", "return None if _is_fresh(case) else", "return None if True else",
+         "[not the request's own]"),
+    ),
+    *_of(
+        "cutter/approvals/statement.py", _STATEMENT,
+        ("a field twice", "if name in found:", "if False:", "::test_no_field_may_repeat"),
+        ("an unknown field", "    if form is None:\n        return _no(",
+         "    if form is None:\n        return None\n    if form is None:\n        return _no(",
+         "::test_an_unknown_field_is_named_with_its_line"),
+        ("a hidden character", "if character in _HIDDEN:", "if False:", _FORMS),
+        ("text in another normal form", 'if not unicodedata.is_normalized("NFC", text):', "if False:", _FORMS),
+        ("a statement without bound", "if len(body) > limits.STATEMENT_BYTES_MAX:", "if False:", _FORMS),
+    ),
+)  # fmt: skip
+
+BATCHES = (
+    *_of(
+        "cutter/plain_yaml.py", _QUEUE,
+        ("anchors", 'if getattr(event, "anchor", None):', "if False:",
+         f"{_PLAIN}[created_by: ops@example-created_by: &a ops@example-3-anchors]"),
+        ("tags", 'if getattr(event, "tag", None):', "if False:", _PLAIN),
+        ("a key twice", "elif key.text in seen:", "elif False:", _PLAIN),
+        ("depth", "if depth > DEPTH_MAX:", "if False:", "::test_deep_nesting_is_refused_before_it_is_read"),
+        ("a second document", "if not isinstance(after, yaml.StreamEndEvent):", "if False:", _PLAIN),
+        ("a line that looks other than it is read", "            self._misleading(text)\n", "",
+         "::test_a_comment_that_looks_other_than_it_is_read_is_refused_with_its_line"),
+        ("flaws without end", "if len(self.flaws) >= FLAWS_MAX:", "if False:",
+         "::test_the_first_hostile_lines_end_the_reading"),
+    ),
+    *_of(
+        "cutter/batch/queue.py", _QUEUE,
+        ("too many documents", "if len(items) > items_max:", "if False:",
+         "::test_a_hundred_documents_by_default_a_thousand_by_setting_and_no_more"),
+        ("too many bytes", "if len(data) > _bytes_max(len(items)):", "if False:",
+         "::test_the_file_has_at_most_64_kib_for_each_hundred_documents"),
+        ("a document twice", "if first is not entry:", "if False:", "::test_a_document_stands_once"),
+        ("a cycle",
+         "for circle in circles({name: [need for need, _ in entry.needs] for name, entry in found.items()}):",
+         "for circle in ():", "::test_a_cycle_is_named_with_its_way"),
+        ("a secret in a line", 'reading.note_flaws(sensitive_lines(data.decode("utf-8", "replace")))', "pass",
+         "unit/batch/test_queue_secrets.py::test_a_secret_is_refused_in_every_place_and_never_shown"),
+    ),
+    *_of(
+        "cutter/batch/plan.py", "property/test_batch_properties.py",
+        ("more than the lanes", "free = min(lanes - planning, window - is_open)", "free = window - is_open",
+         "::test_every_night_comes_to_an_end_within_its_lanes"),
+        ("what it depends on", " and good.issuperset(item.depends_on)", "",
+         "unit/batch/test_batch_plan.py::test_a_dependent_begins_when_all_it_needs_is_law"),
+    ),
+)  # fmt: skip
+
+MARKING = _of(
+    "cutter/marking/checks.py", "unit/marking/test_refusals.py",
+    ("too large a file", "if len(data) > SOURCE_BYTES_MAX:", "if False:", "::test_a_file_that_is_too_large_is_refused"),
+    ("U+0000", r'if "\x00" in text:', "if False:", "::test_a_character_that_no_database_holds_is_refused"),
+    ("another normal form", 'if not unicodedata.is_normalized("NFC", text):', "if False:",
+     "::test_text_that_is_not_nfc_is_refused_with_the_command"),
+    ("no unit", "    if not units:", "    if False:", "::test_nothing_to_cut_is_refused"),
+    ("too many units", "if len(units) > options.max_candidates:", "if False:",
+     "::test_more_units_than_allowed_are_refused_with_the_count"),
+    ("a forbidden unit", "if segments & forbidden:", "if False:", "::test_forbidden_ids_match_whole_segments"),
+    ("a heading that reads otherwise", "if sign is not None:", "if False:",
+     "unit/marking/test_headings.py::test_a_bidi_control_in_a_heading_refuses"),
+    ("an address twice", '*(_duplicates(nodes, lines) if options.duplicates == "refuse" else ()),', "",
+     "unit/marking/test_profiles.py::test_the_profiles_choices_count_unless_the_options_say_otherwise"),
+)  # fmt: skip
+
+RULES = (
+    *_of(
+        "cutter/policy/rules.py", "unit/policy/test_policy_rules.py",
+        ("a broken policy", "if isinstance(policy, Broken):", "if False:",
+         "::test_a_broken_file_denies_with_its_first_line"),
+        ("what no rule allows", 'return _no("", 0, f"{FILE}: no rule matches {_place(action)}"), tuple(passed)',
+         "return Decision(verdict=Verdict.ALLOW, rule=\"\", line=0, why=\"\"), tuple(passed)",
+         "::test_what_no_rule_matches_is_denied"),
+        ("what is not known", "elif rule.candidates is not None and action.candidates is None:", "elif False:",
+         "::test_a_rule_that_asks_for_what_is_not_known_denies_and_is_not_passed_over"),
+    ),
+    *_of(
+        "cutter/policy/rules_file.py", "unit/policy/test_policy_rules_file.py",
+        ("a rule that never matches", "if not matched:", "if False:",
+         "::test_a_rule_that_no_command_can_match_is_refused"),
+        ("a field that there is not", "if key.text not in (*needed, *more):", "if False:",
+         "::test_every_wrong_value_is_refused_with_its_rule_and_line"),
+    ),
+    *_of(
+        "cutter/lifecycle/retry.py", "unit/lifecycle/test_retry.py",
+        ("a retry of what is final", "    if terminal:", "    if False:", "::test_the_decision_matrix"),
+        ("tries without end", "if attempts >= budget.max_attempts:", "if False:", "::test_the_decision_matrix"),
+        ("failures without end", "if failures > budget.max_failures:", "if False:", "::test_the_decision_matrix"),
+    ),
+    *_of(
+        "workflows/inbox.py", "property/test_inbox.py",
+        ("messages without end", "if _is_full(box, name):", "if False:",
+         "::test_a_full_inbox_drops_the_rest_and_still_takes_a_stop"),
+        ("a stop kept out by others", "if name in STOP_MESSAGES:\n",
+         "if name in STOP_MESSAGES and not _is_full(box, name):\n",
+         "::test_a_full_inbox_drops_the_rest_and_still_takes_a_stop"),
+        ("the same document again", "if (name, kb_id) in box.known:", "if False:",
+         "::test_a_document_that_is_here_is_a_duplicate_until_it_is_forgotten"),
+        ("a cancel made a stop", 'if box.stop is not None and box.stop.kind == "cancel":', "if False:",
+         "::test_cancel_outweighs_stop_in_every_order"),
+    ),
+)  # fmt: skip
+
+EVIDENCE = (
+    *_of(
+        "cutter/evidence/offline.py", "unit/evidence/test_audit_chain.py",
+        ("an event that was altered",
+         'if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:', "if False:",
+         "::test_a_problem_says_what_happened"),
+        ("an event that was deleted", 'if event["seq"] != seq + 1:', "if False:",
+         "::test_a_problem_says_what_happened"),
+        ("another run's body", 'and name in (GLOBAL, said["run_id"])', "", "::test_a_body_about_another_run_is_seen"),
+        ("a run that is missing", "    if GLOBAL in heads and GLOBAL not in broken:", "    if False:",
+         "::test_what_happens_to_a_whole_run_is_seen_by_the_global_chain_though_every_chain_fits"),
+        ("a line in another notation", "if isinstance(value, dict) and canonical(value).encode() == line else None",
+         "if isinstance(value, dict) else None", "::test_the_same_value_in_another_notation_is_altered"),
+        ("a head that is not its own", "if head not in (None, own, *places):", "if False:",
+         "::test_a_rewritten_file_needs_an_outside_head_and_the_check_says_so"),
+    ),
+    *_of(
+        "cutter/kb/writing.py", "unit/kb/test_kb_store.py",
+        ("other bytes over a document", "if stored != digest:", "if False:",
+         "::test_other_bytes_refuse_and_name_both_digests"),
+        ("a document without bound", "if len(data) > limits.KB_OBJECT_BYTES_MAX:", "if False:",
+         "::test_too_large_an_object_is_not_put"),
+        ("a name outside the store", "    store.check(name)\n", "", "::test_names_are_confined"),
+    ),
+    *_of(
+        "cutter/kb/local.py", "unit/kb/test_kb_store.py",
+        ("a link out of the store", "_FILE = os.O_RDONLY | os.O_NOFOLLOW |", "_FILE = os.O_RDONLY |",
+         "::test_a_link_out_of_the_store_is_not_followed"),
+        ("a pipe for a document", "if not stat.S_ISREG(os.fstat(handle).st_mode):", "if False:",
+         "::test_a_pipe_or_a_folder_is_no_document_and_does_not_hang"),
+    ),
+)  # fmt: skip
+
+GUARDS = (*OPENING, *CONSUMING, *CLOSING, *PEOPLE, *UNITS, *TABLES, *APPROVALS, *BATCHES, *MARKING, *RULES, *EVIDENCE)

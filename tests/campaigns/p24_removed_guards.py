@@ -1,0 +1,156 @@
+"""IO: P24: our own guards are taken out one at a time, and a test must turn red each time.
+
+    python -m tests.campaigns.p24_removed_guards --seed 1 --out p24.jsonl
+
+Each trial changes one text of a copy of the checkout (guards.py) and runs the one test that is about it, in a process
+of its own. Only a test that fails counts: one that is skipped, hangs, or could not even be set up does not. The control
+arm runs the same tests with every guard in place: all of them must be green, or the red ones mean nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.campaigns.guards import GUARDS, Guard
+from tests.campaigns.trials import Summary, command_line, write_lines
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARE_SEEN = 0.95
+"""Of the guards whose removal must be seen."""
+
+TEST_SECONDS = 300
+CONTROL_SECONDS = 3_600
+RED, GREEN, GONE = "red", "green", "the guard's text is not there"
+
+_NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".cutter", ".*_cache", ".hypothesis", "__pycache__", "results")
+
+Row = dict[str, Any]
+
+
+@contextmanager
+def copied() -> Iterator[Path]:
+    """A copy of the checkout, beside nothing that it could be taken for."""
+    with tempfile.TemporaryDirectory(prefix="p24") as folder:
+        copy = Path(folder) / "checkout"
+        shutil.copytree(ROOT, copy, ignore=_NOT_COPIED, symlinks=True)
+        yield copy
+
+
+@contextmanager
+def removed(guard: Guard, copy: Path) -> Iterator[bool]:
+    """The copy without the guard; False, and nothing changed, when its text does not stand there exactly once."""
+    path = copy / guard.file
+    text = path.read_text(encoding="utf-8")
+    if text.count(guard.old) != 1:
+        yield False
+        return
+    was = path.stat()
+    path.write_text(text.replace(guard.old, guard.new), encoding="utf-8")
+    # Compiled files go by size and time: within one second, a change of the same size would not be seen.
+    os.utime(path, (was.st_atime, was.st_mtime + 10))
+    try:
+        yield True
+    finally:
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (was.st_atime, was.st_mtime))
+
+
+def judged(copy: Path, tests: Sequence[str], *, seconds: float = TEST_SECONDS) -> str:
+    """What became of these tests in the copy: red, green, or why it shows neither."""
+    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-rfEs", "--no-header", "--tb=no"]
+    # What needs no server needs none of its fixtures either, whose imports would take most of the time.
+    words += ["--noconftest"] if all(map(_is_pure, tests)) else []
+    try:
+        done = subprocess.run(
+            [*words, *(f"tests/{test}" for test in tests)],
+            cwd=copy, env=_environment(), capture_output=True, text=True, check=False, timeout=seconds,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"not over after {seconds:.0f} s"
+    said = Counter(re.findall(r"^(FAILED|ERROR|SKIPPED) ", done.stdout, re.MULTILINE))
+    if done.returncode == 0 and not said:
+        return GREEN
+    if done.returncode == 1 and set(said) == {"FAILED"}:
+        return RED
+    return f"exit {done.returncode}: {(done.stdout + done.stderr)[-400:].strip()}"
+
+
+def _is_pure(test: str) -> bool:
+    return test.startswith(("unit/", "property/"))
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of a test run that this may be part of: its cluster holds what is not mutated."""
+    ours = ("PYTEST", "TEST_", "CUTTER_", "TEMPORAL_", "PYTHON")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
+def imported_from(copy: Path) -> Path:
+    """Where Python finds the product when it is started in the copy."""
+    words = [sys.executable, "-c", "import cutter; print(cutter.__file__)"]
+    done = subprocess.run(words, cwd=copy, env=_environment(), capture_output=True, text=True, check=True)
+    return Path(done.stdout.strip())
+
+
+def trial(guard: Guard, copy: Path) -> Row:
+    """One guard away; what its test says."""
+    began = time.monotonic()
+    with removed(guard, copy) as changed:
+        said = judged(copy, [guard.test]) if changed else GONE
+    seconds = round(time.monotonic() - began)
+    return {"guard": guard.what, "file": guard.file, "test": guard.test, "said": said, "seconds": seconds}
+
+
+def untouched(copy: Path, tests: Sequence[str]) -> str:
+    """The control arm: green when all tests are with every guard in place, else what the first others say."""
+    groups = [[test for test in tests if _is_pure(test) is pure] for pure in (True, False)]
+    said = (judged(copy, group, seconds=CONTROL_SECONDS) for group in groups if group)
+    return next((one for one in said if one != GREEN), GREEN)
+
+
+def run(*, seed: int, out: Path | None = None, guards: Sequence[Guard] = GUARDS) -> Summary:
+    """Every guard; the seed changes nothing, since there is nothing to draw."""
+    tests = sorted({guard.test for guard in guards})
+    with copied() as copy:
+        if not imported_from(copy).is_relative_to(copy):
+            raise AssertionError("the tests of the copy would not run the copy")
+        control = untouched(copy, tests)
+        rows = [trial(guard, copy) for guard in guards] if control == GREEN else []
+    write_lines(out, ({"seed": seed, **row} for row in rows))
+    return summary(rows, tests=len(tests), control=control)
+
+
+def summary(rows: Sequence[Row], *, tests: int, control: str) -> Summary:
+    """Up to a twentieth may go unseen and is listed; a guard that is not found, or a test that cannot run, may not."""
+    unseen = [row for row in rows if row["said"] == GREEN]
+    broken = [row for row in rows if row["said"] not in (RED, GREEN)]
+    allowed = len(unseen) <= (1 - SHARE_SEEN) * len(rows)
+    result = Summary(
+        name="P24 removed guards",
+        n=len(rows),
+        failures=len(broken) + (0 if allowed else len(unseen)),
+        control=tests if control == GREEN and rows else 0,
+        control_n=tests,
+        counts=Counter(f"{row['file'].rpartition('/')[2]}: seen" for row in rows if row["said"] == RED),
+    )
+    result.counts["removals that a test has seen"] = sum(row["said"] == RED for row in rows)
+    result.counts["removals that nothing has seen"] = len(unseen)
+    result.counts[f"tests with every guard in place: {control}"] = tests
+    result.counts.update(f"NOT SEEN: {row['guard']} ({row['file']})" for row in unseen)
+    result.counts.update(f"BROKEN: {row['guard']} ({row['file']}): {row['said']}" for row in broken)
+    return result
+
+
+if __name__ == "__main__":
+    raise SystemExit(command_line(run, "P24: removed guards"))

@@ -1,0 +1,59 @@
+"""P24, small: a few guards of the pure part; its judge; and that the table is not out of date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.campaigns import p24_removed_guards as p24
+from tests.campaigns.guards import GUARDS, Guard
+
+SMALL = ("step 6: revoked", "tries without end", "a key twice")
+"""Of pure files, so that each takes a second."""
+
+
+def test_p24_a_test_turns_red_when_its_guard_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    guards = [one for one in GUARDS if one.what in SMALL]
+    nothing = Guard(what="x", file=guards[0].file, old=guards[0].old, new=guards[0].old + " ", test=guards[0].test)
+    summary = p24.run(seed=1, out=tmp_path / "p24.jsonl", guards=guards)
+    with capsys.disabled():
+        print("", *summary.lines(), sep="\n")
+    assert summary.accepted, list(summary.lines())
+    assert summary.counts["removals that a test has seen"] == len(SMALL)
+    with p24.copied() as copy:
+        assert p24.trial(nothing, copy)["said"] == p24.GREEN
+
+
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda one: one.what)
+def test_each_guard_of_p24_stands_where_the_table_says_and_its_test_exists(guard: Guard) -> None:
+    assert (p24.ROOT / guard.file).read_text(encoding="utf-8").count(guard.old) == 1
+    assert guard.new != guard.old
+    file, _, name = guard.test.partition("::")
+    assert f"def {name.partition('[')[0]}(" in (p24.ROOT / "tests" / file).read_text(encoding="utf-8")
+
+
+def test_p24_has_sixty_guards_and_each_once() -> None:
+    assert len({(one.file, one.what) for one in GUARDS}) == len({(one.file, one.old, one.new) for one in GUARDS})
+    assert len({(one.file, one.what) for one in GUARDS}) == len(GUARDS) >= 60
+
+
+def test_p24_fails_by_a_guard_that_is_gone_a_broken_test_a_red_control_or_too_many_unseen() -> None:
+    seen = {"guard": "x", "file": "a/b.py", "test": "t", "said": p24.RED, "seconds": 1}
+    unseen, gone = {**seen, "said": p24.GREEN}, {**seen, "said": p24.GONE}
+    assert p24.summary([*[seen] * 19, unseen], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([*[seen] * 18, unseen], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([*[seen] * 99, gone], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([*[seen] * 99, {**seen, "said": "exit 2"}], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([seen], tests=9, control=p24.RED).accepted
+
+
+def test_p24_a_test_that_cannot_run_is_neither_red_nor_green(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    for name, text, said in (
+        ("skipped", "import pytest\n\ndef test_it(): pytest.skip('x')", "exit 0"),
+        ("unset", "def test_it(no_such_fixture): pass", "exit 1"),
+        ("unread", "import no_such_module", "exit 2"),
+    ):
+        (tmp_path / "tests" / f"test_{name}.py").write_text(text)
+        assert p24.judged(tmp_path, [f"test_{name}.py"]).startswith(said), name
