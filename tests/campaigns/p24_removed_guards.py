@@ -33,7 +33,8 @@ TEST_SECONDS = 300
 CONTROL_SECONDS = 3_600
 RED, GREEN, GONE = "red", "green", "the guard's text is not there"
 
-_NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".cutter", ".*_cache", ".hypothesis", "__pycache__", "results")
+# Compiled files are copied too: they go by the time of their source, which is kept.
+_NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".cutter", ".*_cache", ".hypothesis", "results")
 
 Row = dict[str, Any]
 
