@@ -2,8 +2,8 @@
 
 One event a line in canonical JSON, chains in order, events by number, and a closing line with the heads. An event's
 hash is sha256(previous hash ‖ body), the first one's predecessor is sha256(the chain's name), so a changed, removed,
-added or moved event breaks the chain. The global chain holds the heads of all runs' chains, so an export of everything
-cannot lack a run. Who can rewrite the whole file can also recompute it: only a head that was kept elsewhere (`--head`)
+added or moved event breaks the chain. The global chain holds the heads of all others, so an export of everything
+cannot lack one. Who can rewrite the whole file can also recompute it: only a head that was kept elsewhere (`--head`)
 shows that, and a check without one says so.
 """
 

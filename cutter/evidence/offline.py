@@ -110,7 +110,7 @@ def _fault(event: Json, last: str, heads: Json) -> str:
 
 
 def _against_global(anchors: list[Json], heads: Json, places: Json, broken: set[str]) -> Iterator[str]:
-    """The global chain holds the heads of all runs, so that none can be missing from an export of everything."""
+    """The global chain holds the heads of all others, so that none can be missing from an export of everything."""
     for body in anchors:
         name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
         if name not in broken and place != (body.get("run_id"), body.get("run_seq")):

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import LiteralString
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from cutter.evidence import audit
 from cutter.lifecycle import events
 from cutter.lifecycle.declared import APPROVAL
+from cutter.settings import Settings
+from starter.audit import exported
 from tests.campaigns.tampering import quiet
 from tests.integration.storage.conftest import At
+from tests.support.database import Database
 from tests.support.gate_calls import one
 
 APPEND_ONLY = (
@@ -238,3 +243,36 @@ def test_another_document_s_rows_are_no_drift(at_cut: At) -> None:
         superuser.execute("alter table public.information_unit enable trigger all")
     superuser.commit()
     assert at_cut.open(at_cut.connect())["status"] == "opened"
+
+
+BATCH = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
+ROW = {
+    "batch_id": BATCH, "queue_sha256": "0" * 64, "mode": "live", "policy": "default", "unattended": False, "lanes": 4,
+    "hard_cap_seconds": 60, "caps": {}, "created_by": "olga", "starter": "olga",
+}  # fmt: skip
+MOVED: dict[str, LiteralString] = {
+    "halt": "select cutter_governance.fn_batch_halt(%s, 'stop', 'look')",
+    "again": "select cutter_governance.fn_batch_again(%s)",
+    "queue_entered": "select cutter_governance.fn_queue_enter(%s, 'ICX-1', 'error_queue', 's', 'c', 'r', 'k.md', 'b')",
+    "transition": "select cutter_governance.fn_batch_move(%s, 'batch_voided', 'test')",
+}
+
+
+def test_the_chain_of_a_batch_is_part_of_an_intact_export_and_cannot_be_left_out(
+    database: Database, settings: Settings
+) -> None:
+    items = Jsonb([{
+        "document_id": "ICX-1", "position": 1, "priority": 5, "depends_on": [], "critical": False, "tenant": "default",
+    }])  # fmt: skip
+    database.value("select cutter_governance.fn_batch_register(%s, %s)", (Jsonb(ROW), items), role="cutter_read")
+    for statement in MOVED.values():
+        database.value(statement, (BATCH,), role="cutter_read")
+    data = exported(settings, None)
+    lines = data.splitlines(keepends=True)
+    kinds = [json.loads(line)["kind"] for line in lines[:-1] if json.loads(line)["chain"] == BATCH]
+    assert kinds == ["batch_registered", *MOVED]
+    checked = audit.verify(data)
+    assert (checked.problems, checked.chains) == ((), 2)
+    events = [json.loads(line) for line in lines[:-1] if json.loads(line)["chain"] != BATCH]
+    (problem,) = audit.verify(audit.export(events)).problems[:1]
+    assert f"the chain of {BATCH} is missing" in problem

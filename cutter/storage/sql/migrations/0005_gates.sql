@@ -93,7 +93,7 @@ as $$
     select cutter_governance.fn_audit_append(p_run_id, p_run_id, p_kind, p_event)
 $$;
 
--- The head of a run's chain, written on the global chain when the run begins and when it ends, so that a whole chain
+-- The head of a chain, written on the global one when its run or batch begins and when it ends, so that a whole chain
 -- cannot be lost or replaced unseen.
 create function cutter_governance.fn_audit_anchor(p_run_id text, p_kind text) returns text
 language sql security definer

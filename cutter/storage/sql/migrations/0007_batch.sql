@@ -164,8 +164,9 @@ begin
         select coalesce(jsonb_object_agg(tenant, cutter_governance.fn_tenant_caps(tenant, 'batch') -> 'weight'), '{}')
         from (select distinct tenant from cutter_governance.batch_item where batch_id = v_id) as its)
     where batch_id = v_id;
-    perform cutter_governance.fn_audit_append(v_id, null, 'batch_registered', jsonb_build_object(
+    perform cutter_governance.fn_audit_append(v_id, v_id, 'batch_registered', jsonb_build_object(
         'queue_sha256', p_batch ->> 'queue_sha256', 'items', jsonb_array_length(p_items), 'by', session_user));
+    perform cutter_governance.fn_audit_anchor(v_id, 'batch_registered');
     return jsonb_build_object('status', 'registered');
 end
 $$;
@@ -249,10 +250,13 @@ begin
     update cutter_governance.batch
     set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
     where batch_id = p_batch_id;
-    perform cutter_governance.fn_audit_append(p_batch_id, null, 'transition', jsonb_build_object(
+    perform cutter_governance.fn_audit_append(p_batch_id, p_batch_id, 'transition', jsonb_build_object(
         'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'batch_state_transition',
         'severity', case p_to when 'batch_failed_partial' then 'error' when 'batch_voided' then 'warning' else 'info' end,
         'entity_id', p_batch_id, 'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
+    if v_ended then
+        perform cutter_governance.fn_audit_anchor(p_batch_id, 'batch_ended');
+    end if;
     return true;
 end
 $$;
@@ -283,7 +287,7 @@ begin
         -- whoever lets it go on gives it its whole time again: a night's batch is signed the next day
         began_at = case when p_halted is null then clock_timestamp() else began_at end
     where batch_id = p_batch_id;
-    perform cutter_governance.fn_audit_append(p_batch_id, null, 'halt', jsonb_build_object(
+    perform cutter_governance.fn_audit_append(p_batch_id, p_batch_id, 'halt', jsonb_build_object(
         'halted', p_halted, 'before', v_before, 'reason', left(p_reason, 500)));
     return p_halted;
 end
@@ -296,7 +300,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     update cutter_governance.batch set again_at = clock_timestamp() where batch_id = p_batch_id;
-    perform cutter_governance.fn_audit_append(p_batch_id, null, 'again', jsonb_build_object('by', session_user));
+    perform cutter_governance.fn_audit_append(p_batch_id, p_batch_id, 'again', jsonb_build_object('by', session_user));
 end
 $$;
 
@@ -320,7 +324,7 @@ begin
         p_queue, p_state, left(p_code, 100), left(p_reason, 500), p_kb_id);
     insert into cutter_governance.outbox (batch_id, kind, subject, kb_id, body)
     values (p_batch_id, 'queue_entry', p_document_id, p_kb_id, p_body);
-    perform cutter_governance.fn_audit_append(p_batch_id, null, 'queue_entered', jsonb_build_object(
+    perform cutter_governance.fn_audit_append(p_batch_id, p_batch_id, 'queue_entered', jsonb_build_object(
         'document_id', p_document_id, 'queue', p_queue, 'state', p_state, 'code', left(p_code, 100), 'kb_id', p_kb_id));
     return true;
 end
