@@ -99,6 +99,7 @@ async def test_a_stopped_batch_stops_its_documents_and_says_how_to_go_on(stack: 
 
 
 async def test_a_cancelled_batch_that_has_written_nothing_is_voided(stack: Stack) -> None:
+    """Seed 002 "Queue and Cancellation Controls"."""
     async with stack.workers():
         batch = await support.start(stack, support.small_laws(stack, 3), Options(lanes=1))
         await batch.until_state("batch_awaiting_cut_authz_set")

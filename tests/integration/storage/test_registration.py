@@ -6,10 +6,14 @@ from typing import Any
 
 import psycopg
 import pytest
+import uuid_utils
 
 from activities.begin import mint_run_id
-from cutter.errors import Refused
+from cutter.batch import registry
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, Refused
 from starter import runs
+from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law
 
@@ -111,3 +115,25 @@ def test_the_tables_own_indexes_hold_one_live_run(deployment: Deployment, column
     """
     with pytest.raises(psycopg.errors.UniqueViolation, match=index):
         deployment.database.run(insert, (mint_run_id(), values["document_id"], values["docprefix"]))
+
+
+def test_a_batch_is_made_once_and_another_queue_under_its_id_is_refused_with_both_hashes(
+    deployment: Deployment,
+) -> None:
+    """Seed 002 "Execution Command Boundary": the same key and payload find what is there, another payload nothing."""
+    items = [{"document_id": deployment.register(law(2))} for _ in range(2)]
+    batch_id = str(uuid_utils.uuid7())
+
+    def made(data: bytes) -> tuple[str, bool]:
+        with deployment.database.connect("cutter_operator") as connection:
+            options = registry.Options()
+            admitted = registry.admit(connection, data, options)
+            return registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+
+    first, other = queue_yaml(items, batch_id), queue_yaml(items[:1], batch_id)
+    assert [made(first), made(first)] == [(batch_id, True), (batch_id, False)]
+    with pytest.raises(Conflict) as caught:
+        made(other)
+    assert caught.value.code == "STOP_BATCH_CONFLICT"
+    assert all(sha256_hex(data)[:16] in str(caught.value) for data in (first, other))
+    assert deployment.database.value("select count(*) from cutter_governance.batch_item") == 2
