@@ -26,8 +26,8 @@ class Tier(StrEnum):
 
 
 class Signing(StrEnum):
-    """`required` is the default. `optional`: what policy.yaml stops, of a dry run or of tier low, people may let go on
-    without a signature. The sovereign gates take signatures whatever it says.
+    """`required` is the default. `optional`: what policy.yaml stops of a dry run, people may let go on without a
+    signature. Live runs and the sovereign gates take signatures whatever it says.
     """
 
     REQUIRED = "required"

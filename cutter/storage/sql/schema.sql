@@ -2626,7 +2626,7 @@ CREATE FUNCTION cutter_governance.fn_unsigned_may(p_mode text, p_tier text) RETU
     AS $_$
     select coalesce((select e.body ~ '(?n)^signing: optional$' from cutter_governance.policy_epoch e
                      order by e.number desc limit 1), false)
-        and coalesce(p_tier = 'low' or (p_mode = 'dryrun' and p_tier in ('medium', 'high')), false)
+        and coalesce(p_mode = 'dryrun' and p_tier in ('low', 'medium', 'high'), false)
 $_$;
 
 CREATE FUNCTION cutter_governance.fn_utc(p_at timestamp with time zone) RETURNS text

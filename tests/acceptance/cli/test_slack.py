@@ -15,14 +15,14 @@ from urllib.error import HTTPError
 
 import pytest
 
-from cutter.approvals import epochs
+from cutter.approvals import epochs, schema
 from cutter.approvals.policy import Signing
 from cutter.policy import current
 from cutter.slack.api import SIGNING_SECRET_FILE, TOKEN_FILE
 from starter import approvers
 from tests.acceptance.cli.conftest import ROOT, Cutter
 from tests.support.fake_slack import CHANNEL, SIGNING_SECRET, TOKEN, FakeSlack, fake_slack
-from tests.support.stack import Stack
+from tests.support.stack import Run, Stack
 from tests.support.temporal import until
 
 ALICE = "U0ALICE"
@@ -97,32 +97,44 @@ async def press(slack: FakeSlack, where: str, message: dict[str, Any], *, sign: 
     return await asyncio.to_thread(send)
 
 
-async def test_a_press_lets_a_run_go_on_to_its_sovereign_gate_and_not_through_it(
+async def test_a_press_lets_a_rehearsal_go_on_and_decides_nothing_of_a_live_run(
     stack: Stack, cutter: Cutter, slack: FakeSlack
 ) -> None:
     """Seed 003 §7."""
     ask_before_backups(stack)
     environment = switched_on(stack, slack)
 
-    async def card_about(gate: str) -> dict[str, Any]:
+    async def card_of(run: Run, gate: str) -> dict[str, Any]:
         async def posted() -> list[dict[str, Any]]:
-            return [one for one in slack.posted if one["metadata"]["event_payload"]["gate"] == gate]
+            about = [one for one in slack.posted if one["metadata"]["event_payload"]["gate"] == gate]
+            return [one for one in about if run.run_id in json.dumps(one)]
 
         return (await until(posted, what=f"a card about {gate}"))[0]
 
+    async def decides_nothing(run: Run, gate: str, command: str) -> None:
+        asked, before = await card_of(run, gate), await run.sidecar()
+        status, text = await press(slack, where, asked)
+        assert (status, command in text) == (200, True), text
+        assert await run.sidecar() == before
+
     async with stack.workers(), serving(cutter, environment) as where:
-        run = await stack.start()
-        await run.until_shown("stopped_policy_backup")
-        card = await card_about("IG_backup")
+        rehearsal = await stack.start(mode="dryrun")
+        await rehearsal.until_shown("stopped_policy_backup")
+        card = await card_of(rehearsal, "IG_backup")
         assert await press(slack, where, card, sign=False) == (401, "")
         assert await press(slack, where, card) == (200, "alice approves it: 1 of 1. It goes on.")
+        assert (await rehearsal.result()).outcome == "rehearsed"
+
+        async def told() -> bool:
+            return "approved by alice" in json.dumps((await card_of(rehearsal, "IG_backup"))["blocks"])
+
+        await until(told, what="the card says who decided")
+        run = await stack.start()
+        await run.until_shown("stopped_policy_backup")
+        await decides_nothing(run, "IG_backup", f"cutter approve {run.run_id} --decision resume")
+        assert (await run.resume(await run.order(schema.RESUME)))["status"] == "accepted"
         await run.until_requested("SG_cut_authz")
-        asked = await card_about("SG_cut_authz")
-        before = await run.sidecar()
-        status, text = await press(slack, where, asked)
-        assert (status, f"```cutter approve {run.run_id}```" in text) == (200, True)
-        assert await run.sidecar() == before
-        assert "approved by alice" in json.dumps((await card_about("IG_backup"))["blocks"])
+        await decides_nothing(run, "SG_cut_authz", f"```cutter approve {run.run_id}```")
     async with stack.workers():
         await run.approve("SG_cut_authz")
         await run.until_requested("SG_lifecycle_authz")
@@ -142,7 +154,7 @@ async def test_what_was_decided_while_temporal_was_away_is_delivered_by_reconcil
 ) -> None:
     ask_before_backups(stack)
     async with stack.workers():
-        run = await stack.start()
+        run = await stack.start(mode="dryrun")
         await run.until_shown("stopped_policy_backup")
         stop = stack.database.value("select cutter_governance.fn_policy_stop(%s) ->> 'stop'", (run.run_id,))
         stack.database.run(
@@ -155,4 +167,4 @@ async def test_what_was_decided_while_temporal_was_away_is_delivered_by_reconcil
         if then:
             assert (await run.result()).state == then
         else:
-            await run.until_requested("SG_cut_authz")
+            assert (await run.result()).outcome == "rehearsed"

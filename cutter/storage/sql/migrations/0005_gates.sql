@@ -310,15 +310,15 @@ as $$
     from unnest(array['low', 'medium', 'high']) as tier
 $$;
 
--- Whether what a tier asks for may be decided without a signature: the signed epoch must say that signing is optional, and
--- then it may in a rehearsal, and of a live run what is of the lowest tier. The sovereign gates never ask this.
+-- Whether what a tier asks for may be decided without a signature: in a rehearsal, when the signed epoch says that signing
+-- is optional. A live run takes signatures whatever the epoch says, and the sovereign gates never ask this.
 create function cutter_governance.fn_unsigned_may(p_mode text, p_tier text) returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
     select coalesce((select e.body ~ '(?n)^signing: optional$' from cutter_governance.policy_epoch e
                      order by e.number desc limit 1), false)
-        and coalesce(p_tier = 'low' or (p_mode = 'dryrun' and p_tier in ('medium', 'high')), false)
+        and coalesce(p_mode = 'dryrun' and p_tier in ('low', 'medium', 'high'), false)
 $$;
 
 -- How many different people have approved what a gate does, as each tier counts them: those whose approval its sovereign
