@@ -51,6 +51,8 @@ OPENING = _of(
      "::test_an_older_snapshot_opens_no_gate"),
     ("two leg A at once", "if step.ordinal = 6 and not pg_try_advisory_xact_lock(hashtext('cutter.write_lane')) then",
      "if false then", "::test_one_leg_a_at_a_time_holds_the_write_lane"),
+    ("a live run that goes on unsigned", "p_mode = 'dryrun' and p_tier in", "p_tier in",
+     "integration/policy/test_slack_decisions.py::test_a_live_run_takes_signatures_whatever_the_epoch_says"),
     ("a gate after a stop", "    if latch.stopped then", "    if false then",
      "::test_a_stop_that_came_first_keeps_the_gate_shut"),
     ("a stop during a gate", "where run_id = p_run_id for share;", "where run_id = p_run_id;",
@@ -218,6 +220,10 @@ PEOPLE = _of(
     ("a revocation too late",
      "if exists (select from cutter_governance.approval_consumption where approval_sha256 = p_approval_sha256) "
      "then", "if false then", "integration/attacks/test_revocations.py::test_a_revocation_that_comes_too_late_says_so"),
+    ("a revocation during a gate", "never in between.\n    perform from cutter_governance.stop_latch where run_id = "
+     "p_run_id for update;", "never in between.", f"{_CONSUME}::test_a_gate_waits_for_the_revocation_that_came_first"),
+    ("an epoch during a gate", "perform pg_advisory_xact_lock(hashtext('cutter.policy_epoch'));", "",
+     f"{_CONSUME}::test_a_new_epoch_of_the_policy_waits_for_the_gate_that_consumes"),
     ("a backup that is only said", "if p_connector = 'backup' and session_user <> 'cutter_backup' then",
      "if false then", "::test_only_the_backup_role_says_that_there_is_a_backup"),
     ("an action done otherwise", "    if existing.payload_sha256 <> p_payload_sha256 then", "    if false then",
