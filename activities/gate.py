@@ -54,6 +54,7 @@ class Passed:
 _TOO_EARLY = {"code": "predecessor_not_sealed"}
 
 Body = Callable[[tx.Open], Passed | Refusal]
+Prepare = Callable[[tx.Attempt, Permit], Sequence[dict[str, Any]] | Refusal]
 
 
 def run_gate(
@@ -63,7 +64,7 @@ def run_gate(
     body: Body,
     *,
     reads: Callable[[tx.Attempt], Sequence[tx.Read]] = lambda _attempt: (),
-    prepare: Callable[[tx.Attempt, Permit], Sequence[dict[str, Any]] | Refusal] | None = None,
+    prepare: Prepare | None = None,
     rehearse: Callable[[], bool] = lambda: False,
 ) -> GateOutcome:
     """One attempt. `reads` are sent with the opening, so that a body that only reads costs no round trip of its own.
@@ -71,9 +72,10 @@ def run_gate(
     `prepare` does what must not happen inside the transaction and gives the approvals to consume. What the policy says
     of everything that the gate does is decided here, anew at every attempt, and recorded with the opening.
     """
-    pool = deps.pool(gate.role)
     cap, began = deps.settings.cap_seconds(gate.phase), thread_time()
-    attempt = tx.begin_attempt(pool, gate, input.run_id, worker=deps.worker, lease_seconds=int(cap))
+    attempt = tx.begin_attempt(
+        deps.pool(gate.role), gate, input.run_id, worker=deps.worker, lease_seconds=int(cap)
+    )  # fmt: skip
     if isinstance(attempt, tx.Closed):
         return GateOutcome(gate=gate.name, status="ended", code=attempt.status, state=attempt.run.get("state", ""))
     if isinstance(attempt, tx.Sealed):
@@ -85,17 +87,11 @@ def run_gate(
     context = commands.of_attempt(attempt)
     permit = commands.decided(deps, context, operations_at(gate.name))
     try:
-        if gate.sovereign is None:
-            commands.require(context, permit)
-        approvals = prepare(attempt, permit) if prepare else ()
+        approvals = _allowed(attempt, context, permit, prepare)
         if isinstance(approvals, Refusal):
             return _refuse(deps, attempt, approvals, report=approvals.evidence)
-        if gate.sovereign is not None:
-            # Behind its approvals: nobody fails a run by asking for its next write before people have decided.
-            commands.require(context, permit)
-        rehearsal = rehearse()
         terms = Terms(
-            policy=permit.record(), approvals=approvals, rehearse=rehearsal, cap_seconds=cap, reads=reads(attempt)
+            policy=permit.record(), approvals=approvals, rehearse=rehearse(), cap_seconds=cap, reads=reads(attempt)
         )
         with _capped(cap):
             result = _in_transaction(deps, attempt, body, terms, began)
@@ -106,23 +102,43 @@ def run_gate(
     except CutterError as problem:
         _note(deps, attempt, problem, input.retry_seconds)
         raise
+    return _outcome(deps, attempt, result)
+
+
+def _allowed(
+    attempt: tx.Attempt, context: commands.Context, permit: Permit, prepare: Prepare | None
+) -> Sequence[dict[str, Any]] | Refusal:
+    """The approvals that the gate consumes, when the policy lets it go on. Raises PolicyDenied, ApprovalNeeded."""
+    if attempt.gate.sovereign is None:
+        commands.require(context, permit)
+    approvals = prepare(attempt, permit) if prepare else ()
+    if attempt.gate.sovereign is not None and not isinstance(approvals, Refusal):
+        # Behind its approvals: nobody fails a run by asking for its next write before people have decided.
+        commands.require(context, permit)
+    return approvals
+
+
+def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | Refusal) -> GateOutcome:
     if isinstance(result, tx.Sealed):
         for hook in deps.after_commit:
-            hook(gate.name)
-        return sealed_outcome(deps, gate, result)
-    if isinstance(result, GateReport):
-        if rehearsal and result.passed:
-            return _rehearsed(deps, attempt, result)
-        refusal = Refusal(status="failed", code=result.violations[0].name if result.violations else "empty_report",
-                          reason=result.reason())  # fmt: skip
-        return _refuse(deps, attempt, refusal, report=result.as_json())
-    return _refuse(deps, attempt, result, report=result.evidence)
+            hook(attempt.gate.name)
+        return sealed_outcome(deps, attempt.gate, result)
+    if isinstance(result, Refusal):
+        return _refuse(deps, attempt, result, report=result.evidence)
+    if result.passed:
+        return _rehearsed(deps, attempt, result)
+    refusal = Refusal(status="failed", code=result.violations[0].name if result.violations else "empty_report",
+                      reason=result.reason())  # fmt: skip
+    return _refuse(deps, attempt, refusal, report=result.as_json())
 
 
 def _in_transaction(
     deps: Deps, attempt: tx.Attempt, body: Body, terms: Terms, began: float
 ) -> tx.Sealed | GateReport | Refusal:
-    """`began`: the thread's own clock at the attempt's beginning; what it has worked since then is sealed too."""
+    """`began`: the thread's own clock at the attempt's beginning; what it has worked since then is sealed too.
+
+    A report comes back where nothing was sealed: it did not pass, or it was rehearsed.
+    """
     pool = deps.pool(attempt.gate.role)
     with tx.gate_transaction(pool, attempt, terms) as opened:
         if isinstance(opened, tx.Sealed):

@@ -6,9 +6,9 @@ else is shared: each has its own environment, streams and end, and nothing of th
 
 from __future__ import annotations
 
-import asyncio
 import multiprocessing
 import os
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,9 +20,9 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__, *sorted({one.module for one in COMMANDS if one.present})])
 
 
-async def communicate(
-    arguments: Sequence[str], environment: Mapping[str, str], typed: str, *, cwd: Path, seconds: float = 120
-) -> tuple[int, str, str]:
+def run(
+    arguments: Sequence[str], environment: Mapping[str, str], typed: str = "", *, cwd: Path, seconds: float = 120
+) -> subprocess.CompletedProcess[str]:
     """One command line to its exit code and what it wrote to stdout and stderr."""
     with TemporaryDirectory(prefix="ck") as name:
         streams = [Path(name) / stream for stream in ("in", "out", "err")]
@@ -30,11 +30,12 @@ async def communicate(
         child = _CONTEXT.Process(target=_command, args=(list(arguments), dict(environment), str(cwd), streams))
         child.start()
         try:
-            await asyncio.to_thread(child.join, seconds)
+            child.join(seconds)
             assert child.exitcode is not None, f"cutter {' '.join(arguments)}: not within {seconds} s"
         finally:
             child.kill()
-        return child.exitcode, streams[1].read_text(), streams[2].read_text()
+        out, err = (stream.read_text() for stream in streams[1:])
+        return subprocess.CompletedProcess(["cutter", *arguments], child.exitcode, out, err)
 
 
 def _command(arguments: list[str], environment: dict[str, str], cwd: str, streams: list[Path]) -> None:

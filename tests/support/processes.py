@@ -24,10 +24,10 @@ from cutter.stack import records, workers
 from cutter.stack.detached import spawn
 from cutter.stack.processes import Process, alive, send, until
 from starter import demo, runs, signing
+from tests.support import forked
 from tests.support.proxy import CommitProxy
 
 ROOT = Path(__file__).resolve().parents[2]
-CUTTER = (sys.executable, "-m", "starter.cli")
 POSTGRES, TEMPORAL = "postgres", "temporal"
 EXEC, VERIFY, CUTTER_WORKER = "worker-exec", "worker-verify", "worker-cutter"
 
@@ -49,16 +49,7 @@ class Stack:
 
     def cutter(self, *arguments: str, env: Mapping[str, str] | None = None, seconds: float = 240) -> Done:
         """One command of `cutter`, in a process of its own."""
-        return subprocess.run(
-            [*CUTTER, *arguments],
-            cwd=ROOT,
-            env=self.shell(env),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=seconds,
-            stdin=subprocess.DEVNULL,
-        )
+        return forked.run(arguments, self.shell(env), cwd=ROOT, seconds=seconds)
 
     def json(self, *arguments: str, code: int | None = 0, **given: Any) -> Any:
         """A command's JSON document; its exit code must be `code`."""

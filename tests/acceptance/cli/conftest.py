@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from dataclasses import dataclass
@@ -41,8 +42,8 @@ class Cutter:
     stack: Stack
 
     async def __call__(self, *arguments: str, typed: str = "", **changed: str) -> Told:
-        code, out, err = await forked.communicate(arguments, self.environment(changed), typed, cwd=ROOT)
-        told = Told(code=code, out=out, err=err)
+        done = await asyncio.to_thread(forked.run, arguments, self.environment(changed), typed, cwd=ROOT)
+        told = Told(code=done.returncode, out=done.stdout, err=done.stderr)
         assert "Traceback" not in told.err, told.err
         return told
 
