@@ -136,6 +136,19 @@ def test_an_expired_approval_opens_nothing(at_cut: At) -> None:
     assert answer(at_cut, other(at_cut))["code"] == "approval_expired"
 
 
+def test_an_approval_is_consumed_at_the_moment_at_which_it_was_judged(at_cut: At) -> None:
+    """Not at a later one, at which it may have expired."""
+    writer, holder = at_cut.connect(), at_cut.database.connect("postgres")
+    number, digest = gates.attempt(writer, LEG_A, at_cut.run_id), gates.payload(writer, LEG_A, at_cut.run_id)
+    holder.execute("begin; lock table cutter_governance.approval_revocation in access exclusive mode")
+    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as said:
+        assert not said.done()
+        later = one(holder, "select clock_timestamp()")
+        holder.execute("rollback")
+    assert said.result()["status"] == "opened"
+    assert one(writer, "select consumed_at from cutter_governance.approval_consumption") < later
+
+
 def test_a_revoked_approval_opens_nothing(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     _, approved = deployment.approve(run_id, Sovereign.CUT)

@@ -465,6 +465,7 @@ declare
     offered jsonb;
     v_slot integer := 0;
     v_needed integer;
+    v_now timestamptz;
     v_pins jsonb := cutter_governance.fn_run_pins(p_run.run_id);
 begin
     perform pg_advisory_xact_lock_shared(hashtext('cutter.policy_epoch'));
@@ -518,7 +519,9 @@ begin
         if verdict.policy_sha256 <> epoch.sha256 then
             return 'approval_of_other_epoch';
         end if;
-        if verdict.not_after <= clock_timestamp() then
+        -- The moment that is judged is the one that is recorded: no approval is ever consumed after its end.
+        v_now := clock_timestamp();
+        if verdict.not_after <= v_now then
             return 'approval_expired';
         end if;
         if exists (select from cutter_governance.approval_revocation r where r.approval_sha256 = verdict.approval_sha256) then
@@ -535,11 +538,12 @@ begin
         end if;
         insert into cutter_governance.approval_consumption (
             approval_sha256, run_id, gate, slot, request_id, approver, fingerprint, document_id, source_version_id,
-            writer_digest, candidate_count, challenge, review_decision_id, policy_sha256)
+            writer_digest, candidate_count, challenge, review_decision_id, policy_sha256, consumed_at)
         values (
             verdict.approval_sha256, p_run.run_id, p_sovereign, v_slot, request.request_id, verdict.approver,
             verdict.fingerprint, p_run.document_id, p_run.source_version_id, request.tuple ->> 'writer_digest',
-            (request.tuple ->> 'candidate_count')::integer, request.challenge, request.review_decision_id, epoch.sha256);
+            (request.tuple ->> 'candidate_count')::integer, request.challenge, request.review_decision_id, epoch.sha256,
+            v_now);
     end loop;
     if v_slot < v_needed then
         return 'threshold_not_met';
