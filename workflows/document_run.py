@@ -139,7 +139,7 @@ class DocumentRun(Passage):
             try:
                 return await control("begin_run", first, RunView, self.caps, summary="ask the database for the run")
             except Away as problem:
-                await self._outage(f"stopped_unavailable_{problem.what}", str(problem))
+                await self._outage(f"stopped_unavailable_{problem.what}", str(problem), heeds_stops=False)
             except Broken as problem:
                 raise ApplicationError(f"the run could not be registered: {problem}", non_retryable=True) from None
 

@@ -244,7 +244,8 @@ class Holding(Mailbox):
             except Broken as problem:
                 await self._outage("stopped_unavailable_worker_error", f"{name}: {problem.code} {problem}")
 
-    async def _outage(self, state: str, reason: str) -> None:
+    async def _outage(self, state: str, reason: str, *, heeds_stops: bool = True) -> None:
+        """Wait until people resume it. What the step was for is not done, so a stop need not wait for that."""
         board = self.board
         before, board.state = board.state, state
         board.retry(f"{state}: {reason}")
@@ -252,15 +253,26 @@ class Holding(Mailbox):
         self.show()
         self.filter_by()
         try:
-            await workflow.wait_condition(self._asked_to_resume, timeout=PARKED_AFTER, timeout_summary="parked")
+            await workflow.wait_condition(
+                lambda: self._asked_to_resume() or (heeds_stops and self._told_to_stop()),
+                timeout=PARKED_AFTER,
+                timeout_summary="parked",
+            )
         except TimeoutError:
             raise Ended(self.result(state, outcome="parked", reason=reason)) from None
+        if not self._asked_to_resume() and self.box.stop is not None:
+            board.state, board.note = before, ""
+            await self.stop_here(self.box.stop)
         letter = next(one for one in self.box.letters if one.kb_id is None)
         self.box = replace(self.box, letters=tuple(one for one in self.box.letters if one != letter))
         self.reply(letter.ticket, "accepted", "resumed", "tried again")
         board.state, board.note = before, ""
         self.show()
         self.filter_by()
+
+    def _told_to_stop(self) -> bool:
+        """True for a stop that nobody carries out yet."""
+        return self.box.stop is not None and not self.latched
 
     def _asked_to_resume(self) -> bool:
         return any(letter.kb_id is None for letter in self.box.letters)
@@ -292,7 +304,8 @@ class Holding(Mailbox):
         raise Ended(await self.close(self.board.state, outcome=outcome))
 
     async def close(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
-        """The run's last view of itself."""
+        """The run's last view of itself. What is over hears no stop."""
+        self.latched = True
         await self.record_refusals()
         self.board.state, self.board.outcome, self.board.request, self.board.gate = state, outcome, None, ""
         self.show()

@@ -161,6 +161,16 @@ async def test_a_database_that_is_away_is_retried_in_sight_then_the_run_stops(st
         assert set(judged) == {CONTROL_SECONDS}, "a try after an outage has as much time as the first"
 
 
+async def test_a_run_whose_approvers_file_is_away_hears_a_cancel(stack: Stack) -> None:
+    """Nobody needs to bring back what is away before the run may end."""
+    async with stack.workers(approvers_dir=stack.settings.state / "no-approvers"):
+        run = await stack.start()
+        await run.until_shown("stopped_unavailable_approvers")
+        await run.handle.signal("cancel", {"reason": "not this year"})
+        assert (await run.result()).state == "voided_cancelled"
+        assert (await run.state()) == "voided_cancelled"
+
+
 def _allow_connections(stack: Stack, *, allowed: bool) -> None:
     name = sql.Identifier(stack.database.name)
     statements = [
