@@ -115,7 +115,7 @@ CONSUMING = _of(
      "::test_an_approval_of_another_tuple_opens_nothing"),
     ("another epoch's approval", "if verdict.policy_sha256 <> epoch.sha256 then", "if false then",
      "::test_an_approval_under_another_policy_epoch_opens_nothing"),
-    ("an expired approval", "if verdict.not_after <= clock_timestamp() then", "if false then",
+    ("an expired approval", "if verdict.not_after <= v_now then", "if false then",
      "::test_an_expired_approval_opens_nothing"),
     ("a revoked approval",
      "if exists (select from cutter_governance.approval_revocation r where r.approval_sha256 = "
