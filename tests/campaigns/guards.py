@@ -86,7 +86,7 @@ OPENING = _of(
     ("too few people for a tier", "then 'policy_approval_missing' end", "then null end",
      f"{_POLICY}::test_the_writes_between_the_sovereign_gates_need_a_decision_and_its_approvers_too"),
     ("one person for two", "greatest(1, case p_tier when 'high' then 2 end, (", "greatest(1, (",
-     f"{_POLICY}::test_a_high_tier_takes_two_people_at_a_sovereign_gate"),
+     f"{_CONSUME}::test_a_high_tier_asks_for_two_whatever_the_policy_names"),
     ("nobody's approval", "select greatest(1, case", "select greatest(0, case",
      f"{_CONSUME}::test_a_policy_that_asks_for_nobody_still_asks_for_one"),
 )  # fmt: skip

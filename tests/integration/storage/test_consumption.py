@@ -46,10 +46,10 @@ def other(at: At) -> dict[str, Any]:
 
 
 def threshold(database: Database, number: int) -> None:
-    """The newest epoch's threshold, as a database owner could not change it without leaving a trace."""
+    """The newest epoch's threshold for all tiers, as no database owner could change it without leaving a trace."""
     database.run(
         "alter table cutter_governance.policy_epoch disable trigger user;"
-        f" update cutter_governance.policy_epoch set thresholds = '{{\"SG_cut_authz\": {number}}}';"
+        f" update cutter_governance.policy_epoch set tiers = '{{}}', thresholds = '{{\"SG_cut_authz\": {number}}}';"
         " alter table cutter_governance.policy_epoch enable always trigger trg_policy_epoch_append_only,"
         " enable always trigger trg_policy_epoch_no_truncate"
     )
@@ -87,6 +87,13 @@ def test_no_approval_is_too_few(at_cut: At) -> None:
 def test_a_policy_that_asks_for_nobody_still_asks_for_one(at_cut: At, number: int) -> None:
     threshold(at_cut.database, number)
     assert answer(at_cut)["code"] == "threshold_not_met"
+
+
+@pytest.mark.parametrize(("tier", "needed"), [("low", 1), ("medium", 1), ("high", 2), (None, 1)])
+def test_a_high_tier_asks_for_two_whatever_the_policy_names(at_cut: At, tier: str | None, needed: int) -> None:
+    threshold(at_cut.database, 1)
+    asked = "select cutter_governance.fn_approvals_needed('SG_cut_authz', %s)"
+    assert at_cut.database.value(asked, (tier,)) == needed
 
 
 def test_an_approval_without_an_accepted_verdict_is_nothing(at_cut: At) -> None:
