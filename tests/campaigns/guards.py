@@ -108,7 +108,7 @@ CONSUMING = _of(
      "v.run_id = p_run.run_id and v.gate = p_sovereign\n", "::test_a_refused_verdict_opens_nothing"),
     ("another decision", "if verdict.decision <> 'approve' then", "if false then", "::test_only_an_approval_approves"),
     ("another tuple's challenge", "else verdict.challenge is distinct from request.challenge\n                    or",
-     "else", "::test_an_approval_of_another_tuple_opens_nothing"),
+     "else", "::test_an_approval_of_a_request_that_is_not_the_open_one_opens_nothing"),
     ("what the writer did not judge", "or verdict.challenge is distinct from offered ->> 'challenge' end)", "end)",
      "::test_the_exec_worker_names_the_challenge_that_it_verified_itself"),
     ("another digest", "or verdict.writer_digest is distinct from request.tuple ->> 'writer_digest'", "",

@@ -122,6 +122,12 @@ def test_an_approval_of_another_tuple_opens_nothing(at_cut: At, changed: dict[st
     assert answer(at_cut, other(at_cut))["code"] == "approval_of_other_tuple"
 
 
+def test_an_approval_of_a_request_that_is_not_the_open_one_opens_nothing(at_cut: At) -> None:
+    """Both processes agree on it, as they would about a request that has expired since."""
+    record(at_cut, challenge="0" * 64)
+    assert answer(at_cut, {**other(at_cut), "challenge": "0" * 64})["code"] == "approval_of_other_tuple"
+
+
 @pytest.mark.parametrize("challenge", ["0" * 64, None])
 def test_the_exec_worker_names_the_challenge_that_it_verified_itself(at_cut: At, challenge: str | None) -> None:
     """Both processes must have seen the same tuple."""
