@@ -125,6 +125,19 @@ def test_enacted_rows_hold_in_replica_mode_too(at_end: At, statement: str, table
 
 
 @pytest.mark.parametrize("table", ["information_unit", "unit_version"])
+def test_the_twin_holds_in_replica_mode_without_the_gateway_s_guard(at_enact: At, table: str) -> None:
+    """Rows made law by hand: gate 10 itself enacts nothing while a twin is not always enabled."""
+    superuser = at_enact.connect("postgres")
+    with quiet(superuser, f"public.{table}"):
+        superuser.execute(f"update public.{table} set lifecycle_status = 'enacted'")
+    short = "iu" if table == "information_unit" else "uv"
+    superuser.execute(f"alter table public.{table} disable trigger trg_aa_{short}_gateway_write_guard")
+    superuser.execute("set session_replication_role = replica")
+    with pytest.raises(psycopg.Error, match="enacted law is immutable"):
+        superuser.execute(f"update public.{table} set created_by = 'x'")
+
+
+@pytest.mark.parametrize("table", ["information_unit", "unit_version"])
 def test_each_immutability_trigger_refuses_alone(at_end: At, table: str) -> None:
     """With the gateway guard and one of the pair away, the other one still refuses."""
     short = "iu" if table == "information_unit" else "uv"

@@ -105,6 +105,13 @@ def test_a_refused_verdict_opens_nothing(at_cut: At) -> None:
     assert answer(at_cut, other(at_cut))["code"] == "no_accepted_verdict"
 
 
+def test_a_verdict_is_recorded_by_its_own_role_whatever_was_granted(at_cut: At) -> None:
+    at_cut.database.run("grant execute on function cutter_governance.fn_verdict_record to cutter_exec")
+    with pytest.raises(psycopg.Error, match="verdicts are recorded by cutter_read") as refused:
+        at_cut.database.value(RECORD, (at_cut.run_id, json.dumps(verdict(at_cut))), role="cutter_exec")
+    assert refused.value.sqlstate == "CU006"
+
+
 @pytest.mark.parametrize("decision", [schema.REJECT, "resume", "void", "acknowledge_drift", "revoke"])
 def test_only_an_approval_approves(at_cut: At, decision: str) -> None:
     record(at_cut, decision=decision)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import LiteralString
+
 import psycopg
 import pytest
 
 from cutter.gates.catalogue import GATES
+from tests.campaigns.tampering import quiet
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates
 from tests.support.database import ROLES
@@ -344,6 +347,18 @@ def test_leg_b_that_left_rows_out_cannot_be_committed(deployment: Deployment) ->
     with pytest.raises(psycopg.Error, match="no change set as approved and signed") as refused:
         connection.commit()
     assert refused.value.sqlstate == "CU010"
+
+
+@pytest.mark.parametrize("table", ["manifest_unit_block", "cut_change_set_affected_row"])
+def test_leg_b_without_one_of_its_rows_is_not_whole(at_end: At, table: LiteralString) -> None:
+    superuser = at_end.connect("postgres")
+    asked: LiteralString = "select cutter_governance.fn_leg_b_problem(r) from cutter_governance.run r"
+    assert one(superuser, asked) is None
+    with quiet(superuser, f"cutter_governance.{table}"):
+        superuser.execute(
+            f"delete from cutter_governance.{table} where ctid = (select min(ctid) from cutter_governance.{table})"
+        )
+    assert "affected rows for" in one(superuser, asked)
 
 
 def test_a_verification_without_its_result_cannot_be_committed(deployment: Deployment) -> None:

@@ -125,6 +125,17 @@ def test_anchors_that_disagree_are_seen_when_the_transaction_ends(at_cut: At) ->
     assert refused.value.sqlstate == "CU004"
 
 
+@pytest.mark.parametrize("change", ["content_anchor_ref = 'x'", "lifecycle_status = 'enacted'"])
+def test_a_unit_that_says_other_than_its_version_is_seen_when_the_transaction_ends(at_enact: At, change: str) -> None:
+    superuser = at_enact.connect("postgres")
+    for trigger in ("trg_aa_iu_gateway_write_guard", "trg_zz_iu_update_gate"):
+        superuser.execute(f"alter table public.information_unit disable trigger {trigger}")
+    superuser.execute(f"update public.information_unit set {change}")
+    with pytest.raises(psycopg.Error, match="anchors do not agree at commit") as refused:
+        superuser.commit()
+    assert refused.value.sqlstate == "CU004"
+
+
 def test_units_are_born_as_drafts(at_cut: At) -> None:
     superuser = at_cut.connect("postgres")
     superuser.execute("alter table public.information_unit disable trigger trg_aa_iu_gateway_write_guard")
@@ -139,9 +150,11 @@ def test_units_are_born_as_drafts(at_cut: At) -> None:
 
 @pytest.mark.parametrize("role", ["postgres", "cutter_owner"])
 @pytest.mark.parametrize("table", ["information_unit", "unit_version"])
-def test_the_gateway_refuses_whoever_writes_beside_it(at_end: At, role: str, table: str) -> None:
-    """The owner and the superuser too, until they switch the trigger off."""
+@pytest.mark.parametrize("marker", ["", "fn_iu_enact"])
+def test_the_gateway_refuses_whoever_writes_beside_it(at_end: At, role: str, table: str, marker: str) -> None:
+    """The owner and the superuser too, whatever they say they are, until they switch the trigger off."""
     connection = at_end.connect(role)
+    connection.execute("select set_config('app.canonical_writer', %s, false)", (marker,))
     with pytest.raises(psycopg.Error, match="IU Gateway blocked") as refused:
         connection.execute(f"update public.{table} set created_by = 'x'")
     assert refused.value.sqlstate == "CU001"
