@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from cutter.errors import OverCap, ProgrammingError, Unavailable
+from cutter.errors import Conflict, OverCap, ProgrammingError, Unavailable
 from cutter.storage import faults
 from cutter.storage.faults import DatabaseRefused, translate, translated
 
@@ -68,7 +68,13 @@ def test_the_checks_of_the_migrations_are_the_ones_that_have_codes() -> None:
         for file in MIGRATIONS.glob("*.sql")
         for state in re.findall(r"errcode = '(CU\d+)'", file.read_text(encoding="utf-8"))
     }
-    assert used == set(faults.CHECK_CODES)
+    assert used == {*faults.CHECK_CODES, faults.OTHER_PAYLOAD}
+
+
+def test_another_payload_under_a_key_is_a_conflict_that_names_both() -> None:
+    problem = translate(raised(faults.OTHER_PAYLOAD, "kb:put:a was done with fields of sha256 1, now 2 is asked for"))
+    assert isinstance(problem, Conflict)
+    assert str(problem) == "kb:put:a was done with fields of sha256 1, now 2 is asked for"
 
 
 @pytest.mark.parametrize("state", ["23502", "23503", "23505", "23514", "23P01"])
