@@ -8,6 +8,7 @@ from typing import Any
 
 import uuid_utils
 from psycopg.types.json import Jsonb
+from temporalio import activity
 
 from activities.deps import Deps
 from activities.escalate import command_of
@@ -42,9 +43,14 @@ def caps_of(settings: Settings) -> Caps:
 
 
 def begin_run(deps: Deps, input: BeginInput) -> RunView:
-    """Register the run (idempotent), and answer with its state, its caps and its sealed gates."""
+    """Register the run (idempotent), and answer with its state, its caps and its sealed gates.
+
+    Raises Conflict for a workflow that is not the document's own: two that drive one run would take each other's gates.
+    """
     run = input.run
     document_id = ids.document_id(run.document_id)
+    if activity.in_activity() and activity.info().workflow_id != f"document/{document_id}":
+        raise Conflict(f"{document_id} is driven by the workflow document/{document_id} alone")
     run_id = ids.run_id(run.run_id) if run.run_id else mint_run_id()
     with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(

@@ -128,22 +128,23 @@ def _accepted(verdicts: list[Json], request: Json, now: str) -> dict[str, str]:
 def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
     """Verify one signed document and record the verdict, so that people see it at once."""
     verdict, facts = approving.judge(deps, Role.READ, input.run_id, input.gate, input.kb_id)
-    # Each call a transaction: a revocation waits for the gate that is open, and may hold nothing that the gate needs.
-    with single(deps.pool(Role.READ)) as connection:
+    with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(
             connection,
             "select cutter_governance.fn_verdict_record(%s, %s, %s, %s)",
             (input.run_id, input.gate, input.kb_id[:512], Jsonb(verdict_record(verdict))),
         )
-        if verdict.accepted and verdict.decision == schema.REVOKE and verdict.statement is not None:
+    if verdict.accepted and verdict.decision == schema.REVOKE and verdict.statement is not None:
+        # A transaction of its own: it waits for the gate that is open, and may hold nothing that the gate needs.
+        with single(deps.pool(Role.READ)) as connection:
             revoked = call(
                 connection,
                 "select cutter_governance.fn_revocation_record(%s, %s, %s, %s)",
                 (input.run_id, verdict.statement.approval_sha256, verdict.approval_sha256, input.kb_id),
             )["status"]
-            if revoked != "revoked":
-                # Whoever revokes must not believe that it helped: the approval was used before this came.
-                verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
+        if revoked != "revoked":
+            # Whoever revokes must not believe that it helped: the approval was used before this came.
+            verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
     return _result(verdict, input.kb_id, facts["run"]["state"], duplicate=answer["status"] == "duplicate")
 
 

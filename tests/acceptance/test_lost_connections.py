@@ -104,9 +104,7 @@ def approved(made: runs.Deployment, proxy: CommitProxy, run_id: str, gate: Sover
     judged = JudgeInput(run_id=run_id, gate=gate.value, kb_id=kb_id)
     count, verdict = outages(proxy, lambda: judge_approval(deps, judged), cut)
     assert verdict.accepted, verdict
-    # Each of its calls is a transaction of its own, so there is no COMMIT to lose; a lost answer is asked for again.
-    assert count >= (1 if cut is Cut.STATEMENT else 0)
-    assert judge_approval(deps, judged).accepted
+    assert count >= 1
     return kb_id
 
 
