@@ -10,6 +10,7 @@ import pytest
 from cutter.gates.catalogue import Sovereign
 from cutter.settings import Settings
 from tests.support import database as support
+from tests.support import hypothesis_profile as _profile  # noqa: F401
 from tests.support import runs
 from tests.support.database import Database, TestCluster
 

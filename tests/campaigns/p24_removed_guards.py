@@ -71,7 +71,7 @@ def judged(copy: Path, tests: Sequence[str], *, seconds: float = TEST_SECONDS) -
     """What became of these tests in the copy: red, green, or why it shows neither."""
     words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-rfEs", "--no-header", "--tb=no"]
     # What needs no server needs none of its fixtures either, whose imports would take most of the time.
-    words += ["--noconftest"] if all(map(_is_pure, tests)) else []
+    words += ["--noconftest", "-p", "tests.support.hypothesis_profile"] if all(map(_is_pure, tests)) else []
     try:
         done = subprocess.run(
             [*words, *(f"tests/{test}" for test in tests)],
