@@ -332,6 +332,9 @@ ANSWER_ENTRIES_MAX = 50
 BATCH_WINDOW = 500
 """Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""
 
+BATCH_STARTS = 400
+"""Children that one execution of a batch starts before the next one begins: what it must remember stays small."""
+
 STEER_POLL_SECONDS = 10
 """Without a notification a batch's state is read anew so often."""
 

@@ -47,9 +47,6 @@ LOOK_AGAIN = timedelta(seconds=60)
 ORDERS_MAX = 50
 """Stops, cancels and resumes that wait; a batch needs no more to know what people want."""
 
-STARTS_AN_EXECUTION = 400
-"""Children an execution starts before the next one begins, so that what it must remember stays small."""
-
 Answer = dict[str, Any]
 
 
@@ -83,7 +80,9 @@ class Batch:
 
     async def _main(self, start: BatchInput) -> BatchResult:
         await self._begin(start)
-        adopt = True
+        # What an execution before this one of the same chain has started needs no other start: naming all that is open
+        # in each of them would make each as long as the last, and the next one necessary at once.
+        adopt = workflow.info().continued_run_id is None
         while True:
             step = await self._steer(adopt=adopt)
             adopt = False
@@ -167,7 +166,7 @@ class Batch:
             await handle.signal(stop.kind, {"reason": stop.reason})
 
     def _begin_anew_when_long(self, start: BatchInput) -> None:
-        long = workflow.info().is_continue_as_new_suggested() or self.started >= STARTS_AN_EXECUTION
+        long = workflow.info().is_continue_as_new_suggested() or self.started >= limits.BATCH_STARTS
         if long and not self.orders and workflow.all_handlers_finished():
             workflow.continue_as_new(start)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from cutter.batch.registry import Options
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack
@@ -34,6 +37,17 @@ async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
         assert (
             stack.database.value("select count(*) from public.information_unit where lifecycle_status = 'enacted'") == 9
         )
+
+
+async def test_a_long_batch_goes_on_in_another_execution_and_that_one_is_not_as_long_at_once(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cutter.limits.BATCH_STARTS", 1)
+    async with stack.workers():
+        batch = await support.start(stack, 3, Options(lanes=1))
+        assert (await batch.through()).totals == {"enacted": 3, "settled": 3}
+        found = [one async for one in stack.client.list_workflows(f"WorkflowId = '{batch.handle.id}'")]
+    assert len(found) == 4, "one for each document that was started, and the last"
 
 
 async def test_the_documents_of_a_wave_share_one_backup(stack: Stack) -> None:
