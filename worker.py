@@ -88,7 +88,7 @@ def make_worker(
     deps: Deps,
     executor: ThreadPoolExecutor,
     *,
-    cached_workflows: int = 1000,
+    cached_workflows: int = limits.WORKFLOWS_CACHED,
     interceptors: Sequence[Interceptor] = (),
 ) -> Worker:
     """The worker of one role on its task queue, with the sandbox on; `cached_workflows` 0 replays at every task."""

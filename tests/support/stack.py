@@ -21,6 +21,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Interceptor
 
 from activities.deps import ROLES_OF, Deps
+from cutter import limits
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Tier
@@ -102,7 +103,7 @@ class Stack:
     async def workers(
         self,
         *roles: WorkerRole,
-        cached_workflows: int = 1000,
+        cached_workflows: int = limits.WORKFLOWS_CACHED,
         interceptors: Sequence[Interceptor] = (),
         **changed: Any,
     ) -> AsyncIterator[dict[WorkerRole, Deps]]:
