@@ -332,7 +332,7 @@ ANSWER_ENTRIES_MAX = 50
 BATCH_WINDOW = 500
 """Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""
 
-WORKFLOWS_CACHED = 200
+WORKFLOWS_CACHED = 100
 """Runs that a worker keeps in memory between two of their steps. One that waits for people among a thousand others is
 read from its history when its answer comes; those that are at work stay."""
 
