@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from worker import PURE_WORKFLOW_MODULES
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("cutter", "workflows", "activities", "starter")
 KINDS = ("Pure", "IO", "Orchestration")
@@ -176,3 +178,10 @@ def test_the_check_lets_pure_things_pass(line: str) -> None:
 )
 def test_the_kind_is_the_docstrings_first_word(docstring: str, kind: str) -> None:
     assert kind_of(f'"""{docstring}"""') == kind
+
+
+def test_what_a_run_shares_with_all_others_is_pure() -> None:
+    """The sandbox sees nothing of a module that passes through it: chance or a clock there would break a replay."""
+    for name in PURE_WORKFLOW_MODULES:
+        path = ROOT / f"{name.replace('.', '/')}.py"
+        assert kind_of(path.read_text(encoding="utf-8")) == "Pure", name
