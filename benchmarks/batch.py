@@ -30,6 +30,7 @@ from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents, registry, steering
 from cutter.batch.registry import Options
+from cutter.batch.state import FAILURES
 from cutter.storage.pools import connect as connect_database
 from starter import batches, signing
 from starter.client import connect
@@ -96,7 +97,7 @@ class BatchBench:
             seen = await asyncio.to_thread(batches.view, self.settings, batch_id)
             if sum(bool(one["request_kb_id"]) for one in steering.waiting_at(seen, gate)) == size:
                 return
-            failed = [one["document_id"] for one in seen["items"] if one["ended"] and one["outcome"] != "enacted"]
+            failed = [one.document_id for one in steering.items_of(seen) if one.outcome in FAILURES]
             assert not failed, failed
             # A look at a large batch costs what is measured here, so there are fewer of them.
             await asyncio.sleep(max(0.2, len(seen["items"]) / 200))

@@ -14,7 +14,8 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +119,7 @@ class Gpg:
     def verify_detached(self, body: bytes, signature: bytes) -> SignatureEvidence:
         """What gpg says of a detached signature over these bytes. Raises nothing: `unverifiable` carries the reason."""
         try:
-            with tempfile.TemporaryDirectory(prefix="cg-") as folder:
-                file = Path(folder, "body.asc")
-                file.write_bytes(signature)
-                done = self._verify(["--verify", "--", str(file), "-"], stdin=body)
+            done = self._verify(body, signature)
             evidence = read_status(_status(done))
             reason = self._why_unverifiable(evidence, done)
         except (Unavailable, OSError) as problem:
@@ -163,16 +161,20 @@ class Gpg:
         except (OSError, ValueError) as problem:
             raise self._away(problem) from problem
 
-    def _verify(self, words: Sequence[str], *, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+    def _verify(self, body: bytes, signature: bytes) -> subprocess.CompletedProcess[bytes]:
         home = ["--homedir", str(self._short)] if self.home is not None else []
-        command = [self.binary, *home, "--status-fd", "1", "--no-tty", "--batch", *self._options(agent=False), *words]
-        environment, seconds = _environment(person=self._interactive), limits.GPG_SECONDS
-        try:
-            return subprocess.run(
-                command, input=stdin, capture_output=True, timeout=seconds, check=False, env=environment
-            )
-        except (OSError, subprocess.TimeoutExpired) as problem:
-            raise self._away(problem) from problem
+        with _read_end(signature) as number:
+            words = ["--enable-special-filenames", "--verify", "--", f"-&{number}", "-"]
+            command = [
+                self.binary, *home, "--status-fd", "1", "--no-tty", "--batch", *self._options(agent=False), *words
+            ]  # fmt: skip
+            try:
+                return subprocess.run(
+                    command, input=body, capture_output=True, timeout=limits.GPG_SECONDS, check=False,
+                    env=_environment(person=self._interactive), pass_fds=[number],
+                )  # fmt: skip
+            except (OSError, subprocess.TimeoutExpired) as problem:
+                raise self._away(problem) from problem
 
     def _options(self, *, agent: bool) -> list[str]:
         trust = () if self._interactive else ("--trust-model", "always")
@@ -184,6 +186,20 @@ class Gpg:
             return Unavailable(f"gpg did not answer within {limits.GPG_SECONDS} seconds", what="gpg")
         why = getattr(problem, "strerror", None) or "it or its home is missing"
         return Unavailable(f"gpg at {self.binary} cannot be run ({why})", what="gpg")
+
+
+@contextmanager
+def _read_end(data: bytes) -> Iterator[int]:
+    """A pipe that holds these bytes, by the number of the end to read: they come from people and touch no disk."""
+    if len(data) > limits.SIGNATURE_BYTES_MAX:
+        raise OSError(f"the signature is {len(data)} bytes, at most {limits.SIGNATURE_BYTES_MAX} are read")
+    number, end = os.pipe()
+    try:
+        os.write(end, data)
+        os.close(end)
+        yield number
+    finally:
+        os.close(number)
 
 
 class _Library(gnupg.GPG):  # type: ignore[misc]
