@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cutter import limits
 from cutter.approvals import epochs
 from cutter.approvals import gpg as gpg_module
 from cutter.approvals.armor import armor, dearmor
@@ -52,6 +53,21 @@ def test_a_good_signature_is_accepted(sovereigns: World) -> None:
     verdict = judged(sovereigns, document.body, document.signature)
     assert verdict.accepted, verdict.reason
     assert verdict.fingerprint == sovereigns.alice
+
+
+def test_nothing_that_was_signed_touches_a_disk(
+    sovereigns: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signature = sovereigns.people.sign_detached(BODY, sovereigns.alice)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nothing here"))
+    assert sovereigns.ring.verify_detached(BODY, signature).records[0].outcomes == (Outcome.GOOD,)
+
+
+def test_a_signature_that_is_too_large_is_not_read(sovereigns: World) -> None:
+    signature = sovereigns.people.sign_detached(BODY, sovereigns.alice)
+    evidence = sovereigns.ring.verify_detached(BODY, signature + b"\n" * limits.SIGNATURE_BYTES_MAX)
+    assert evidence.records == ()
+    assert "at most 16384 are read" in str(evidence.unverifiable)
 
 
 def test_the_evidence_has_all_that_the_judge_needs(sovereigns: World) -> None:
