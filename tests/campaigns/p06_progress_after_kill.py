@@ -27,7 +27,7 @@ UNITS = 60
 
 Json = dict[str, Any]
 
-DURING = tuple(moment for moment in MOMENTS if moment.looks == ATTEMPT and moment.cut is None)
+DURING = tuple(moment for moment in MOMENTS if moment.looks == ATTEMPT and not (moment.cut or moment.signalled))
 """Moments at which a worker is in the middle of a gate."""
 
 
