@@ -102,6 +102,7 @@ def make_worker(
         activity_executor=executor,
         max_concurrent_activities=SLOTS,
         max_cached_workflows=cached_workflows,
+        max_concurrent_workflow_tasks=limits.WORKFLOW_TASKS,
         disable_eager_activity_execution=True,
         graceful_shutdown_timeout=timedelta(seconds=LONGEST_CAP_SECONDS),
         workflow_runner=sandbox(),

@@ -332,9 +332,13 @@ ANSWER_ENTRIES_MAX = 50
 BATCH_WINDOW = 500
 """Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""
 
-WORKFLOWS_CACHED = 100
-"""Runs that a worker keeps in memory between two of their steps. One that waits for people among a thousand others is
-read from its history when its answer comes; those that are at work stay."""
+WORKFLOWS_CACHED = 600
+"""Runs that a worker keeps in memory between two of their steps: more than a batch has open, since all of a sitting's
+documents wake at once, and each that is not here is read from its whole history at each of its steps."""
+
+WORKFLOW_TASKS = 16
+"""Steps of workflows that a worker takes at once. Python runs them one after the other anyway: a hundred of them taken
+together would each last longer than the server waits for one, and be taken again."""
 
 BATCH_STARTS = 400
 """Children that one execution of a batch starts before the next one begins: what it must remember stays small."""
