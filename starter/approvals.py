@@ -136,7 +136,7 @@ def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: boo
     step = next_step(
         run_id=seen["run_id"], document_id=seen["document_id"], state=seen["state"], latched=latch["stopped"]
     )
-    if step.needs is not Needs.SIGNED_RESUME:
+    if step.needs not in (Needs.SIGNED_RESUME, Needs.SIGNED_VOID):
         raise Refused(f"{seen['run_id']} is {seen['state']}: type `{step.command}`", code="no_signed_resume_needed")
     order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen["state"])
     if not as_json:

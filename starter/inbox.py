@@ -65,9 +65,13 @@ def _entry(row: dict[str, Any], person: Person | None) -> dict[str, Any]:
     }
 
 
+SIGNED = (Needs.APPROVAL, Needs.SIGNED_RESUME, Needs.SIGNED_VOID, Needs.SIGNED_ACKNOWLEDGEMENT)
+"""What a person gives with a key of theirs."""
+
+
 def _why_not(row: dict[str, Any], needs: Needs, person: Person | None) -> str | None:
     """Why that person may not sign what is needed; None when they may, when nothing is signed, and for nobody."""
-    if person is None or needs not in (Needs.APPROVAL, Needs.SIGNED_RESUME, Needs.SIGNED_ACKNOWLEDGEMENT):
+    if person is None or needs not in SIGNED:
         return None
     gate = row["gate"] or (Sovereign.LIFECYCLE if row["wrote"] else Sovereign.CUT).value
     decision = APPROVE if needs is Needs.APPROVAL else RESUME

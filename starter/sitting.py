@@ -12,6 +12,7 @@ from typing import Any
 import typer
 import uuid_utils
 
+from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument
 from cutter.batch import documents, steering
@@ -40,6 +41,13 @@ class Asked:
     data: bytes
 
 
+_BEFORE = (
+    "These are the results of a rehearsal. You sign for the live run of batch {batch_id}, and of each document both\n"
+    f"gates: its cut and its enactment. Within {limits.PRE_BATCHED_HOURS} hours it becomes law exactly so; nobody is "
+    "asked again."
+)
+
+
 def sit(
     settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], show: Callable[[RequestDocument], None],
     yes: bool,
@@ -48,8 +56,11 @@ def sit(
     before, asked = _waiting(settings, batch_id)
     wanted = [one for one in asked if not only or one.item["document_id"] in only]
     if not wanted:
-        raise NotFound(f"batch {batch_id} waits for no approval: see `cutter status {batch_id}`", code="nothing_waits")
+        seen = f"{batch_id}-dryrun" if before else batch_id
+        raise NotFound(f"batch {batch_id} waits for no approval: see `cutter status {seen}`", code="nothing_waits")
     err().print(_listing(wanted))
+    if before:
+        err().print(_BEFORE.format(batch_id=batch_id), soft_wrap=True)
     for gate in documents.GATE_STEMS if before else sorted({one.gate for one in wanted}):
         run = {"run_id": wanted[0].item["run_id"], "starter": wanted[0].document.starter}
         signing.require_fit(settings, signer, run, gate, schema.APPROVE)
@@ -59,7 +70,8 @@ def sit(
         if reason is None and not yes:
             show(one.document)
             name = one.item["document_id"]
-            reason = None if typer.confirm(f"approve {name} as {signer.approver}?", err=True) else "left out"
+            both = " for both gates" if before else ""
+            reason = None if typer.confirm(f"approve {name}{both} as {signer.approver}?", err=True) else "left out"
         if reason is None:
             chosen.append(one)
         else:

@@ -269,7 +269,7 @@ def next_command(batch: Json, summary: steering.Summary) -> str:
     batch_id = batch["batch_id"]
     if summary.gate and batch["mode"] == "live":
         return f"cutter approve --batch {batch_id}"
-    if batch["halted"]:
+    if batch["halted"] and batch["halted"] != "cancel":
         return f"cutter orchestrate resume-batch --batch-id {batch_id}"
     if any(summary.totals.get(queue) for queue in steering.QUEUES):
         return f"cutter queues --batch {batch_id}"

@@ -180,7 +180,8 @@ def totals_of(items: Sequence[Item], view: Json) -> dict[str, int]:
     """Items by stage, by outcome and by queue; only what there is."""
     counts = Counter(one.stage.value for one in items)
     counts.update(one.outcome.value for one in items if one.outcome is not None)
-    counts.update(one["queue"] for one in view["items"] if one["queue"])
+    gone = {document_id for document_id, _ in _leaves(items, {one["document_id"]: one for one in view["items"]})}
+    counts.update(one["queue"] for one in view["items"] if one["queue"] and one["document_id"] not in gone)
     return dict(sorted(counts.items()))
 
 

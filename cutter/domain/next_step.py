@@ -23,6 +23,7 @@ class Needs(StrEnum):
     APPROVAL = "signed approval"
     RESUME = "operator's resume"
     SIGNED_RESUME = "signed resume"
+    SIGNED_VOID = "signed void"
     SIGNED_ACKNOWLEDGEMENT = "signed acknowledgement"
     CORRECTION = "correction"
     DELIVERY = "delivery of the stop"
@@ -105,6 +106,9 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: 
 def _stopped(run_id: str, state: str, *, latched: bool) -> Step:
     if state.startswith("stopped_drift_"):
         return Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {run_id} --reason TEXT",))
+    if state == "stopped_cancel":
+        # What had written nothing ended with the cancel. A signed resume is for a cancel that was a mistake.
+        return Step(needs=Needs.SIGNED_VOID, commands=(f"cutter void {run_id} --reason TEXT",))
     if not latched and (state.startswith(UNSIGNED_PREFIXES) or state in UNSIGNED_STATES):
         return Step(needs=Needs.RESUME, commands=(f"cutter orchestrate resume --run-id {run_id}",))
     return Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {run_id} --decision resume --reason TEXT",))

@@ -23,6 +23,7 @@ ORDER_SECONDS = 12 * 3600
 
 _SIGNED = {
     Needs.SIGNED_RESUME: (schema.RESUME, "resume_stopped"),
+    Needs.SIGNED_VOID: (schema.RESUME, "resume_stopped"),
     Needs.SIGNED_ACKNOWLEDGEMENT: (schema.ACKNOWLEDGE_DRIFT, "acknowledge_drift"),
 }
 """What leads on → the decision that is signed, and the signal that hands it over."""

@@ -72,6 +72,11 @@ async def test_queues_list_what_waits_and_show_its_document_with_the_command(sta
         wanted = [f"{word}: {command}" for word, command in zip(words, entry["commands"], strict=True)]
         assert shown.out.splitlines()[-len(wanted) :] == wanted
     assert (await cutter("queues", "show", "ICX-BAD", "--json")).json["document"].startswith("# ICX-BAD · failed_mark")
+    async with stack.workers():
+        assert (await cutter.signed("void", "ICX-BAD", "--reason", "no law at all")).code == 0
+    assert (await cutter("queues")).out == "nothing waits in the queues\n"
+    status = (await cutter("status", batch.batch_id, "--json")).json
+    assert (status["totals"].get("voided"), status["totals"].get("error_queue")) == (1, None)
 
 
 async def test_what_is_in_no_queue_has_nothing_to_show(stack: Stack, cutter: Cutter) -> None:

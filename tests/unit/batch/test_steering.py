@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from views import Json, item, view
+from views import BATCH_ID, Json, item, view
 
-from cutter.batch import steering
+from cutter.batch import documents, steering
 from cutter.batch.steering import Halt, Orders
 from cutter.messages import BatchStop
 
@@ -79,3 +79,20 @@ def test_a_batch_is_not_over_while_what_was_voided_stands_in_a_queue() -> None:
     queued = item("ICX-A", "voided_cancelled", queue="error_queue", queue_state="stopped_stop")
     assert not steering.summarise(view(queued, halted="cancel"), attended=True).over
     assert steering.summarise(view(item("ICX-A", "voided_cancelled"), halted="cancel"), attended=True).over
+
+
+def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:
+    queued = {"queue": "error_queue", "queue_state": "stopped_cancel"}
+    seen = view(
+        item("ICX-A", "voided_cancelled", **queued), item("ICX-B", "awaiting_lifecycle_authorization", **queued),
+        item("ICX-C", "stopped_cancel", **queued),
+    )  # fmt: skip
+    assert steering.totals_of(steering.items_of(seen), seen)["error_queue"] == 1
+
+
+def test_a_cancelled_batch_is_not_resumed_but_looked_through() -> None:
+    stopped = item("ICX-A", "stopped_cancel", queue="error_queue", queue_state="stopped_cancel")
+    for halted, command in (("cancel", "queues --batch"), ("stop", "orchestrate resume-batch --batch-id")):
+        seen = view(stopped, halted=halted)
+        summary = steering.summarise(seen, attended=True)
+        assert documents.next_command(seen["batch"], summary) == f"cutter {command} {BATCH_ID}"

@@ -45,10 +45,17 @@ def test_an_outage_is_resumed_by_the_operator_unless_the_stop_latch_is_set(state
     assert step(state, latched=True).needs is Needs.SIGNED_RESUME
 
 
-@pytest.mark.parametrize("state", ["stopped_stop", "stopped_cancel", "stopped_hard_cap", "stopped_never_seen_before"])
+@pytest.mark.parametrize("state", ["stopped_stop", "stopped_hard_cap", "stopped_never_seen_before"])
 def test_every_other_stop_needs_a_signed_resume(state: str) -> None:
     signed = Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {RUN} --decision resume --reason TEXT",))
     assert step(state) == signed
+
+
+@pytest.mark.parametrize("latched", [False, True])
+def test_what_was_cancelled_after_it_had_written_is_voided(latched: bool) -> None:
+    assert step("stopped_cancel", latched=latched) == Step(
+        needs=Needs.SIGNED_VOID, commands=(f"cutter void {RUN} --reason TEXT",)
+    )
 
 
 @pytest.mark.parametrize("latched", [False, True])

@@ -160,6 +160,9 @@ left join cutter_governance.run r on r.run_id = q.run_id
 left join cutter_governance.stop_latch l on l.run_id = q.run_id
 where q.left_at is null and (%(batch_id)s::text is null or q.batch_id = %(batch_id)s)
     and (%(run_id)s::text is null or q.run_id = %(run_id)s)
+    -- what has gone on or was voided since leaves its queue when somebody steers the batch again; people need not wait
+    and (r.run_id is null or case when q.queue = 'human_review_queue' then r.state like 'awaiting\_%%'
+        else r.state like 'failed\_%%' or r.state like 'stopped\_%%' end)
 order by q.entered_at, q.document_id
 
 -- name: queue_document
