@@ -332,7 +332,7 @@ ANSWER_ENTRIES_MAX = 50
 BATCH_WINDOW = 500
 """Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""
 
-WORKFLOWS_CACHED = 600
+WORKFLOWS_CACHED = BATCH_WINDOW + 100
 """Runs that a worker keeps in memory between two of their steps: more than a batch has open, since all of a sitting's
 documents wake at once, and each that is not here is read from its whole history at each of its steps."""
 

@@ -229,7 +229,7 @@ async def _describe(settings: Settings, name: str) -> dict[str, Any]:
         "last": [one.action.workflow_id for one in seen.info.recent_actions if hasattr(one.action, "workflow_id")][-3:],
         "paused": (seen.schedule.state.note or "yes") if seen.schedule.state.paused else "",
         "next": f"temporal schedule toggle --unpause --schedule-id {seen.id}" if seen.schedule.state.paused
-        else "cutter schedule show --write-next QUEUE",
+        else f"cutter schedule show --name {seen.id.removeprefix('cutter-')} --write-next FILE",
     }  # fmt: skip
 
 

@@ -195,8 +195,8 @@ def _read_end(data: bytes) -> Iterator[int]:
         raise OSError(f"the signature is {len(data)} bytes, at most {limits.SIGNATURE_BYTES_MAX} are read")
     number, end = os.pipe()
     try:
-        os.write(end, data)
-        os.close(end)
+        with os.fdopen(end, "wb") as pipe:
+            pipe.write(data)
         yield number
     finally:
         os.close(number)
