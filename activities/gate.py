@@ -230,7 +230,8 @@ def _refuse(deps: Deps, attempt: tx.Attempt, refusal: Refusal, *, report: dict[s
         deps.pool(gate.role),
         attempt,
         outcome=refusal.status,
-        reason=f"{refusal.code}: {refusal.reason}",
+        # A report's reason begins with its first violation's name, which is the code.
+        reason=f"{refusal.code}: {refusal.reason.removeprefix(f'{refusal.code}: ')}",
         report=report,
         state=state,
     )

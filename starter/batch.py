@@ -17,6 +17,7 @@ from cutter import limits
 from cutter.batch import nights, plan, registry, resumption
 from cutter.batch.registry import Admission, Options
 from cutter.errors import InvalidInput, Refused
+from cutter.evidence.run_view import law_already
 from cutter.messages import Mode
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
@@ -122,12 +123,17 @@ def _options(
     return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
 
 
+def _law_already(admission: Admission, document_id: str) -> str:
+    run_id = admission.law_by.get(document_id)
+    return f"{law_already(run_id)}: its run will end as skipped" if run_id else ""
+
+
 def _show_check(admission: Admission, options: Options, weights: Mapping[str, int], *, as_json: bool) -> None:
     placed = plan.order(admission.items, weights=weights)
     by_id = {row["document_id"]: row for row in admission.rows}
     rows = [
         (place.number or "–", place.document_id, by_id[place.document_id]["tenant"],
-         by_id[place.document_id]["reason"] or place.reason)
+         by_id[place.document_id]["reason"] or _law_already(admission, place.document_id) or place.reason)
         for place in placed
     ]  # fmt: skip
     found = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from textwrap import shorten
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +24,9 @@ from starter.inbox import utc
 from starter.terminal import Json, Listing, show
 
 View = dict[str, Any]
+
+WHY_WIDTH = 60
+"""Columns of a reason in the list; `cutter queues show` prints it whole."""
 
 app = typer.Typer(add_completion=False)
 
@@ -102,8 +106,12 @@ def _listing(found: list[View]) -> RenderableType:
         return "nothing waits in the queues"
     ordered = sorted(found, key=lambda one: QUEUES.index(one["queue"]))
     return Listing(
-        columns=("document", "queue", "age", "why"),
-        rows=[(one["document_id"], one["queue"].removesuffix("_queue"), one["age"], one["code"]) for one in ordered],
+        columns=("document", "queue", "age", "state", "why"),
+        rows=[
+            (one["document_id"], one["queue"].removesuffix("_queue"), one["age"], one["state"],
+             shorten(one["reason"] or one["code"], WHY_WIDTH, placeholder="…"))
+            for one in ordered
+        ],  # fmt: skip
         commands=[one["commands"][0] for one in ordered],
     )
 

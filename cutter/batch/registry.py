@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -46,11 +46,15 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """What would start: the items as they are registered (`rows`), and as the planner sees them."""
+    """What would start: the items as they are registered (`rows`), and as the planner sees them.
+
+    `law_by` names the run by which an item's newest version is law already: its run here would end as skipped.
+    """
 
     queue: Queue
     rows: tuple[Json, ...]
     items: tuple[Item, ...]
+    law_by: Mapping[str, str]
 
 
 def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict[str, Known]:
@@ -104,7 +108,8 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
         raise QueueRefused(wrong)
     decided = decided_before_start(queue, known, skip_completed=options.skip_completed)
     rows = tuple(_row(item, known[item.document_id], decided.get(item.document_id)) for item in queue.items)
-    return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)))
+    law_by = {name: one.enacted_run for name, one in known.items() if one.enacted_run}
+    return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)), law_by=law_by)
 
 
 def _row(item: QueueItem, there: Known, decision: Decision | None) -> Json:

@@ -174,6 +174,9 @@ async def test_skip_completed_leaves_out_what_is_law_and_what_failed_before(stac
         await failed.result()
         items = [{"document_id": "ICX-TEST-1"}, {"document_id": "ICX-P-1"}]
         path, batch_id = queue_file(stack, items)
+        checked = await cutter("orchestrate", "batch", "--queue", str(path), "--check", "--json")
+        why = next(one["why"] for one in checked.json["order"] if one["document_id"] == "ICX-TEST-1")
+        assert why == f"this version is law already, by run {law.run_id}: its run will end as skipped"
         queue = ("orchestrate", "batch", "--queue", str(path), "--skip-completed", "--resume")
         told = await cutter(*queue, "--include-failed", "--wait", "--json")
         (needed,) = told.json["needs_signature"]

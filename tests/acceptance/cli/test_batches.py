@@ -61,7 +61,9 @@ async def test_queues_list_what_waits_and_show_its_document_with_the_command(sta
     again = f"cutter run ICX-BAD --amends {entry['run_id']}"
     assert (entry["document_id"], entry["queue"], entry["batch_id"]) == ("ICX-BAD", "error_queue", batch.batch_id)
     assert (entry["state"], entry["commands"][-1]) == ("failed_mark", again)
-    assert re.search(rf"ICX-BAD +error +\d+ s +failed_mark +{entry['commands'][0]}", (await cutter("queues")).out)
+    listed = (await cutter("queues")).out
+    assert re.search(rf"ICX-BAD +error +\d+ s +failed_mark +text_can_be_marked: .* {entry['commands'][0]}", listed)
+    assert entry["reason"].count("text_can_be_marked") == 1
     assert len((await cutter("queues", "--batch", batch.batch_id, "--json")).json["waiting"]) == 1
     other = f"{batch.batch_id[:-1]}{(int(batch.batch_id[-1], 16) + 1) % 16:x}"
     assert (await cutter("queues", "--batch", other, "--json")).json["waiting"] == []
