@@ -37,7 +37,7 @@ Kind = Literal["stop", "cancel"]
 
 
 def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
-    """Stop a run before its next gate; unsigned. It goes on by a signed resume.
+    """Stop a run before its next gate, or a batch with all its runs; unsigned. A run goes on by a signed resume.
 
     Example: cutter stop ICX-LAW-2026-001 --reason "the text is wrong"
     """
@@ -45,7 +45,9 @@ def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
 
 
 def cancel(run: Run, reason: Reason, as_json: Json = False) -> None:
-    """Cancel a run; unsigned. One that has written nothing ends; one that has written stops until it is voided.
+    """Cancel a run, or a batch with all its runs; unsigned.
+
+    What has written nothing ends; what has written stops until it is voided.
 
     Example: cutter cancel ICX-LAW-2026-001 --reason "started by mistake"
     """

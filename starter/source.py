@@ -171,7 +171,7 @@ def list_sources(as_json: Json = False) -> None:
     """
     with translated(), connect(load(), OPERATOR) as connection:
         rows = connection.execute(query("sources")).fetchall()
-    columns = ("document", "docprefix", "version", "sha256", "profile", "bytes")
+    columns = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
     show(
         [dict(zip(columns, row, strict=True)) for row in rows],
         as_json=as_json,

@@ -1,5 +1,5 @@
 -- name: sources
-select d.doc_code, d.address_docprefix, v.version_seq, v.content_checksum, v.profile_id, v.size_bytes
+select d.doc_code, d.address_docprefix, v.version_seq, v.content_checksum, v.profile_id, v.size_bytes, d.tenant
 from public.source_document d
 join lateral (
     select * from public.source_version v
