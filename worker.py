@@ -23,7 +23,6 @@ import uuid_utils
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities import build_activities, build_batch_activities
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
@@ -47,6 +46,7 @@ from workflows.batch_starter import BatchStarter
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
 from workflows.revoke_approval import RevokeApproval
+from workflows.sandbox import sandbox
 from workflows.void_run import VoidRun
 
 WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, BatchStarter)
@@ -78,9 +78,6 @@ def _revision(config: settings.Settings, role: WorkerRole) -> str:
     """
     build = f"/{build_id(config)}" if config.versioning == "pinned" else ""
     return f"cutter/{__version__}{build}+{role.value}"
-
-
-PURE_WORKFLOW_MODULES = ("workflows.batch_view", "workflows.inbox", "workflows.view")
 
 
 def make_worker(
@@ -187,16 +184,6 @@ def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:
         pool, gauges=gauges, identity=deps.worker, build_id=deps.build_id, slots=slots_of(deps.worker_role),
         seconds=deps.settings.worker_beat_seconds,
     )  # fmt: skip
-
-
-def sandbox() -> SandboxedWorkflowRunner:
-    """What is pure or not imported passes through; what orchestrates is loaded anew for each run, inside.
-
-    Each module that stays inside is memory and time of every open run; the pure ones were the larger part of both.
-    """
-    return SandboxedWorkflowRunner(
-        restrictions=SandboxRestrictions.default.with_passthrough_modules("cutter", "pydantic", *PURE_WORKFLOW_MODULES)
-    )
 
 
 async def run(config: settings.Settings, role: WorkerRole) -> None:

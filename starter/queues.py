@@ -108,10 +108,15 @@ def _listing(found: list[View]) -> RenderableType:
     return Listing(
         columns=("document", "queue", "age", "state", "why"),
         rows=[
-            (one["document_id"], one["queue"].removesuffix("_queue"), one["age"], one["state"],
-             shorten(one["reason"] or one["code"], WHY_WIDTH, placeholder="…"))
+            (
+                one["document_id"],
+                one["queue"].removesuffix("_queue"),
+                one["age"],
+                one["state"],
+                shorten(one["reason"] or one["code"], WHY_WIDTH, placeholder="…"),
+            )
             for one in ordered
-        ],  # fmt: skip
+        ],
         commands=[one["commands"][0] for one in ordered],
     )
 

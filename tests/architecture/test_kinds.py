@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from worker import PURE_WORKFLOW_MODULES
+from workflows.converter import DATA_CONVERTER
+from workflows.sandbox import PURE_MODULES
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("cutter", "workflows", "activities", "starter")
@@ -182,6 +183,11 @@ def test_the_kind_is_the_docstrings_first_word(docstring: str, kind: str) -> Non
 
 def test_what_a_run_shares_with_all_others_is_pure() -> None:
     """The sandbox sees nothing of a module that passes through it: chance or a clock there would break a replay."""
-    for name in PURE_WORKFLOW_MODULES:
+    for name in PURE_MODULES:
         path = ROOT / f"{name.replace('.', '/')}.py"
         assert kind_of(path.read_text(encoding="utf-8")) == "Pure", name
+
+
+def test_nothing_wants_to_know_whom_a_payload_is_for() -> None:
+    """The sandbox is not asked for it (`workflows.sandbox`), so a codec or an external store would not be told."""
+    assert (DATA_CONVERTER.payload_codec, DATA_CONVERTER.external_storage) == (None, None)

@@ -42,10 +42,10 @@ from tests.support.database import Database
 from tests.support.processes import ROOT
 from tests.support.proxy import CommitProxy, Cut
 from tests.support.stack import Ground, Run, Stack, ground
-from worker import sandbox
 from workflows import options
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
+from workflows.sandbox import sandbox
 
 LANES = 4
 """Processes that play at once: most of a trial is waiting."""

@@ -12,12 +12,12 @@ from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
 from tests.replay.record import HISTORIES, expectation
-from worker import sandbox
 from workflows.batch import Batch
 from workflows.converter import DATA_CONVERTER
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
 from workflows.revoke_approval import RevokeApproval
+from workflows.sandbox import sandbox
 from workflows.void_run import VoidRun
 
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in HISTORIES.glob("*.json.gz"))
