@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NoReturn, TypeVar, cast
 
 import yaml
@@ -43,8 +44,12 @@ LEVEL_KEYS = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=16)
 def parse_profile(data: bytes) -> Profile:
-    """A profile from its bytes; raises InvalidInput that names the line and the field."""
+    """A profile from its bytes; raises InvalidInput that names the line and the field.
+
+    A few are remembered: two gates of every document ask for the same one, and reading YAML costs more than marking.
+    """
     if len(data) > PROFILE_BYTES_MAX:
         raise InvalidInput(f"profile: {len(data)} bytes, at most {PROFILE_BYTES_MAX}")
     root = _Fields(_compose(data), "profile", PROFILE_KEYS)
