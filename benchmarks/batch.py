@@ -105,7 +105,7 @@ class BatchBench:
     def _sign(self, batch_id: str, gate: str) -> str:
         folder = f"{documents.folder(batch_id)}/bench-{uuid_utils.uuid7()}"
         for one in steering.waiting_at(batches.view(self.settings, batch_id), gate):
-            document, data = signing.read_request(self.settings, one["request_kb_id"])
+            document, data = signing.read_request(self.settings, one["run_id"], one["request_kb_id"])
             statement = signing.answer(document, data, self.bench.signer, schema.APPROVE)
             signing.sign_and_upload(self.settings, statement, self.bench.signer, f"{folder}/{one['document_id']}.md")
         return folder

@@ -87,8 +87,8 @@ class Bench:
         )  # fmt: skip
         return document_id
 
-    def sign(self, kb_id: str) -> str:
-        document, data = signing.read_request(self.settings, kb_id)
+    def sign(self, run_id: str, kb_id: str) -> str:
+        document, data = signing.read_request(self.settings, run_id, kb_id)
         statement = signing.answer(document, data, self.signer, schema.APPROVE)
         return signing.sign_and_upload(self.settings, statement, self.signer, document.approval_kb_id)
 
@@ -118,7 +118,7 @@ class Bench:
         asked = RequestInput(run_id=run_id, gate=gate)
         request = self._timed(sample, f"{gate} request", cutter, open_request, asked)
         began = time.perf_counter()
-        kb_id = self.sign(request.kb_id)
+        kb_id = self.sign(run_id, request.kb_id)
         sample.people += (time.perf_counter() - began) * 1000
         judged = JudgeInput(run_id=run_id, gate=gate, kb_id=kb_id)
         verdict = self._timed(sample, f"{gate} verdict", cutter, judge_approval, judged)

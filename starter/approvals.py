@@ -163,7 +163,7 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
     settings = load()
     seen = _open_run(settings, run)
     kb_id = signing.open_request(settings, seen["run_id"])
-    document, data = signing.read_request(settings, kb_id)
+    document, data = signing.read_request(settings, seen["run_id"], kb_id)
     signer = signing.who(settings, *keys)
     signing.require_fit(settings, signer, seen, document.request.gate, decision)
     digest = signing.recompute(settings, document)

@@ -123,7 +123,7 @@ async def _story(settings: Settings, home: Path, law: Path) -> str:
             seen = await _await_gate(settings, handle, run_id, gate, tell)
             if seen.get("request") is None:
                 raise CutterError(f"the demo's run went to {seen['state']}: see `cutter status {run_id}`")
-            kb_id = _sign(settings, signer, seen["request"])
+            kb_id = _sign(settings, signer, run_id, seen["request"])
             say(f"{gate}: signed, {_signal(settings, document_id, kb_id)}")
             await _await_consumed(settings, run_id, gate)
         await handle.result()
@@ -148,8 +148,8 @@ async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
         await asyncio.sleep(0.1)
 
 
-def _sign(settings: Settings, signer: signing.Signing, request: str) -> str:
-    document, data = signing.read_request(settings, request)
+def _sign(settings: Settings, signer: signing.Signing, run_id: str, request: str) -> str:
+    document, data = signing.read_request(settings, run_id, request)
     signing.recompute(settings, document)
     statement = signing.answer(document, data, signer, schema.APPROVE)
     return signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)

@@ -39,12 +39,22 @@ class Signing:
     home: Path | None = None
 
 
-def read_request(settings: Settings, kb_id: str) -> tuple[RequestDocument, bytes]:
-    """The request document from the knowledge base; a single changed byte refuses."""
+def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDocument, bytes]:
+    """A run's request document from the knowledge base; a single changed byte refuses, and another's request."""
     data = Store(settings.kb).get(kb_id)
     document = parse_request(data)
     if isinstance(document, Refusal):
         raise Refused(f"{kb_id}: {document.reason}", code=document.code)
+    # Genuine is not enough: whoever writes the knowledge base can put another run's request under this run's name.
+    asked = {"run_id": run_id, "challenge": document.request.challenge, "request_sha256": request_sha256(data)}
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("asked_by_run"), asked).fetchone()
+    assert row is not None
+    if not row[0]:
+        raise Refused(
+            f"{kb_id} holds a request of {document.request.run_id}, and none that {run_id} made: do not sign",
+            code="request_of_another",
+        )
     return document, data
 
 

@@ -109,7 +109,7 @@ def _waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:
 
 
 def _asked(settings: Settings, item: Json, gate: str) -> Asked:
-    document, data = signing.read_request(settings, item["request_kb_id"])
+    document, data = signing.read_request(settings, item["run_id"], item["request_kb_id"])
     return Asked(item=item, gate=gate, document=document, data=data)
 
 

@@ -98,7 +98,7 @@ def approved(made: runs.Deployment, proxy: CommitProxy, run_id: str, gate: Sover
     deps = made.deps[CUTTER]
     _, request = outages(proxy, lambda: open_request(deps, RequestInput(run_id=run_id, gate=gate.value)), cut)
     assert request.status == "requested", request
-    document, data = signing.read_request(made.settings, request.kb_id)
+    document, data = signing.read_request(made.settings, run_id, request.kb_id)
     statement = signing.answer(document, data, made.keys.signing(), "approve")
     kb_id = signing.sign_and_upload(made.settings, statement, made.keys.signing(), document.approval_kb_id)
     judged = JudgeInput(run_id=run_id, gate=gate.value, kb_id=kb_id)

@@ -159,7 +159,7 @@ class Storm(Night):
     def _sign_by_another_clock(self, item: Json) -> None:
         """The cut's approval, signed on a machine whose clock is hours off; it must count for nothing."""
         settings = self.stack.settings
-        document, data = signing.read_request(settings, item["request_kb_id"])
+        document, data = signing.read_request(settings, item["run_id"], item["request_kb_id"])
         who = signing.who(settings, demo.APPROVER, None, self.home)
         step = timedelta(hours=self.dice.choose(CLOCK_HOURS))
         said = signing.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")

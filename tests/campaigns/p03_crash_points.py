@@ -244,7 +244,8 @@ class Story:
         """What a person does once the request stands."""
         assert self.run_id is not None
         assert step.sovereign is not None
-        document, data = signing.read_request(self.made.settings, self.made.request(self.run_id, step.sovereign))
+        request = self.made.request(self.run_id, step.sovereign)
+        document, data = signing.read_request(self.made.settings, self.run_id, request)
         who = self.made.keys.signing(self.number % 2)
         statement = signing.answer(document, data, who, schema.APPROVE)
         self.approval = signing.sign_and_upload(self.made.settings, statement, who, document.approval_kb_id)

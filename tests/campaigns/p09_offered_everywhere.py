@@ -110,7 +110,7 @@ class Hall:
             self.stolen.put(self.made.database.connect("cutter_exec"))
 
     def _signed(self, run_id: str, gate: str) -> Approval:
-        document, data = signing.read_request(self.made.settings, self.made.request(run_id, gate))
+        document, data = signing.read_request(self.made.settings, run_id, self.made.request(run_id, gate))
         who = self.made.keys.signing()
         kb_id = signing.sign_and_upload(
             self.made.settings, signing.answer(document, data, who, schema.APPROVE), who, document.approval_kb_id

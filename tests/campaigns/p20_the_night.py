@@ -147,7 +147,7 @@ class Night:
 
     def _sign_for_a_second(self, item: Json) -> None:
         settings = self.stack.settings
-        document, data = signing.read_request(settings, item["request_kb_id"])
+        document, data = signing.read_request(settings, item["run_id"], item["request_kb_id"])
         who = signing.who(settings, demo.APPROVER, None, self.home)
         said = signing.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")
         said = replace(said, not_after=said.signed_utc + timedelta(seconds=1))

@@ -70,7 +70,7 @@ def _sign(stack: Stack, batch_id: str, items: Sequence[Json], ends: dict[str, da
     with connect(stack.settings, OPERATOR) as connection:
         decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, names))
     for one in items:
-        document, data = signing.read_request(stack.settings, one["request_kb_id"])
+        document, data = signing.read_request(stack.settings, one["run_id"], one["request_kb_id"])
         for gate in (CUT, LIFECYCLE):
             said = signing.answer_before(
                 document, data, stack.kit.alice, gate=gate, batch_id=batch_id,

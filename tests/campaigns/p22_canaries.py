@@ -129,7 +129,7 @@ class Play:
     def _statement(self, canary: str) -> tuple[bytes, signing.Signing, str]:
         """An approval of what is asked, who signs it and where it belongs."""
         settings = self.stack.settings
-        document, data = signing.read_request(settings, signing.open_request(settings, self.run_id))
+        document, data = signing.read_request(settings, self.run_id, signing.open_request(settings, self.run_id))
         who = signing.who(settings, demo.APPROVER, None, self.stack.approver())
         said = signing.answer(document, data, who, schema.APPROVE, text=f"I have read it. {word(canary)}\n")
         return render(said), who, document.approval_kb_id

@@ -113,7 +113,7 @@ class Batch:
 
     def _sign(self, waiting: Sequence[Json], folder: str, who: Signing) -> None:
         for one in waiting:
-            document, data = signing.read_request(self.stack.settings, one["request_kb_id"])
+            document, data = signing.read_request(self.stack.settings, one["run_id"], one["request_kb_id"])
             statement = signing.answer(document, data, who, schema.APPROVE)
             signing.sign_and_upload(self.stack.settings, statement, who, f"{folder}/{one['document_id']}.md")
 

@@ -124,7 +124,7 @@ class Stack:
     def approve(self, run_id: str) -> str:
         """Sign what the run waits with, upload it; the KB id. Nothing is sent yet."""
         home = self.state / "demo" / "gpg"
-        document, data = signing.read_request(self.settings, signing.open_request(self.settings, run_id))
+        document, data = signing.read_request(self.settings, run_id, signing.open_request(self.settings, run_id))
         who = signing.who(self.settings, demo.APPROVER, None, home)
         statement = signing.answer(document, data, who, "approve")
         return signing.sign_and_upload(self.settings, statement, who, document.approval_kb_id)

@@ -133,7 +133,7 @@ class Deployment:
         self, run_id: str, sovereign: Sovereign | str, *, by: int = 0, decision: str = schema.APPROVE
     ) -> tuple[str, JudgeResult]:
         """Open the request, sign it with an approver's own key, upload it, have it judged: (KB id, verdict)."""
-        document, data = signing.read_request(self.settings, self.request(run_id, sovereign))
+        document, data = signing.read_request(self.settings, run_id, self.request(run_id, sovereign))
         who = self.keys.signing(by)
         statement = signing.answer(document, data, who, decision)
         kb_id = signing.sign_and_upload(self.settings, statement, who, document.approval_kb_id)

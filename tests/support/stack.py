@@ -292,7 +292,7 @@ class Run:
 
     def _sign(self, decision: str, who: Signing, text: str) -> str:
         settings = self.stack.settings
-        document, data = signing.read_request(settings, signing.open_request(settings, self.run_id))
+        document, data = signing.read_request(settings, self.run_id, signing.open_request(settings, self.run_id))
         statement = signing.answer(document, data, who, decision, text=text)
         return signing.sign_and_upload(settings, statement, who, document.approval_kb_id)
 

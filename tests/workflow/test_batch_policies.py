@@ -171,7 +171,8 @@ async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own(sta
     async with stack.workers():
         batch = await support.start(stack, 2)
         seen = await batch.until_state("batch_awaiting_cut_authz_set")
-        document, data = signing.read_request(stack.settings, seen["items"][0]["request_kb_id"])
+        first = seen["items"][0]
+        document, data = signing.read_request(stack.settings, first["run_id"], first["request_kb_id"])
         reject = signing.answer(document, data, stack.kit.alice, schema.REJECT, text="not yet")
         name = signing.sign_and_upload(stack.settings, reject, stack.kit.alice, document.approval_kb_id)
         await stack.run_of(seen["items"][0]["run_id"], "ICX-B-1").handle.signal("submit_approval", name)

@@ -41,7 +41,7 @@ def set_here(stack: Stack, waiting: Sequence[Json], name: str) -> Path:
     folder = stack.settings.state / name
     folder.mkdir()
     for one in waiting:
-        document, data = signing.read_request(stack.settings, one["request_kb_id"])
+        document, data = signing.read_request(stack.settings, one["run_id"], one["request_kb_id"])
         statement = signing.answer(document, data, stack.kit.alice, "approve")
         kb_id = signing.sign_and_upload(
             stack.settings, statement, stack.kit.alice, f"knowledge/dev/{name}/{one['document_id']}.md"
@@ -156,6 +156,7 @@ async def test_a_queue_goes_on_after_a_void(stack: Stack, cutter: Cutter) -> Non
     queue = ("orchestrate", "batch", "--queue", str(path))
     async with stack.workers():
         assert (await cutter(*queue, "--wait")).code == 3
+        await _signs_no_document_in_anothers_place(cutter, batch_id, await waiting(batch, CUT))
         told = await cutter("cancel", batch_id, "--reason", "the texts are wrong", "--json")
         assert (told.code, told.json["next"]) == (0, f"cutter status {batch_id}")
         await batch.until_state("batch_voided")
@@ -163,6 +164,21 @@ async def test_a_queue_goes_on_after_a_void(stack: Stack, cutter: Cutter) -> Non
         seen = await batch.until_state("batch_awaiting_cut_authz_set")
     assert set(batch.outcomes(seen).values()) == {"at_sg1"}
     assert stack.database.value("select count(*) from cutter_governance.run") == 4
+
+
+async def _signs_no_document_in_anothers_place(cutter: Cutter, batch_id: str, items: Sequence[Json]) -> None:
+    """Somebody has put the second one's request, which is genuine, at the place of the first one's."""
+    kb = Path(str(cutter.stack.settings.kb).removeprefix("file://"))
+    first, second = (kb / one["request_kb_id"] for one in items)
+    shown = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    name, said = items[0]["document_id"], f"none that {items[0]['run_id']} made: do not sign"
+    for command in (("approve", "--batch", batch_id, "--only", name), ("approve", name), ("reject", name)):
+        reason = ("--reason", "x") if command[0] == "reject" else ()
+        told = await cutter.signed(*command, *reason)
+        assert (told.code, said in told.err) == (4, True), told
+    assert not list(kb.rglob("*.asc")), "nothing was signed"
+    first.write_bytes(shown)
 
 
 async def test_skip_completed_leaves_out_what_is_law_and_what_failed_before(stack: Stack, cutter: Cutter) -> None:

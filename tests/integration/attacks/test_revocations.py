@@ -25,7 +25,7 @@ def test_an_approval_of_another_run_cannot_be_revoked_from_here(deployment: Depl
 
 def test_an_approval_can_be_taken_back_before_anybody_hands_it_over(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
-    document, data = signing.read_request(deployment.settings, deployment.request(run_id, Sovereign.CUT))
+    document, data = signing.read_request(deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT))
     who = deployment.keys.signing()
     statement = signing.answer(document, data, who, schema.APPROVE)
     kb_id = signing.sign_and_upload(deployment.settings, statement, who, document.approval_kb_id)

@@ -40,6 +40,11 @@ select kb_id from cutter_governance.approval_request
 where run_id = %(run_id)s and status = 'requested' and kb_id is not null
 order by requested_at desc limit 1
 
+-- name: asked_by_run
+select exists (
+    select from cutter_governance.approval_request
+    where run_id = %(run_id)s and challenge = %(challenge)s and request_sha256 = %(request_sha256)s)
+
 -- name: units_were_written
 select exists (
     select from cutter_governance.gate_receipt
