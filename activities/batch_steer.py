@@ -57,12 +57,12 @@ def steer_batch(deps: Deps, input: SteerInput) -> Steering:
 
 
 def halt_batch(deps: Deps, input: HaltInput) -> StateView:
-    """Start nothing more, or go on; whoever steers the batch is woken by the database."""
+    """Start nothing more; whoever steers the batch is woken by the database. Only the operator lets it go on."""
     with single(deps.pool(Role.READ)) as connection:
         answer = connection.execute(
             "select cutter_governance.fn_batch_halt(%s, %s, %s)", (input.batch_id, input.kind, input.reason)
         ).fetchone()
-    return StateView(state="", code=str((answer or [None])[0] or "goes_on"))
+    return StateView(state="", code=str((answer or [""])[0]))
 
 
 def _big(step: Steering, input: SteerInput) -> bool:

@@ -425,10 +425,10 @@ class Steering:
 
 @dataclass(frozen=True, kw_only=True)
 class HaltInput:
-    """Start nothing more and stop what runs; `kind` None goes on."""
+    """Start nothing more and stop what runs."""
 
     batch_id: str
-    kind: Literal["stop", "cancel"] | None
+    kind: Literal["stop", "cancel"]
     reason: str
 
 

@@ -46,24 +46,31 @@ def view(settings: Settings, batch_id: str) -> Json:
         return registry.view(connection, ids.batch_id(batch_id))
 
 
-def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> None:
-    """Start nothing more and stop what runs (`stop`, `cancel`), or go on (None). Works while Temporal is down."""
+def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> str:
+    """Start nothing more and stop what runs (`stop`, `cancel`), or go on (None). Works while Temporal is down.
+
+    What it is halted by now; that is another kind where an earlier halt outweighs this one. Empty for none.
+    """
     with translated(), connect(settings, OPERATOR) as connection:
-        connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
+        answer = connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
+        return str((answer.fetchone() or [""])[0] or "")
 
 
-def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> str:
-    """Halt it, and see to it that somebody steers it where documents are still to be told; what to know, or nothing."""
+def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str, str]:
+    """Halt it, and see to it that somebody steers it where documents are still to be told.
+
+    (What it is halted by now, what to know or nothing.)
+    """
     over = is_over(view(settings, batch_id))
-    halt(settings, batch_id, kind, reason)
+    halted = halt(settings, batch_id, kind, reason)
     seen = view(settings, batch_id)
-    if not steering.decide(seen, window=limits.BATCH_WINDOW).stops:
-        return ""
-    try:
-        asyncio.run(_steered(settings, seen["batch"], over=over))
-    except Unavailable:
-        return "Temporal does not answer: the halt is recorded; type this again when it does"
-    return ""
+    note = "" if halted == kind else f"it was halted before, which stays: {seen['batch']['halted_reason']}"
+    if steering.decide(seen, window=limits.BATCH_WINDOW).stops:
+        try:
+            asyncio.run(_steered(settings, seen["batch"], over=over))
+        except Unavailable:
+            note = "Temporal does not answer: the halt is recorded; type this again when it does"
+    return halted, note
 
 
 async def _steered(settings: Settings, batch: Json, *, over: bool) -> None:

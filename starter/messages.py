@@ -158,8 +158,8 @@ def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, a
     state = seen["batch"]["state"]
     if state in ENDS and all(one["ended"] or not one["run_id"] for one in seen["items"]):
         raise Refused(f"batch {batch_id} is over as {state}: nothing to {kind}", code="batch_ended")
-    note = batches.stop(settings, batch_id, kind, reason)
-    found = {"batch_id": batch_id, "status": "accepted", "halted": kind, "reason": reason, "note": note,
+    halted, note = batches.stop(settings, batch_id, kind, reason)
+    found = {"batch_id": batch_id, "status": "accepted", "halted": halted, "reason": reason, "note": note,
              "next": f"cutter status {batch_id}"}  # fmt: skip
     _show(found, as_json=as_json)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from temporalio import workflow
 from temporalio.common import RawValue, WorkflowIDReusePolicy
@@ -45,7 +45,7 @@ LOOK_AGAIN = timedelta(seconds=60)
 """After an outage the database is asked again so often, until the batch's own cap."""
 
 ORDERS_MAX = 50
-"""Stops, cancels and resumes that wait; a batch needs no more to know what people want."""
+"""Stops and cancels that wait; a batch needs no more to know what people want."""
 
 Answer = dict[str, Any]
 
@@ -192,13 +192,12 @@ class Batch:
             ]
         )
 
-    def _order(self, kind: str, argument: Any) -> None:
+    def _order(self, kind: Literal["stop", "cancel"], argument: Any) -> None:
         reason = argument.get("reason") if isinstance(argument, dict) else argument
         text = " ".join(reason.split()) if isinstance(reason, str) else ""
         if len(self.orders) < ORDERS_MAX:
-            halt: Any = None if kind == "resume" else kind
             said = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
-            self.orders.append(HaltInput(batch_id=self.board.batch_id, kind=halt, reason=said))
+            self.orders.append(HaltInput(batch_id=self.board.batch_id, kind=kind, reason=said))
 
     async def _carry_out_orders(self) -> None:
         """One after the other; the database tells the activity that waits."""
@@ -206,7 +205,7 @@ class Batch:
             await workflow.wait_condition(lambda: bool(self.orders and self.board.batch_id))
             order = replace(self.orders[0], batch_id=self.board.batch_id)
             try:
-                done: StateView = await self._ask("halt_batch", order, StateView, order.kind or "resume")
+                done: StateView = await self._ask("halt_batch", order, StateView, order.kind)
             except Away as problem:
                 await self._outage(str(problem))
                 continue
@@ -214,7 +213,7 @@ class Batch:
                 # Asking again would not help, and a batch with an order that waits never ends.
                 done = StateView(state="", code=f"refused: {problem}")
             self.orders = self.orders[1:]
-            self.board.say(f"{order.kind or 'resume'}: {done.code[:300]} ({order.reason})")
+            self.board.say(f"{order.kind}: {done.code[:300]} ({order.reason})")
             workflow.set_current_details(view.details(self.board))
 
     @workflow.signal(name="stop", description='Stop every document at its next boundary: {"reason": "…"}')
@@ -224,10 +223,6 @@ class Batch:
     @workflow.signal(name="cancel", description='Cancel what has written nothing, stop the rest: {"reason": "…"}')
     def cancel(self, *messages: Any) -> None:
         self._order("cancel", messages[0] if messages else None)
-
-    @workflow.signal(name="go_on", description="Start what is pending again, after a stop")
-    def go_on(self, *messages: Any) -> None:
-        self._order("resume", messages[0] if messages else None)
 
     @workflow.signal(dynamic=True)
     def unknown(self, name: str, _arguments: Sequence[RawValue]) -> None:

@@ -126,7 +126,8 @@ def summarise(view: Json, *, attended: bool) -> Summary:
     state = batch_state(items, halted=batch["halted"] is not None)
     moving = any(one.stage in IN_MOTION for one in items)
     at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
-    pending = any(one.stage is Stage.PENDING for one in items)
+    # What a signature takes in again, begins as soon as there is room for it.
+    pending = any(one.stage is Stage.PENDING for one in items) or any(one["included"] for one in view["items"])
     if batch["halted"] and not moving:
         # What was not started, or waits for people, is for another day; the way on is `resume-batch`.
         state = state if state in ENDS else BatchState.FAILED_PARTIAL

@@ -28,6 +28,27 @@ def test_whoever_lets_a_batch_go_on_gives_it_its_whole_time_again(stack: Stack) 
     assert batches.view(stack.settings, batch_id)["age_seconds"] < 3_600
 
 
+def test_a_persons_stop_outweighs_the_cap_and_a_cancel_all(stack: Stack) -> None:
+    batch_id = support.register(stack, support.small_laws(stack, 1))
+    steered = "select cutter_governance.fn_batch_halt(%s, 'hard_cap', 'the night is over')"
+    assert stack.database.value(steered, (batch_id,), role="cutter_read") == "hard_cap"
+    assert batches.stop(stack.settings, batch_id, "stop", "let me look") == ("stop", "")
+    assert stack.database.value(steered, (batch_id,), role="cutter_read") == "stop"
+    assert batches.stop(stack.settings, batch_id, "cancel", "the text is wrong") == ("cancel", "")
+    halted, note = batches.stop(stack.settings, batch_id, "stop", "let me look")
+    assert (halted, note) == ("cancel", "it was halted before, which stays: the text is wrong")
+
+
+@pytest.mark.parametrize("kind", ["stop", "cancel"])
+def test_no_worker_lets_go_on_what_a_person_halted(stack: Stack, kind: str) -> None:
+    batch_id = support.register(stack, support.small_laws(stack, 1))
+    batches.halt(stack.settings, batch_id, kind, "the texts are wrong")
+    lifted = "select cutter_governance.fn_batch_halt(%s, null, 'a stranger says so')"
+    assert stack.database.value(lifted, (batch_id,), role="cutter_read") == "refused_operator_only"
+    assert batches.view(stack.settings, batch_id)["batch"]["halted"] == kind
+    assert batches.halt(stack.settings, batch_id, None, "it was right") == ""
+
+
 async def test_what_was_voided_is_no_longer_the_batch_s_run_once_the_queue_is_to_be_cut_again(stack: Stack) -> None:
     async with stack.workers():
         batch = await support.start(stack, 1)

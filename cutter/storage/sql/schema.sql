@@ -337,7 +337,12 @@ begin
     if not found then
         return 'unknown_batch';
     end if;
-    if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel') then
+    if p_halted is null and session_user = 'cutter_read' then
+        return 'refused_operator_only';
+    end if;
+    if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel')
+        and not (p_halted = 'stop' and v_before = 'hard_cap')
+    then
         return v_before;
     end if;
     if p_halted is null then

@@ -150,6 +150,22 @@ async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, bat
     assert (told.code, "0 findings" in told.out) == (0, True), told
 
 
+async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(stack: Stack, cutter: Cutter) -> None:
+    stack.register("ICX-P-1", POISON)
+    path, batch_id = queue_file(stack, [{"document_id": "ICX-P-1"}])
+    batch = batch_of(stack, batch_id)
+    async with stack.workers():
+        ended = await cutter("orchestrate", "batch", "--queue", str(path), "--quarantine", "--wait", "--json")
+        assert (ended.code, ended.json["state"], ended.json["partial"]) == (1, "batch_failed_partial", False)
+        await batch.handle.result()
+        stack.register("ICX-P-1", support.law(1))
+        signed = await cutter.signed(
+            "approve", "--batch", batch_id, "--decision", "include_failed", "--reason", "its text was corrected"
+        )
+        assert (signed.code, signed.json["accepted"]) == (0, ["ICX-P-1"])
+        await batch.until_state("batch_awaiting_cut_authz_set")
+
+
 async def test_a_queue_goes_on_after_a_void(stack: Stack, cutter: Cutter) -> None:
     path, batch_id = queue_file(stack, support.small_laws(stack, 2))
     batch = batch_of(stack, batch_id)

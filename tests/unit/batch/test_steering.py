@@ -81,6 +81,15 @@ def test_a_batch_is_not_over_while_what_was_voided_stands_in_a_queue() -> None:
     assert steering.summarise(view(item("ICX-A", "voided_cancelled"), halted="cancel"), attended=True).over
 
 
+def test_a_batch_is_not_over_while_what_a_signature_takes_in_again_waits_for_room() -> None:
+    failed = item("ICX-A", "failed_mark")
+    assert steering.summarise(view(failed, age=1.0), attended=True).over
+    signed = view({**failed, "included": True}, age=1.0)
+    assert steering.decide(signed, window=9, rooms={"default": 0}).starts == ("ICX-A",)
+    assert not steering.summarise(signed, attended=True).over
+    assert steering.summarise(view({**failed, "included": True}, halted="stop", age=1.0), attended=True).over
+
+
 def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:
     queued = {"queue": "error_queue", "queue_state": "stopped_cancel"}
     seen = view(

@@ -262,7 +262,8 @@ end
 $$;
 
 -- Nothing more is started; null goes on, also with what could not be started before. Who halted first stays on record,
--- but a cancel outweighs all.
+-- but a person's stop outweighs the cap, which lets people go on signing, and a cancel outweighs all. No worker lifts a
+-- halt: what reaches one through Temporal may delay and stop, not let go on what people stopped.
 create function cutter_governance.fn_batch_halt(p_batch_id text, p_halted text, p_reason text) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -274,7 +275,12 @@ begin
     if not found then
         return 'unknown_batch';
     end if;
-    if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel') then
+    if p_halted is null and session_user = 'cutter_read' then
+        return 'refused_operator_only';
+    end if;
+    if p_halted is not null and v_before is not null and (p_halted <> 'cancel' or v_before = 'cancel')
+        and not (p_halted = 'stop' and v_before = 'hard_cap')
+    then
         return v_before;
     end if;
     if p_halted is null then
