@@ -197,7 +197,7 @@ def _reviews(deps: Deps, connection: Connection, view: Json) -> list[Entry]:
         for one in steering.waiting_at(view, gate):
             if one["request_kb_id"] is None or (one["queue"], one["queue_state"]) == (steering.REVIEW, one["state"]):
                 continue
-            reason = _uncovered(deps, connection, view["batch"]["batch_id"], gate, one)
+            reason = _uncovered(deps, connection, view, gate, one)
             if reason:
                 found.append(
                     Entry(
@@ -211,8 +211,12 @@ def _reviews(deps: Deps, connection: Connection, view: Json) -> list[Entry]:
     return found
 
 
-def _uncovered(deps: Deps, connection: Connection, batch_id: str, gate: str, one: Json) -> str:
-    """Why what was signed before does not open the gate; empty while some of it has not been judged yet."""
+def _uncovered(deps: Deps, connection: Connection, view: Json, gate: str, one: Json) -> str:
+    """Why what was signed before does not open the gate; empty while some of it has not been judged yet.
+
+    What was not judged after a while was laid there later, or is a copy: the run has not been told of it.
+    """
+    batch_id = view["batch"]["batch_id"]
     run = {"batch_id": batch_id, "document_id": one["document_id"], "mode": "live"}
     names = signed_before(deps, run, gate)
     if not names:
@@ -221,8 +225,12 @@ def _uncovered(deps: Deps, connection: Connection, batch_id: str, gate: str, one
     verdicts = connection.cursor(row_factory=dict_row).execute(query("newest_verdicts_on"), asked).fetchall()
     signers = {one["fingerprint"] for one in verdicts if one["good"]}
     # Enough of them since the batch was looked at: the run goes on by itself.
-    if len(verdicts) < len(names) or len(signers) >= verdicts[0]["needed"]:
+    if verdicts and len(signers) >= verdicts[0]["needed"]:
         return ""
+    if len(verdicts) < len(names) and not steering.longer_ago(view, one["state_at"], limits.STEER_UNHEARD_SECONDS):
+        return ""
+    if not verdicts:
+        return f"the run was not told of {', '.join(names)}"
     refused = [str(one["reason"]) for one in verdicts if not one["good"]]
     return "; ".join(refused) or f"{len(signers)} signed it, and the policy asks for {verdicts[0]['needed']}"
 

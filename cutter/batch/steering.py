@@ -147,13 +147,17 @@ def summarise(view: Json, *, attended: bool) -> Summary:
 
 def unheard(view: Json, seconds: float) -> list[Json]:
     """The items whose run was registered longer ago than that and has begun nothing."""
-    now = datetime.fromisoformat(view["batch"]["began_at"]) + timedelta(seconds=view["age_seconds"])
-    latest = now - timedelta(seconds=seconds)
     return [
         one
         for one in view["items"]
-        if one["state"] == "pending" and not one["ended"] and datetime.fromisoformat(one["created_at"]) < latest
+        if one["state"] == "pending" and not one["ended"] and longer_ago(view, one["created_at"], seconds)
     ]
+
+
+def longer_ago(view: Json, at: str, seconds: float) -> bool:
+    """True for one of the database's times that was more than so many seconds before the view was taken."""
+    now = datetime.fromisoformat(view["batch"]["began_at"]) + timedelta(seconds=view["age_seconds"])
+    return datetime.fromisoformat(at) < now - timedelta(seconds=seconds)
 
 
 def unheeded(one: Json) -> bool:

@@ -7,8 +7,12 @@ import asyncio
 import pytest
 import uuid_utils
 
+from cutter import limits
 from cutter.approvals.policy import Tier
+from cutter.batch import documents
 from cutter.batch.registry import Options
+from cutter.kb.store import Store
+from cutter.kb.writing import put
 from starter import evidence
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
@@ -33,6 +37,13 @@ def proves_itself(stack: Stack, runs: int) -> None:
         checked = evidence.checks(made.data, head=made.head, sha256=made.sha256)
         assert sealed
         assert not evidence.failed(checked), checked
+
+
+def copied(stack: Stack, name: str) -> None:
+    """The same approval once more beside itself, which is judged no second time."""
+    store = Store(stack.settings.kb)
+    for ending in ("", ".asc"):
+        put(store, f"{name.removesuffix('.md')}.copy.md{ending}", store.get(f"{name}{ending}"))
 
 
 async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_for_review(stack: Stack) -> None:
@@ -69,7 +80,10 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
 
 
 @pytest.mark.parametrize("changed", [{"enact_tier": Tier.HIGH}], indirect=True)
-async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_have(stack: Stack) -> None:
+async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_have(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "STEER_UNHEARD_SECONDS", 2)
     batch_id = str(uuid_utils.uuid7())
     items = support.small_laws(stack, 2)
     async with stack.workers():
@@ -77,6 +91,7 @@ async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_
         await rehearsal.handle.result()
         await rehearsal.sign_before()
         await rehearsal.sign_before(leave_out=["ICX-B-2"], who=stack.kit.bob)
+        copied(stack, documents.pre_batched(batch_id, LIFECYCLE, "ICX-B-2"))
         night = await support.start(stack, items, Options.overnight(), batch_id)
         result = await asyncio.wait_for(night.handle.result(), 120)
         assert result.totals == {"at_sg2": 1, "enacted": 1, "human_review_queue": 1, "settled": 1}
