@@ -18,7 +18,7 @@ BUSY = "STOP_RUN_BUSY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A registered document. The runs are those of its newest source version; `open_run` is a run of any version."""
+    """A registered document. The runs are those of its newest source version; `open_run`: of any version and mode."""
 
     docprefix: str
     tenant: str

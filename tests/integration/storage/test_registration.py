@@ -12,6 +12,7 @@ from activities.begin import mint_run_id
 from cutter.batch import registry
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
+from cutter.messages import Mode
 from starter import runs
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
@@ -101,6 +102,32 @@ def test_of_two_registrations_at_once_one_is_told_of_the_other(deployment: Deplo
     with meanwhile(second, lambda: one(second, REGISTER, ask)) as said:
         first.commit()
     assert (said.result()["status"], said.result()["run_id"]) == ("busy", made["run_id"])
+
+
+@pytest.mark.parametrize(("mode", "other"), [("live", "dryrun"), ("dryrun", "live"), ("dryrun", "dryrun")])
+def test_a_batch_starts_no_run_beside_an_open_one_whatever_the_modes(
+    deployment: Deployment, mode: Mode, other: str
+) -> None:
+    """One workflow a document: a run that could not have it would keep its lane and its batch for ever."""
+    early, late = (deployment.register(law(2)) for _ in range(2))
+    held = register(deployment, early, mode=other)["run_id"]
+    batch_id = str(uuid_utils.uuid7()) + ("-dryrun" if mode == "dryrun" else "")
+    with deployment.database.connect("cutter_operator") as connection:
+        data = queue_yaml([{"document_id": name} for name in (early, late)], batch_id[:36])
+        options = registry.Options(mode=mode)
+        admitted = registry.admit(connection, data, options)
+        registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+    assert [one["decided"] for one in admitted.rows] == ["busy", None]
+    assert held in admitted.rows[0]["reason"]
+    opened = register(deployment, late, mode=other)["run_id"]
+    start = "select cutter_governance.fn_batch_item_start(%s, %s, %s, 'olga')"
+    refused = deployment.database.value(start, (batch_id, late, mint_run_id()), role="cutter_read")
+    assert (refused["status"], refused["run_id"]) == ("busy", opened)
+    deployment.database.value("select cutter_governance.fn_run_move(%s, 'voided_cancelled', 'a test')", (opened,))
+    made = deployment.database.value(start, (batch_id, late, mint_run_id()), role="cutter_read")
+    assert made["status"] == "registered"
+    found = deployment.database.value(start, (batch_id, late, mint_run_id()), role="cutter_read")
+    assert (found["status"], found["run_id"]) == ("found", made["run_id"])
 
 
 @pytest.mark.parametrize(

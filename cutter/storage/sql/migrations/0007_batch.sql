@@ -172,6 +172,7 @@ end
 $$;
 
 -- Registers the run of an item that has none of its own that could still end well. `waits`: its tenant is at a cap.
+-- `busy`: another run of the document is open, of whatever mode.
 create function cutter_governance.fn_batch_item_start(
     p_batch_id text, p_document_id text, p_run_id text, p_starter text) returns jsonb
 language plpgsql security definer
@@ -181,6 +182,7 @@ declare
     v_batch cutter_governance.batch;
     item cutter_governance.batch_item;
     newest cutter_governance.run;
+    other cutter_governance.run;
     verdict cutter_governance.approval_verdict;
     answer jsonb;
 begin
@@ -209,6 +211,15 @@ begin
         if not found or newest.state not like 'failed\_%' then
             return jsonb_build_object('status', 'refused', 'code', 'run_of_this_batch_ended', 'run_id', newest.run_id);
         end if;
+    end if;
+    -- a document has one workflow, so an open rehearsal holds up a live run too, and the other way round; the global chain
+    -- is locked first, so that of two batches that ask at once the later one sees what the other has made
+    perform from cutter_governance.audit_head where chain = 'global' for update;
+    select * into other from cutter_governance.run
+    where document_id = p_document_id and ended_at is null order by created_at desc limit 1;
+    if found then
+        return jsonb_build_object('status', 'busy', 'run_id', other.run_id, 'document_id', p_document_id,
+            'mode', other.mode, 'state', other.state);
     end if;
     answer := cutter_governance.fn_run_register(
         p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, newest.run_id);

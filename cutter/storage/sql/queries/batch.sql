@@ -46,7 +46,7 @@ order by q.queue, q.entered_at
 -- name: batch_known
 select d.doc_code, d.address_docprefix, d.tenant, v.profile_id,
     (select r.run_id from cutter_governance.run r
-     where r.document_id = d.doc_code and r.mode = 'live' and r.ended_at is null
+     where r.document_id = d.doc_code and r.ended_at is null
      order by r.created_at desc limit 1) as open_run,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.mode = 'live' and r.state = 'closeout_reported'
