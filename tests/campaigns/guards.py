@@ -399,6 +399,23 @@ BATCHES = (
         ("what it depends on", " and good.issuperset(item.depends_on)", "",
          "unit/batch/test_batch_plan.py::test_a_dependent_begins_when_all_it_needs_is_law"),
     ),
+    *_of(
+        "cutter/batch/steering.py", "unit/batch/test_steering.py",
+        ("a signed document that nobody waits for", ' or any(one["included"] for one in view["items"])', "",
+         "::test_a_batch_is_not_over_while_what_a_signature_takes_in_again_waits_for_room"),
+    ),
+    *_of(
+        f"{_SQL}0007_batch.sql", "workflow/test_batch_resumed_late.py",
+        ("a worker that lifts a halt", "if p_halted is null and session_user = 'cutter_read' then", "if false then",
+         "::test_no_worker_lets_go_on_what_a_person_halted"),
+        ("a cap that outweighs a person's stop", "and not (p_halted = 'stop' and v_before = 'hard_cap')", "",
+         "::test_a_persons_stop_outweighs_the_cap_and_a_cancel_all"),
+    ),
+    *_of(
+        "starter/signing.py", "integration/attacks/test_writers_of_the_knowledge_base.py",
+        ("another run's request", "    if not row[0]:", "    if False:",
+         "::test_a_genuine_request_of_another_run_is_not_signed_in_its_place"),
+    ),
 )  # fmt: skip
 
 MARKING = _of(
