@@ -350,6 +350,10 @@ STEER_UNHEARD_SECONDS = 30
 """A run that a batch registered and nothing has begun is named to the batch's workflow again after so long: the answer
 that named it first may have been lost with its worker. So is a stop that has not come about."""
 
+HALT_MARGIN_SECONDS = 300
+"""A halted batch waits for its documents so much longer than the longest gate may take; then it ends without those that
+have come to no stop, and its report names them."""
+
 BATCH_CLOSING_SECONDS = 30
 """A batch's workflow that has seen its batch over closes within this: the folder of a thousand documents is written
 meanwhile. A resume waits so long for it, since that workflow would not notice."""

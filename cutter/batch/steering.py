@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from cutter import limits
 from cutter.batch import plan
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
 from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
+from cutter.gates.catalogue import LONGEST_CAP_SECONDS
 from cutter.messages import BatchStop
 
 Json = dict[str, Any]
@@ -24,6 +26,9 @@ QUEUES = (ERROR, QUARANTINE, REVIEW)
 SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_authz"}
 AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz"}
 IN_MOTION = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
+
+HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + limits.HALT_MARGIN_SECONDS
+"""After a halt a document has come to a stop by then, or will not: its workflow may be gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,10 +133,11 @@ def summarise(view: Json, *, attended: bool) -> Summary:
     at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
     # What a signature takes in again, begins as soon as there is room for it.
     pending = any(one.stage is Stage.PENDING for one in items) or any(one["included"] for one in view["items"])
-    if batch["halted"] and not moving:
-        # What was not started, or waits for people, is for another day; the way on is `resume-batch`.
+    late = batch["halted"] is not None and view["halted_seconds"] > HEARD_BY_SECONDS
+    if batch["halted"] and (late or not moving):
+        # What was not started, waits for people or heeds no stop is for another day; the way on is `resume-batch`.
         state = state if state in ENDS else BatchState.FAILED_PARTIAL
-        over = batch["halted"] == "hard_cap" or not at_people
+        over = late or batch["halted"] == "hard_cap" or not at_people
     else:
         unanswered = [one for one in at_people if attended or not one.in_review]
         over = not (moving or pending or unanswered)

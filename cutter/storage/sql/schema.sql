@@ -352,6 +352,7 @@ begin
     end if;
     update cutter_governance.batch
     set halted = p_halted, halted_reason = case when p_halted is not null then left(p_reason, 500) end,
+        halted_at = case when p_halted is not null then clock_timestamp() end,
         -- whoever lets it go on gives it its whole time again: a night's batch is signed the next day
         began_at = case when p_halted is null then clock_timestamp() else began_at end
     where batch_id = p_batch_id;
@@ -533,6 +534,7 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
     select jsonb_build_object(
         'batch', to_jsonb(b),
         'age_seconds', extract(epoch from clock_timestamp() - b.began_at),
+        'halted_seconds', extract(epoch from clock_timestamp() - b.halted_at),
         'items', (
             select coalesce(jsonb_agg(jsonb_build_object(
                 'document_id', i.document_id, 'position', i.position, 'priority', i.priority, 'depends_on', i.depends_on,
@@ -3337,6 +3339,7 @@ CREATE TABLE cutter_governance.batch (
     state_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     halted text,
     halted_reason text,
+    halted_at timestamp with time zone,
     began_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     again_at timestamp with time zone,
     ended_at timestamp with time zone,

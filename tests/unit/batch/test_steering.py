@@ -7,6 +7,7 @@ from views import BATCH_ID, Json, item, view
 
 from cutter.batch import documents, steering
 from cutter.batch.steering import Halt, Orders
+from cutter.gates.catalogue import LONGEST_CAP_SECONDS
 from cutter.messages import BatchStop
 
 RUNNING = item("ICX-A", "marked")
@@ -88,6 +89,30 @@ def test_a_batch_is_not_over_while_what_a_signature_takes_in_again_waits_for_roo
     assert steering.decide(signed, window=9, rooms={"default": 0}).starts == ("ICX-A",)
     assert not steering.summarise(signed, attended=True).over
     assert steering.summarise(view({**failed, "included": True}, halted="stop", age=1.0), attended=True).over
+
+
+@pytest.mark.parametrize("halted", ["hard_cap", "stop", "cancel", "failure", "critical"])
+@pytest.mark.parametrize("state", ["pending", "marked", "leg_b_recorded", "awaiting_lifecycle_authorization"])
+def test_a_halted_batch_ends_although_a_document_comes_to_no_stop(halted: str, state: str) -> None:
+    """Such as one whose workflow was terminated: waiting on would keep the report and all nights behind it."""
+    stuck = item("ICX-A", state, latched=True, approved=True)
+    still = view(stuck, halted=halted, halt_age=steering.HEARD_BY_SECONDS)
+    assert not steering.summarise(still, attended=False).over
+    later = steering.summarise({**still, "halted_seconds": steering.HEARD_BY_SECONDS + 1}, attended=False)
+    assert (later.over, later.state) == (True, "batch_failed_partial")
+    body = documents.batch_report(
+        {"policy": "default", "queue_sha256": "", "created_by": "olga", "created_at": "", **still["batch"]},
+        [{**stuck, "shown": "writing", "command": documents.command_of(stuck)}], later.totals, "over its cap",
+    )  # fmt: skip
+    assert f"| ICX-A | writing | {state} | run of ICX-A | `cutter reconcile` |" in body
+
+
+def test_whoever_halts_gives_every_gate_the_time_that_it_may_take() -> None:
+    assert steering.HEARD_BY_SECONDS > LONGEST_CAP_SECONDS
+    assert not steering.summarise(view(RUNNING, age=1e9), attended=True).over
+    told = item("ICX-A", "awaiting_cut_authorization", latched=True)
+    for age, over in ((1.0, False), (steering.HEARD_BY_SECONDS + 1, True)):
+        assert steering.summarise(view(told, halted="stop", halt_age=age), attended=True).over is over
 
 
 def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:

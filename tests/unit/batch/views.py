@@ -18,9 +18,12 @@ def item(name: str, state: str | None = None, **more: Any) -> Json:
     }  # fmt: skip
 
 
-def view(*items: Json, state: str = "batch_failed_partial", age: float = 1e9, **batch: Any) -> Json:
+def view(
+    *items: Json, state: str = "batch_failed_partial", age: float = 1e9, halt_age: float = 0.0, **batch: Any
+) -> Json:
     made = {
         "batch_id": BATCH_ID, "mode": "live", "policy": "default", "unattended": False, "lanes": 4, "weights": {},
         "hard_cap_seconds": 3600.0, "state": state, "halted": None, "halted_reason": None, **batch,
     }  # fmt: skip
-    return {"batch": made, "age_seconds": age, "items": list(items)}
+    halted = halt_age if made["halted"] else None
+    return {"batch": made, "age_seconds": age, "halted_seconds": halted, "items": list(items)}

@@ -45,7 +45,8 @@ class Facts:
         }  # fmt: skip
 
     def whole(self) -> Json:
-        view = {"batch": self.batch, "age_seconds": 1.0, "items": self.items}
+        halted = 1.0 if self.batch["halted"] else None
+        view = {"batch": self.batch, "age_seconds": 1.0, "halted_seconds": halted, "items": self.items}
         return {"view": view, **self.made}
 
     def add(
@@ -71,8 +72,8 @@ class Facts:
             "document_id": name, "position": number, "priority": 100, "depends_on": [], "critical": False,
             "tenant": "default", "source_uri": None, "decided": None, "reason": None, "run_id": run, "state": None,
             "outcome": outcome, "ended": False, "state_at": None, "created_at": None, "ended_at": None,
-            "latched": False, "gate": None, "request_kb_id": None, "expires_at": None, "approved": False,
-            "queue": None, "queue_code": None, "queue_kb_id": None, "queue_state": None, **more,
+            "included": False, "latched": False, "gate": None, "request_kb_id": None, "expires_at": None,
+            "approved": False, "queue": None, "queue_code": None, "queue_kb_id": None, "queue_state": None, **more,
         }  # fmt: skip
         self.items.append(item)
         if run is not None:

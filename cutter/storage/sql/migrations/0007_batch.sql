@@ -22,6 +22,7 @@ create table cutter_governance.batch (
     -- strict, critical, a person's stop or cancel, the hard cap: nothing more is started
     halted text check (halted in ('failure', 'critical', 'stop', 'cancel', 'hard_cap')),
     halted_reason text,
+    halted_at timestamptz,
     began_at timestamptz not null default clock_timestamp(),
     -- documents whose run was voided before this are cut again
     again_at timestamptz,
@@ -83,6 +84,7 @@ as $$
     select jsonb_build_object(
         'batch', to_jsonb(b),
         'age_seconds', extract(epoch from clock_timestamp() - b.began_at),
+        'halted_seconds', extract(epoch from clock_timestamp() - b.halted_at),
         'items', (
             select coalesce(jsonb_agg(jsonb_build_object(
                 'document_id', i.document_id, 'position', i.position, 'priority', i.priority, 'depends_on', i.depends_on,
@@ -301,6 +303,7 @@ begin
     end if;
     update cutter_governance.batch
     set halted = p_halted, halted_reason = case when p_halted is not null then left(p_reason, 500) end,
+        halted_at = case when p_halted is not null then clock_timestamp() end,
         -- whoever lets it go on gives it its whole time again: a night's batch is signed the next day
         began_at = case when p_halted is null then clock_timestamp() else began_at end
     where batch_id = p_batch_id;

@@ -1,0 +1,58 @@
+"""One step of a batch on the real database: what a halt does to documents that do not move, or hold what it needs."""
+
+from __future__ import annotations
+
+import pytest
+import uuid_utils
+
+from activities.batch_steer import steer_batch
+from cutter.batch import documents, registry, steering
+from cutter.gates.catalogue import WorkerRole
+from cutter.kb.store import Store
+from cutter.messages import Steering, SteerInput
+from tests.support.batch import queue_yaml
+from tests.support.runs import Deployment, law
+
+AGE = "update cutter_governance.batch set halted_at = halted_at - %s * interval '1 second'"
+
+
+@pytest.fixture
+def batch_id(deployment: Deployment) -> str:
+    """A batch of two whose runs are registered; no workflow drives them."""
+    names = [deployment.register(law(2), document_id=f"ICX-{n}") for n in (1, 2)]
+    batch_id = str(uuid_utils.uuid7())
+    with deployment.database.connect("cutter_operator") as connection:
+        options = registry.Options()
+        admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
+        registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+    assert {one.document_id for one in step(deployment, batch_id).starts} == set(names)
+    return batch_id
+
+
+def step(deployment: Deployment, batch_id: str) -> Steering:
+    return steer_batch(deployment.deps[WorkerRole.CUTTER], SteerInput(batch_id=batch_id))
+
+
+def halt(deployment: Deployment, batch_id: str, kind: str | None) -> None:
+    deployment.database.value(
+        "select cutter_governance.fn_batch_halt(%s, %s, 'late')", (batch_id, kind), role="cutter_operator"
+    )
+
+
+def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_stop(
+    deployment: Deployment, batch_id: str
+) -> None:
+    halt(deployment, batch_id, "hard_cap")
+    told = step(deployment, batch_id)
+    assert (len(told.stops), told.over, told.report) == (2, False, "")
+    deployment.database.run(AGE, (steering.HEARD_BY_SECONDS,))
+    ended = step(deployment, batch_id)
+    assert (ended.over, ended.state, ended.totals) == (True, "batch_failed_partial", {"planning": 2})
+    report = Store(deployment.settings.kb).get(ended.report).decode()
+    assert report.count("| planning | pending |") == report.count("`cutter reconcile`") == 2
+    assert deployment.database.value("select ended_at is not null from cutter_governance.batch")
+    halt(deployment, batch_id, None)
+    with deployment.database.connect("cutter_operator") as connection:
+        seen = registry.view(connection, batch_id)
+    assert seen["halted_seconds"] is None, "what goes on has its whole time again"
+    assert documents.next_command(seen["batch"], steering.summarise(seen, attended=True)).endswith("--watch")
