@@ -18,7 +18,7 @@ from cutter.evidence.run_view import law_already, run_view
 from cutter.messages import Mode, RunInput, RunResult
 from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
-from starter import runs
+from starter import orders, runs
 from starter.batch_resume import resume_batch
 from starter.client import connect
 from starter.status import lines_of_run, render_run
@@ -110,9 +110,7 @@ async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, s
     client = await connect(settings)
     handle = client.get_workflow_handle(document_workflow_id(document_id), result_type=RunResult)
     answer: dict[str, Any] = {}
-    if not await runs.is_open(client, document_id, run_id):
-        again = RunInput(document_id=document_id, run_id=run_id, mode=seen["mode"], starter=seen["starter"])
-        handle = await runs.start(client, again, runs.turn_of(settings, document_id))
+    if await orders.ensure_open(settings, client, seen):
         answer = {"status": "accepted", "code": "started_again", "reason": "the run had no open workflow"}
     # A new execution of a stopped run waits as the old one did: one command is to move it on.
     if kb_id is not None or not answer or str(seen["state"]).startswith("stopped_"):

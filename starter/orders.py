@@ -103,16 +103,18 @@ async def _hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
     return await runs.resume(client, run["document_id"], kb_id)
 
 
-async def ensure_open(settings: Settings, client: Client, run: Json) -> None:
-    """Start the run's workflow again when it has none; another run's open workflow refuses."""
+async def ensure_open(settings: Settings, client: Client, run: Json) -> bool:
+    """Start the run's workflow again when it has none, then True; another run's open workflow refuses."""
     if run["ended_at"] is not None:
         raise Refused(f"{run['run_id']} is over as {run['outcome'] or run['state']}", code="run_ended")
-    if await open_execution_of(client, run) is None:
-        again = RunInput(
-            document_id=run["document_id"], run_id=run["run_id"], mode=run["mode"], starter=run["starter"],
-            batch_id=run["batch_id"], amends=run["amends"],
-        )  # fmt: skip
-        await runs.start(client, again, runs.turn_of(settings, run["document_id"]))
+    if await open_execution_of(client, run) is not None:
+        return False
+    again = RunInput(
+        document_id=run["document_id"], run_id=run["run_id"], mode=run["mode"], starter=run["starter"],
+        batch_id=run["batch_id"], amends=run["amends"],
+    )  # fmt: skip
+    await runs.start(client, again, runs.turn_of(settings, run["document_id"]))
+    return True
 
 
 async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Json:

@@ -137,21 +137,6 @@ def _open_run(settings: Settings, document_id: str) -> str | None:
     return str(row[0]) if row else None
 
 
-async def is_open(client: Client, document_id: str, run_id: str) -> bool:
-    """True when the document's workflow is open and is this run's."""
-    handle = client.get_workflow_handle(options.document_workflow_id(document_id))
-    try:
-        seen = await handle.describe()
-        if seen.status is None or seen.status.name != "RUNNING":
-            return False
-        status: Json = await handle.query("status", result_type=dict)
-        return status.get("run_id") == run_id
-    except RPCError as problem:
-        if problem.status is RPCStatusCode.NOT_FOUND:
-            return False
-        raise unanswered(problem) from None
-
-
 async def resume(client: Client, document_id: str, kb_id: str | None) -> Json:
     """Send the update `resume`; answers {status, code, reason}."""
     handle = client.get_workflow_handle(options.document_workflow_id(document_id))

@@ -110,7 +110,7 @@ class DocumentRun(Passage):
 
     async def _look(self, start: RunInput) -> None:
         """Register the run or find it: receipts that are sealed answer their gates, also in a new execution."""
-        self.board.document_id = start.document_id
+        self.board.document_id, self.board.run_id = start.document_id, start.run_id or ""
         first = BeginInput(run=start, first_execution_id=workflow.info().first_execution_run_id)
         seen: RunView = await self._registered(first)
         self.caps, self.sealed = seen.caps, set(seen.sealed)
@@ -139,7 +139,7 @@ class DocumentRun(Passage):
             try:
                 return await control("begin_run", first, RunView, self.caps, summary="ask the database for the run")
             except Away as problem:
-                await self._outage(f"stopped_unavailable_{problem.what}", str(problem), heeds_stops=False)
+                await self._outage(f"stopped_unavailable_{problem.what}", str(problem), registered=False)
             except Broken as problem:
                 raise ApplicationError(f"the run could not be registered: {problem}", non_retryable=True) from None
 

@@ -61,6 +61,8 @@ class Holding(Mailbox):
         self.sent_back = 0
         self.refusals_recorded = 0
         self.latched = False
+        self.heard = 0
+        """Messages that had come when an outage last looked for orders to try again at once."""
 
     # --- stopping -------------------------------------------------------------------------------------------------
 
@@ -244,8 +246,11 @@ class Holding(Mailbox):
             except Broken as problem:
                 await self._outage("stopped_unavailable_worker_error", f"{name}: {problem.code} {problem}")
 
-    async def _outage(self, state: str, reason: str, *, heeds_stops: bool = True) -> None:
-        """Wait until people resume it. What the step was for is not done, so a stop need not wait for that."""
+    async def _outage(self, state: str, reason: str, *, registered: bool = True) -> None:
+        """Wait until people resume it. What the step was for is not done, so a stop need not wait for that.
+
+        A run that is not registered cannot be stopped: a stop is one more try, and holds it once the database has it.
+        """
         board = self.board
         before, board.state = board.state, state
         board.retry(f"{state}: {reason}")
@@ -254,25 +259,34 @@ class Holding(Mailbox):
         self.filter_by()
         try:
             await workflow.wait_condition(
-                lambda: self._asked_to_resume() or (heeds_stops and self._told_to_stop()),
+                lambda: (
+                    self._asked_to_resume() or (self._told_to_stop() if registered else self._told_since_the_last_try())
+                ),
                 timeout=PARKED_AFTER,
                 timeout_summary="parked",
             )
         except TimeoutError:
             raise Ended(self.result(state, outcome="parked", reason=reason)) from None
-        if not self._asked_to_resume() and self.box.stop is not None:
-            board.state, board.note = before, ""
-            await self.stop_here(self.box.stop)
-        letter = next(one for one in self.box.letters if one.kb_id is None)
-        self.box = replace(self.box, letters=tuple(one for one in self.box.letters if one != letter))
-        self.reply(letter.ticket, "accepted", "resumed", "tried again")
         board.state, board.note = before, ""
+        if not self._asked_to_resume() and registered and self.box.stop is not None:
+            await self.stop_here(self.box.stop)
+        self.heard = self.box.tickets
+        self._answer_resume()
         self.show()
         self.filter_by()
+
+    def _answer_resume(self) -> None:
+        letter = next((one for one in self.box.letters if one.kb_id is None), None)
+        if letter is not None:
+            self.box = replace(self.box, letters=tuple(one for one in self.box.letters if one != letter))
+            self.reply(letter.ticket, "accepted", "resumed", "tried again")
 
     def _told_to_stop(self) -> bool:
         """True for a stop that nobody carries out yet."""
         return self.box.stop is not None and not self.latched
+
+    def _told_since_the_last_try(self) -> bool:
+        return self.box.stop is not None and self.box.tickets > self.heard
 
     def _asked_to_resume(self) -> bool:
         return any(letter.kb_id is None for letter in self.box.letters)

@@ -11,7 +11,8 @@ from datetime import timedelta
 import pytest
 from psycopg import sql
 from temporalio import activity
-from temporalio.worker import Worker
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
 from cutter import limits
 from cutter.approvals import schema
@@ -19,8 +20,9 @@ from cutter.gates.catalogue import WorkerRole
 from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.transitions_file import check
+from starter import orchestrate
 from starter.client import connect
-from tests.support.stack import Run, Stack
+from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
 from workflows import options
 from workflows.control import CONTROL_SECONDS
@@ -28,6 +30,26 @@ from workflows.control import CONTROL_SECONDS
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 SECOND = 1 / 60
 """Of a minute, for settings in minutes."""
+
+LOST = "stopped_unavailable_worker_cutter"
+
+
+class Losing(Interceptor):
+    """Loses every try of these activities; they are tried again at once, and then the run stops."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = set(names)
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        names = self.names
+
+        class Lost(ActivityInboundInterceptor):
+            async def execute_activity(self, input: ExecuteActivityInput) -> object:
+                if activity.info().activity_type in names:
+                    raise ApplicationError("the worker was lost")
+                return await super().execute_activity(input)
+
+        return Lost(next)
 
 
 def changed(**settings: object) -> pytest.MarkDecorator:
@@ -159,6 +181,40 @@ async def test_a_database_that_is_away_is_retried_in_sight_then_the_run_stops(st
         judged = [one.start_to_close_timeout.seconds for one in scheduled if one.activity_type.name == "judge_approval"]
         assert len(judged) > limits.RETRIES_A_GATE
         assert set(judged) == {CONTROL_SECONDS}, "a try after an outage has as much time as the first"
+
+
+async def test_a_run_that_met_an_outage_before_it_was_registered_goes_on_by_the_command_it_shows(stack: Stack) -> None:
+    losing = Losing("begin_run")
+    async with stack.workers(interceptors=[losing]):
+        run = await stack.start()
+        status = await run.until_shown(LOST)
+        assert status["next_command"] == f"cutter orchestrate resume --document-id {DOCUMENT}"
+        assert status["run_id"] == run.run_id
+        losing.names.clear()
+        answer = await _resume_by_command(run)
+        assert answer["answer"]["status"] == "accepted"
+        await run.until_requested(CUT)
+
+
+async def test_a_run_that_met_an_outage_before_it_was_registered_hears_a_cancel(stack: Stack) -> None:
+    """Each order is one more try; whoever gives it before the outage is over is heard by the next one."""
+    losing = Losing("begin_run")
+    async with stack.workers(interceptors=[losing]):
+        run = await stack.start()
+        await run.until_shown(LOST)
+        await run.handle.signal("cancel", {"reason": "not this year"})
+
+        async def tried_again() -> bool:
+            return len((await run.status())["retries"]) == 2
+
+        await until(tried_again, what="the cancel was one more try, in vain")
+        losing.names.clear()
+        await run.handle.signal("cancel", {"reason": "not this year"})
+        assert (await run.result()).state == "voided_cancelled"
+
+
+async def _resume_by_command(run: Run) -> dict[str, object]:
+    return await orchestrate._resume(run.stack.settings, (await run.sidecar())["run"], None, None)
 
 
 async def test_a_run_whose_approvers_file_is_away_hears_a_cancel(stack: Stack) -> None:
