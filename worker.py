@@ -24,11 +24,11 @@ from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
 
-from activities import build_activities, build_batch_activities
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
 from activities.gauges import Gauges
 from activities.history import freezing
 from activities.presence import INITIALIZING, Presence
+from activities.table import build_activities, build_batch_activities
 from cutter import __version__, limits, settings
 from cutter.approvals import scratch
 from cutter.build import build_id

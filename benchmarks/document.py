@@ -23,12 +23,12 @@ from typing import Any
 import psutil
 import structlog
 
-from activities import GATE_FUNCTIONS
 from activities.cut_leg_a import create_units
 from activities.cutplan import plan_of
 from activities.deps import Deps
 from activities.marked import pinned_read
 from activities.sovereign import judge_approval, open_request
+from activities.table import GATE_FUNCTIONS
 from benchmarks.wire import Counted, relay
 from cutter.approvals import schema
 from cutter.gates.catalogue import GATES, WorkerRole

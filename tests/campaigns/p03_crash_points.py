@@ -27,9 +27,9 @@ import psycopg
 import structlog
 from psycopg.rows import dict_row
 
-from activities import GATE_FUNCTIONS
 from activities.begin import begin_run
 from activities.sovereign import judge_approval, open_request
+from activities.table import GATE_FUNCTIONS
 from cutter.approvals import schema
 from cutter.errors import Unavailable
 from cutter.gates.catalogue import BY_NAME, GATES, Sovereign, WorkerRole

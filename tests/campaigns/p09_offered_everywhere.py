@@ -25,8 +25,8 @@ from typing import Any, LiteralString
 
 import structlog
 
-from activities import GATE_FUNCTIONS
 from activities.sovereign import judge_approval
+from activities.table import GATE_FUNCTIONS
 from cutter.approvals import schema
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import NotFound, Unavailable

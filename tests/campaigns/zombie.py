@@ -18,7 +18,7 @@ import structlog
 from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
-from activities import build_activities
+from activities.table import build_activities
 from cutter.gates.catalogue import WorkerRole
 from cutter.settings import Settings, load
 from cutter.storage import pools

@@ -22,11 +22,11 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from activities import GATE_FUNCTIONS
 from activities.begin import begin_run
 from activities.deps import ROLES_OF, Deps
 from activities.gate import Passed, run_gate
 from activities.sovereign import judge_approval, open_request
+from activities.table import GATE_FUNCTIONS
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.domain.digests import sha256_hex
