@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from activities import commands
-from activities.begin import caps_of
 from activities.deps import Deps
 from cutter import limits
 from cutter.batch import documents, registry
@@ -14,6 +13,7 @@ from cutter.domain import ids
 from cutter.errors import InvalidInput, NotFound
 from cutter.gates.catalogue import Role
 from cutter.messages import BatchInput, Steering
+from cutter.registration import caps_of
 from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection

@@ -6,7 +6,6 @@ from dataclasses import asdict, replace
 from datetime import datetime
 
 from activities.batch_begin import put_queue
-from activities.begin import caps_of
 from activities.deps import Deps
 from cutter import limits
 from cutter.batch import documents, nights, registry
@@ -15,6 +14,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound
 from cutter.gates.catalogue import Role
 from cutter.messages import BatchInput, NightStart
+from cutter.registration import caps_of
 from cutter.storage.batch_folder import keep_queue
 from cutter.storage.faults import translated
 

@@ -17,7 +17,6 @@ from activities import commands
 from activities.approving import signed_before
 from activities.batch_documents import overview_of, report_of
 from activities.batch_folder import follow_batch
-from activities.begin import mint_run_id
 from activities.deps import Deps
 from activities.escalate import enacted, wrote
 from cutter import limits
@@ -30,6 +29,7 @@ from cutter.domain.urgency import Urgency
 from cutter.errors import CutterError
 from cutter.gates.catalogue import Role
 from cutter.messages import BatchStart, BatchStop, HaltInput, StateView, Steering, SteerInput
+from cutter.registration import mint_run_id
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, connect, single

@@ -23,7 +23,6 @@ import psutil
 import structlog
 import uuid_utils
 
-from activities.begin import caps_of
 from benchmarks.document import RESULTS, Bench
 from benchmarks.wire import Counted
 from cutter import limits
@@ -31,6 +30,7 @@ from cutter.approvals import schema
 from cutter.batch import documents, registry, steering
 from cutter.batch.registry import Options
 from cutter.batch.state import FAILURES
+from cutter.registration import caps_of
 from cutter.storage.pools import connect as connect_database
 from starter import batches, signing
 from starter.client import connect

@@ -24,9 +24,9 @@ from typing import Any
 import structlog
 from temporalio.client import Client
 
-from activities.begin import caps_of
 from cutter.batch import registry
 from cutter.batch.registry import Options
+from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage.pools import connect as connect_database
 from starter import batches, demo, source

@@ -12,13 +12,13 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
-from activities.begin import caps_of
 from cutter import limits
 from cutter.batch import nights, plan, registry, resumption
 from cutter.batch.registry import Admission, Options
 from cutter.errors import InvalidInput, Refused
 from cutter.evidence.run_view import law_already
 from cutter.messages import Mode
+from cutter.registration import caps_of
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database

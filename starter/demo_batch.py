@@ -13,10 +13,10 @@ from typing import Any
 import uuid_utils
 from rich.console import Console
 
-from activities.begin import caps_of
 from cutter.batch import registry
 from cutter.batch.registry import Options
 from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batch_folder
 from cutter.storage.faults import translated

@@ -12,11 +12,11 @@ from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReus
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.begin import caps_of, mint_run_id, registered
 from cutter.domain import ids
 from cutter.domain.urgency import Urgency
 from cutter.errors import Conflict, NotFound, Refused, Unavailable
 from cutter.messages import Mode, RunInput, RunResult
+from cutter.registration import caps_of, mint_run_id, registered
 from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call

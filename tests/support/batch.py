@@ -11,12 +11,12 @@ import uuid_utils
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.begin import caps_of
 from cutter.approvals import schema
 from cutter.batch import documents, registry, steering
 from cutter.batch.registry import Options
 from cutter.batch.steering import Summary
 from cutter.kb.store import Store
+from cutter.registration import caps_of
 from cutter.storage.pools import connect as connect_as
 from starter import batch_resume, batches, signing, sitting
 from starter.runs import OPERATOR

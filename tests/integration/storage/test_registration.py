@@ -8,11 +8,11 @@ import psycopg
 import pytest
 import uuid_utils
 
-from activities.begin import mint_run_id
 from cutter.batch import registry
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
 from cutter.messages import Mode
+from cutter.registration import mint_run_id
 from starter import runs
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one

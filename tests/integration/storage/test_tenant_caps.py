@@ -10,12 +10,12 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from activities import batch_steer
-from activities.begin import mint_run_id
 from cutter.batch import registry
 from cutter.errors import Refused
 from cutter.evidence import audit
 from cutter.gates.catalogue import WorkerRole
 from cutter.messages import SteerInput
+from cutter.registration import mint_run_id
 from starter import cli, runs
 from starter.audit import exported
 from starter.tenants import look
