@@ -10,11 +10,9 @@ from cutter import limits
 from cutter.approvals import statement
 from cutter.approvals.refusal import Refusal
 from cutter.batch import registry, steering
-from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gates.catalogue import Role
-from cutter.kb.ids import signature_of
-from cutter.kb.store import Store
+from cutter.kb.sets import listing_sha256, set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
 from cutter.storage.pools import single
 
@@ -44,20 +42,6 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     covered = {one.document_id for one in entries if one.accepted}
     missing = [one["document_id"] for one in waiting.values() if one["document_id"] not in covered]
     return SetAnswer(status="read", entries=tuple(entries), missing=tuple(sorted(missing)))
-
-
-def set_names(store: Store, folder: str) -> list[str]:
-    """KB ids of the statements of a set: those with a signature beside them."""
-    names = store.list(f"{folder.rstrip('/')}/")
-    if len(names) > limits.SET_DOCUMENTS_MAX:
-        raise InvalidInput(f"{folder} holds {len(names)} documents, a set at most {limits.SET_DOCUMENTS_MAX}")
-    signed = set(names)
-    return [name for name in names if name.endswith(".md") and signature_of(name) in signed]
-
-
-def listing_sha256(store: Store, names: list[str]) -> str:
-    """Digest of a set: canonical JSON of {KB id: sha256 of the statement}."""
-    return canonical_digest({name: sha256_hex(store.get(name)) for name in names})
 
 
 def _judged(deps: Deps, kb_id: str, waiting: dict[str, Json]) -> SetEntry:

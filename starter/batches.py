@@ -18,13 +18,13 @@ from temporalio.client import (
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.batch_set import listing_sha256, set_names
 from cutter import limits
 from cutter.batch import documents, registry, steering
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.urgency import Urgency
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
+from cutter.kb.sets import listing_sha256, set_names
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.messages import BatchInput, BatchResult

@@ -1,0 +1,23 @@
+"""IO: approvals signed in one sitting, as a folder of the knowledge base: which they are, and their common digest."""
+
+from __future__ import annotations
+
+from cutter import limits
+from cutter.domain.digests import canonical_digest, sha256_hex
+from cutter.errors import InvalidInput
+from cutter.kb.ids import signature_of
+from cutter.kb.store import Store
+
+
+def set_names(store: Store, folder: str) -> list[str]:
+    """KB ids of the statements of a set: those with a signature beside them."""
+    names = store.list(f"{folder.rstrip('/')}/")
+    if len(names) > limits.SET_DOCUMENTS_MAX:
+        raise InvalidInput(f"{folder} holds {len(names)} documents, a set at most {limits.SET_DOCUMENTS_MAX}")
+    signed = set(names)
+    return [name for name in names if name.endswith(".md") and signature_of(name) in signed]
+
+
+def listing_sha256(store: Store, names: list[str]) -> str:
+    """Digest of a set: canonical JSON of {KB id: sha256 of the statement}."""
+    return canonical_digest({name: sha256_hex(store.get(name)) for name in names})
