@@ -73,27 +73,27 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     bytes. Raises Conflict when what is stored, or made again, is not what the closeout sealed.
     """
     with translated(), connect(settings, OPERATOR) as connection:
-        row = connection.execute(query("run_evidence"), {"run_id": run_id}).fetchone()
+        row = connection.execute(query("run_evidence_and_sidecar"), {"run_id": run_id}).fetchone()
     if row is None or row[0] is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     facts: View = row[0]  # type: ignore[assignment]
+    sidecar: View = row[1]  # type: ignore[assignment]
     pins, store = facts["closed"], bundle.artifacts(settings.artifacts)
     if pins is None:
-        return _made(settings, facts), False, None
+        return _made(settings, facts, sidecar), False, None
     sealed, name = str(pins["evidence_sha256"]), str(pins["evidence_artifact"])
     try:
         made = Bundle(run_id=run_id, head=pins["audit_head"], data=store.get(name))
     except NotFound:
-        made = _made(settings, facts)
+        made = _made(settings, facts, sidecar)
     if made.sha256 != sealed:
         raise Conflict(f"the bundle of {run_id} is {made.sha256}, but its closeout sealed {sealed}")
     signature = signature_of(name)
     return made, True, store.get(signature) if store.exists(signature) else None
 
 
-def _made(settings: Settings, facts: View) -> Bundle:
+def _made(settings: Settings, facts: View, sidecar: View) -> Bundle:
     signed = bundle.gathered(facts, Store(settings.kb), settings.approvers)
-    sidecar = runs.sidecar(settings, facts["run"]["run_id"])
     return bundle.built(facts, signed, render_transitions(sidecar), facts["history"])
 
 

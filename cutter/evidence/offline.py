@@ -185,14 +185,14 @@ class Bundle:
             if digest(text) != policy["sha256"] or any(one["verdict"] == "deny" for one in policy["decisions"]):
                 yield f"{gate} was decided by a policy that is not here, or was denied"
             previous = row["receipt_hash"]
-        moves = [event for event in self.events if event["kind"] == "transition"]
-        named = [event["metadata"]["receipt_hash"] for event in moves if "receipt_hash" in event["metadata"]]
-        if [row["receipt_hash"] for row, _ in self.receipts.values()] != named or {
-            event["run_id"] for event in self.events
-        } != {self.run["run_id"]}:
+        moves = [{n: e[n] for n in {*e} - {"at", "kind", "run_id", "seq"}} for e in self.events if "event_type" in e]
+        named = [move["metadata"]["receipt_hash"] for move in moves if "receipt_hash" in move["metadata"]]
+        of = {event["run_id"] for event in self.events}
+        if of != {self.run["run_id"]} or named != [row["receipt_hash"] for row, _ in self.receipts.values()]:
             yield "the audit chain is another run's, or names other receipts"
-        if not all(any(line.items() <= move.items() for line in self.rows("transitions")) for move in moves):
-            yield "the transitions lack one of the audit chain"
+        told = [canonical(row) for row in self.rows("transitions") if row["event_type"][:8] in ("document", "approval")]
+        if sorted(told) != sorted(map(canonical, moves)):
+            yield "the transitions of the run and its approvals are not those of the audit chain"
 
     def approvals(self) -> Iterator[str]:
         heard = [[event.get(name) for name in ("approval_sha256", "fingerprint", "accepted")] for event in self.events]
@@ -212,6 +212,7 @@ class Bundle:
             said = dict(line.split(": ", 1) for line in front.split("\n")[1:])
             bound = {**request["tuple"], "decision": "approve", "approver": verdict["approver"]}
             bound.update({name: self.pins[name] for name in ("writer_digest", "candidate_count", "source_version_id")})
+            bound["batch_id"] = self.run["batch_id"]
             bound.update({name: request[name] for name in ("challenge", "request_sha256") if said["binding"] == "run"})
             for name in sorted(BOUND.union(said).intersection(bound)):
                 if said.get(name) != str(bound[name]):

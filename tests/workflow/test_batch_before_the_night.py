@@ -11,6 +11,7 @@ from cutter import limits
 from cutter.approvals.policy import Tier
 from cutter.batch import documents
 from cutter.batch.registry import Options
+from cutter.evidence import offline
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from starter import evidence
@@ -37,6 +38,17 @@ def proves_itself(stack: Stack, runs: int) -> None:
         checked = evidence.checks(made.data, head=made.head, sha256=made.sha256)
         assert sealed
         assert not evidence.failed(checked), checked
+        holds_the_batch(made.data)
+
+
+def holds_the_batch(data: bytes) -> None:
+    """What was signed for a batch is no approval of the same run in another one."""
+    bundle = offline.Bundle(data)
+    members = {name: body for name, body in bundle.members.items() if name != offline.MANIFEST}
+    members["run.json"] = offline.canonical(bundle.run | {"batch_id": str(uuid_utils.uuid7())}).encode() + b"\n"
+    said = {what: why for what, _, why in offline.check(offline.sealed(members))}["approvals"]
+    before = any(b"\nbinding: tuple\n" in body for name, body in members.items() if name.startswith("signed/"))
+    assert ("batch_id that was signed for SG_" in said) == before, said
 
 
 def copied(stack: Stack, name: str) -> None:

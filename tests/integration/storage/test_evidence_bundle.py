@@ -273,6 +273,23 @@ def canonical_json_of(value: Json) -> str:
     return offline.canonical(value)
 
 
+def invented(event_type: str) -> Callable[[list[Json]], object]:
+    """One event more of a kind that the chain has."""
+
+    def add(rows: list[Json]) -> None:
+        rows.append(next(row for row in reversed(rows) if row["event_type"] == event_type) | {"to_state": "voided"})
+
+    return add
+
+
+def of_moves(rows: list[Json]) -> None:
+    """As many lines as before: the first says less, and so fits every move; the others are invented."""
+    moves = [row for row in rows if row["event_type"] == "document_run_state_transition"]
+    for number, row in enumerate(moves):
+        kept = {"event_type": row["event_type"]}
+        rows[rows.index(row)] = kept | ({"to_state": "voided"} if number else {})
+
+
 def of_receipt(rows: list[Json]) -> None:
     """The cutplan planned something else, and every receipt after it follows."""
     previous = rows[2]["prev_hash"]
@@ -330,6 +347,9 @@ FORGED: dict[str, tuple[Callable[[Members], None], str]] = {
     "signatures swapped": (swapped_signatures, "authorship"),
     "a policy left out": (without(".yaml", "policies/"), "receipts"),
     "a transition left out": (edited("transitions.jsonl", lambda rows: rows.clear()), "receipts"),
+    "a transition invented": (edited("transitions.jsonl", invented("document_run_state_transition")), "receipts"),
+    "an approval's end invented": (edited("transitions.jsonl", invented("approval_state_transition")), "receipts"),
+    "transitions that say less": (edited("transitions.jsonl", of_moves), "receipts"),
     "an event of the chain": (
         edited("audit.jsonl", lambda r: r[4].update(body=r[4]["body"].replace('"at"', '"AT"'))), "audit chain"),
 }  # fmt: skip

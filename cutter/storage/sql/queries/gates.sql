@@ -141,3 +141,7 @@ order by q.n desc, c.slot limit 1
 
 -- name: run_evidence
 select cutter_governance.fn_run_evidence(%(run_id)s)
+
+-- name: run_evidence_and_sidecar
+-- one statement, so that both are of one moment: an open run moves on between two
+select cutter_governance.fn_run_evidence(%(run_id)s), cutter_governance.fn_run_sidecar(%(run_id)s)
