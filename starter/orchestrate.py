@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import getpass
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Annotated, Any, cast
 
 import typer
-from temporalio.client import WorkflowHandle
+from temporalio.client import Client, WorkflowHandle
 
 from cutter.domain import ids
 from cutter.domain import next_step as steps
-from cutter.errors import InvalidInput
+from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.evidence.run_view import law_already, run_view
 from cutter.messages import Mode, RunInput, RunResult
 from cutter.settings import Settings, load
@@ -21,6 +21,7 @@ from cutter.stack.addresses import ui_url
 from starter import orders, runs
 from starter.batch_resume import resume_batch
 from starter.client import connect
+from starter.executions import open_execution_of
 from starter.status import lines_of_run, render_run
 from starter.terminal import ExitCode, Json, end, fields, progress, show
 from starter.watching import following
@@ -105,9 +106,10 @@ async def _start(
 
 async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, shown: Shown | None) -> dict[str, Any]:
     run_id, document_id = seen["run_id"], seen["document_id"]
-    if seen["ended_at"] is not None:
-        return {"run_id": run_id, "document_id": document_id, "state": seen["state"], "outcome": seen["outcome"]}
     client = await connect(settings)
+    if seen["ended_at"] is not None:
+        await _say_that_it_is_over(client, seen)
+        return {"run_id": run_id, "document_id": document_id, "state": seen["state"], "outcome": seen["outcome"]}
     handle = client.get_workflow_handle(document_workflow_id(document_id), result_type=RunResult)
     answer: dict[str, Any] = {}
     if await orders.ensure_open(settings, client, seen):
@@ -116,6 +118,13 @@ async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, s
     if kb_id is not None or not answer or str(seen["state"]).startswith("stopped_"):
         answer = await runs.resume(client, document_id, kb_id)
     return {**await _outcome(settings, handle, run_id, document_id, shown), "answer": answer}
+
+
+async def _say_that_it_is_over(client: Client, run: dict[str, Any]) -> None:
+    """A workflow that waits out an outage holds its document until it has looked at the run again."""
+    if await open_execution_of(client, run) is not None:
+        with suppress(Conflict, NotFound):  # it has closed meanwhile
+            await runs.resume(client, run["document_id"], None)
 
 
 async def _outcome(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Literal, NoReturn
@@ -62,7 +63,7 @@ class Holding(Mailbox):
         self.refusals_recorded = 0
         self.latched = False
         self.heard = 0
-        """Messages that had come when an outage last looked for orders to try again at once."""
+        """Messages that had come when an order last made an outage ask the database: each asks once."""
 
     # --- stopping -------------------------------------------------------------------------------------------------
 
@@ -249,7 +250,7 @@ class Holding(Mailbox):
     async def _outage(self, state: str, reason: str, *, registered: bool = True) -> None:
         """Wait until people resume it. What the step was for is not done, so a stop need not wait for that.
 
-        A run that is not registered cannot be stopped: a stop is one more try, and holds it once the database has it.
+        A run may be over since, which the database says; and before that has registered it, nothing can stop it.
         """
         board = self.board
         before, board.state = board.state, state
@@ -260,7 +261,7 @@ class Holding(Mailbox):
         try:
             await workflow.wait_condition(
                 lambda: (
-                    self._asked_to_resume() or (self._told_to_stop() if registered else self._told_since_the_last_try())
+                    self._asked_to_resume() or self._told_to_look(registered) or (registered and self._told_to_stop())
                 ),
                 timeout=PARKED_AFTER,
                 timeout_summary="parked",
@@ -268,10 +269,13 @@ class Holding(Mailbox):
         except TimeoutError:
             raise Ended(self.result(state, outcome="parked", reason=reason)) from None
         board.state, board.note = before, ""
-        if not self._asked_to_resume() and registered and self.box.stop is not None:
+        looks = self._told_to_look(registered)
+        if registered and not looks and not self._asked_to_resume() and self.box.stop is not None:
             await self.stop_here(self.box.stop)
         self.heard = self.box.tickets
         self._answer_resume()
+        if registered and looks:
+            raise Astray
         self.show()
         self.filter_by()
 
@@ -285,8 +289,10 @@ class Holding(Mailbox):
         """True for a stop that nobody carries out yet."""
         return self.box.stop is not None and not self.latched
 
-    def _told_since_the_last_try(self) -> bool:
-        return self.box.stop is not None and self.box.tickets > self.heard
+    def _told_to_look(self, registered: bool) -> bool:
+        """True for an order that the database may know more of: a void, and before the run is registered any stop."""
+        void = any(letter.name == "void" for letter in self.box.letters)
+        return self.box.tickets > self.heard and (void or (not registered and self.box.stop is not None))
 
     def _asked_to_resume(self) -> bool:
         return any(letter.kb_id is None for letter in self.box.letters)
@@ -320,7 +326,8 @@ class Holding(Mailbox):
     async def close(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
         """The run's last view of itself. What is over hears no stop."""
         self.latched = True
-        await self.record_refusals()
+        with suppress(Astray):  # told that it was voided: it is over already
+            await self.record_refusals()
         self.board.state, self.board.outcome, self.board.request, self.board.gate = state, outcome, None, ""
         self.show()
         self.filter_by()

@@ -20,7 +20,7 @@ from cutter.gates.catalogue import WorkerRole
 from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.transitions_file import check
-from starter import orchestrate
+from starter import orchestrate, orders
 from starter.client import connect
 from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
@@ -204,13 +204,43 @@ async def test_a_run_that_met_an_outage_before_it_was_registered_hears_a_cancel(
         await run.until_shown(LOST)
         await run.handle.signal("cancel", {"reason": "not this year"})
 
-        async def tried_again() -> bool:
-            return len((await run.status())["retries"]) == 2
-
-        await until(tried_again, what="the cancel was one more try, in vain")
+        await until(lambda: _was_stopped(run, 2), what="the cancel was one more try, in vain")
         losing.names.clear()
         await run.handle.signal("cancel", {"reason": "not this year"})
         assert (await run.result()).state == "voided_cancelled"
+
+
+async def test_a_run_that_is_voided_while_it_waits_out_an_outage_is_over_at_once(stack: Stack) -> None:
+    losing = Losing("open_request")
+    async with stack.workers(interceptors=[losing]):
+        run = await stack.start()
+        await run.until_shown(LOST)
+        assert (await _void_by_command(run))["status"] == "voided"
+        assert (await run.result()).state == "voided_a_test_says_so"
+        losing.names.clear()
+        assert (await (await stack.start()).through()).state == "closeout_reported"
+
+
+async def test_a_run_that_is_voided_before_its_workflow_could_register_it_is_over_with_the_outage(stack: Stack) -> None:
+    """The void is one more try; when that is in vain too, the command that resumes a run makes it look again."""
+    losing = Losing("begin_run")
+    async with stack.workers(interceptors=[losing]):
+        run = await stack.start()
+        await run.until_shown(LOST)
+        await _void_by_command(run)
+        await until(lambda: _was_stopped(run, 2), what="the void was one more try, in vain")
+        losing.names.clear()
+        assert (await _resume_by_command(run))["state"] == "voided_a_test_says_so"
+        assert (await run.result()).state == "voided_a_test_says_so"
+
+
+async def _was_stopped(run: Run, times: int) -> bool:
+    return sum(LOST in one for one in (await run.status())["retries"]) == times
+
+
+async def _void_by_command(run: Run) -> dict[str, object]:
+    seen, order = (await run.sidecar())["run"], await run.order(schema.VOID)
+    return await orders.through_void_workflow(run.stack.settings, seen, order)
 
 
 async def _resume_by_command(run: Run) -> dict[str, object]:
