@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from time import monotonic, sleep
 from typing import Any
 
@@ -28,7 +29,7 @@ from cutter.domain.sidecar import render_state
 from cutter.domain.urgency import Urgency
 from cutter.errors import CutterError
 from cutter.gates.catalogue import Role
-from cutter.messages import BatchStart, BatchStop, HaltInput, StateView, Steering, SteerInput
+from cutter.messages import BatchStart, HaltInput, StateView, Steering, SteerInput
 from cutter.registration import mint_run_id
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
@@ -114,12 +115,13 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
     publish_batch(deps, input.batch_id)
     if summary.over:
         follow_batch(deps, input.batch_id)
-    stops = steering.deliveries(view, orders, again=again or input.adopt)
+    step = _steering(view, summary, overview, report)
+    stops = steering.deliveries(view, orders, again=again or input.adopt or _big(step, input))
     if input.adopt:
         started += _opened(view, [one for one in view["items"] if one["run_id"] and not one["ended"]], started)
     elif again:
         started += _opened(view, steering.unheard(view, limits.STEER_UNHEARD_SECONDS), started)
-    return _steering(view, summary, started, stops, overview, report)
+    return replace(step, starts=tuple(started), stops=tuple(stops))
 
 
 def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[BatchStart]:
@@ -136,9 +138,10 @@ def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[Batch
         for document_id, decided, reason in orders.decided:
             connection.execute(_DECIDE, (batch_id, document_id, decided, reason))
         for document_id, kind in orders.stops:
-            # The latch first: what runs stops at its next statement, also when nobody delivers the message.
+            # The latch first: what runs stops at its next statement, also when nobody delivers the message. One that a
+            # gate holds is left to the next look: to wait for it would keep back the halt and everybody else's.
             connection.execute(
-                "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
+                "select cutter_governance.fn_stop_set(%s, %s, %s, %s, false)",
                 (by_id[document_id]["run_id"], kind, steering.reason_of(batch, orders), "batch"),
             )
             if kind == "cancel" and str(by_id[document_id]["state"]).startswith("stopped_"):
@@ -326,16 +329,14 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
             )
 
 
-def _steering(
-    view: Json, summary: Summary, starts: Sequence[BatchStart], stops: Sequence[BatchStop], overview: str, report: str
-) -> Steering:
+def _steering(view: Json, summary: Summary, overview: str, report: str) -> Steering:
     batch = view["batch"]
     shown = {**summary.totals, "overview": overview, "partial": summary.partial, "halted": batch["halted"]}
     # The part before the colon is what people wait for; the rest changes with every document.
     rest = sha256_hex(json.dumps(shown, sort_keys=True).encode())[:16]
     seen = f"{summary.state.value}/{overview}/{batch['halted']}:{rest}"
     return Steering(
-        state=summary.state.value, seen=seen, starts=tuple(starts), stops=tuple(stops), totals=summary.totals,
-        over=summary.over, partial=summary.partial, mode=batch["mode"], gate=summary.gate, overview=overview,
-        report=report, note=batch["halted_reason"] or "", next_command=documents.next_command(batch, summary),
+        state=summary.state.value, seen=seen, totals=summary.totals, over=summary.over, partial=summary.partial,
+        mode=batch["mode"], gate=summary.gate, overview=overview, report=report, note=batch["halted_reason"] or "",
+        next_command=documents.next_command(batch, summary),
     )  # fmt: skip

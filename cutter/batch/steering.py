@@ -172,13 +172,16 @@ def unheeded(one: Json) -> bool:
 
 
 def deliveries(view: Json, orders: Orders, *, again: bool) -> list[BatchStop]:
-    """The stops to deliver: those of now, and with `again` those whose document has not come to a stop yet."""
+    """The stops to deliver: those of now, and with `again` those whose document has not come to a stop yet.
+
+    A latch that a gate holds is tried at every look; its document is told with `again` only.
+    """
     batch, now = view["batch"], {document_id for document_id, _ in orders.stops}
     kind = stop_word(orders.halt.kind if orders.halt else batch["halted"])
     return [
         BatchStop(document_id=one["document_id"], kind=kind, reason=reason_of(batch, orders))
         for one in view["items"]
-        if one["document_id"] in now or (again and unheeded(one))
+        if (one["document_id"] in now and (again or one["latched"])) or (again and unheeded(one))
     ]
 
 

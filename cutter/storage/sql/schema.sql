@@ -2372,7 +2372,7 @@ CREATE FUNCTION cutter_governance.fn_stop_route_record(p_run_id text, p_kb_id te
     values (p_run_id, 'stop_route', 'SG_failure_escalation', p_kb_id, p_body) on conflict (kb_id) do nothing
 $$;
 
-CREATE FUNCTION cutter_governance.fn_stop_set(p_run_id text, p_kind text, p_reason text, p_by text) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_stop_set(p_run_id text, p_kind text, p_reason text, p_by text, p_wait boolean DEFAULT true) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2382,6 +2382,12 @@ begin
     select * into v_run from cutter_governance.run where run_id = p_run_id;
     if v_run.ended_at is not null then
         return jsonb_build_object('status', 'ended', 'state', v_run.state);
+    end if;
+    if not p_wait then
+        perform from cutter_governance.stop_latch where run_id = p_run_id for update skip locked;
+        if not found then
+            return jsonb_build_object('status', 'busy', 'state', v_run.state);
+        end if;
     end if;
     -- who stopped first stays on record; only a cancel outweighs a stop
     update cutter_governance.stop_latch

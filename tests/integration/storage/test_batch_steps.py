@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 import uuid_utils
 
-from activities.batch_steer import steer_batch
+from activities.batch_steer import _step, steer_batch
 from cutter.batch import documents, registry, steering
 from cutter.gates.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import Steering, SteerInput
 from tests.support.batch import queue_yaml
+from tests.support.database import OWNER
 from tests.support.runs import Deployment, law
 
 AGE = "update cutter_governance.batch set halted_at = halted_at - %s * interval '1 second'"
@@ -56,3 +57,42 @@ def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_st
         seen = registry.view(connection, batch_id)
     assert seen["halted_seconds"] is None, "what goes on has its whole time again"
     assert documents.next_command(seen["batch"], steering.summarise(seen, attended=True)).endswith("--watch")
+
+
+def test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others(
+    deployment: Deployment, batch_id: str
+) -> None:
+    """Such as a write of minutes: its own document is told, and latched as soon as the gate is over."""
+    halt(deployment, batch_id, "stop")
+    with deployment.database.connect(OWNER) as gate:
+        gate.execute("set idle_in_transaction_session_timeout = 0")
+        gate.execute("select 1 from cutter_governance.stop_latch where run_id = %s for share", (run_of(deployment, 1),))
+        told = step(deployment, batch_id)
+        assert [one.document_id for one in told.stops] == ["ICX-1", "ICX-2"]
+        assert latched(deployment) == {"ICX-1": False, "ICX-2": True}
+        assert _step(deployment.deps[WorkerRole.CUTTER], asked(batch_id, told)).stops == (), "not again and again"
+        named = _step(deployment.deps[WorkerRole.CUTTER], asked(batch_id, told), again=True)
+        assert [one.document_id for one in named.stops] == ["ICX-1", "ICX-2"]
+        gate.rollback()
+    assert [one.document_id for one in _step(deployment.deps[WorkerRole.CUTTER], asked(batch_id, told)).stops] == [
+        "ICX-1"
+    ]
+    assert latched(deployment) == {"ICX-1": True, "ICX-2": True}
+
+
+def asked(batch_id: str, told: Steering) -> SteerInput:
+    return SteerInput(batch_id=batch_id, seen=told.seen)
+
+
+def run_of(deployment: Deployment, number: int) -> str:
+    return str(
+        deployment.database.value(f"select run_id from cutter_governance.run where document_id = 'ICX-{number}'")
+    )
+
+
+def latched(deployment: Deployment) -> dict[str, bool]:
+    found: dict[str, bool] = deployment.database.value(
+        "select jsonb_object_agg(document_id, stopped) from cutter_governance.run join cutter_governance.stop_latch"
+        " using (run_id)"
+    )
+    return found

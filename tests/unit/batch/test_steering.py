@@ -53,11 +53,13 @@ def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
     seen: Json = view(RUNNING, item("ICX-B", "failed_mark"), policy="strict", age=1.0)
     orders = steering.decide(seen, window=9)
     assert orders.halt == Halt(kind="failure", reason="--stop-on-first-failure: ICX-B failed")
-    (told,) = steering.deliveries(seen, orders, again=False)
+    assert steering.deliveries(seen, orders, again=False) == [], "a gate holds the latch"
+    latched = {**seen, "items": [LATCHED, seen["items"][1]]}
+    (told,) = steering.deliveries(latched, orders, again=False)
+    assert steering.deliveries(seen, orders, again=True) == [told]
     assert told == BatchStop(document_id="ICX-A", kind="stop", reason=orders.halt.reason)
-    assert (
-        steering.deliveries(seen, Orders(stops=(("ICX-A", "stop"),)), again=False)[0].reason == "the batch was stopped"
-    )
+    (told,) = steering.deliveries(latched, Orders(stops=(("ICX-A", "stop"),)), again=False)
+    assert told.reason == "the batch was stopped"
 
 
 @pytest.mark.parametrize(

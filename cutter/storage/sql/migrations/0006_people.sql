@@ -225,8 +225,10 @@ begin
 end
 $$;
 
--- Sets the stop latch. Waits for a gate that holds the latch's row, at most until that gate's cap.
-create function cutter_governance.fn_stop_set(p_run_id text, p_kind text, p_reason text, p_by text) returns jsonb
+-- Sets the stop latch. Waits for a gate that holds the latch's row, at most until that gate's cap; who must not wait is
+-- answered `busy`.
+create function cutter_governance.fn_stop_set(
+    p_run_id text, p_kind text, p_reason text, p_by text, p_wait boolean default true) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -236,6 +238,12 @@ begin
     select * into v_run from cutter_governance.run where run_id = p_run_id;
     if v_run.ended_at is not null then
         return jsonb_build_object('status', 'ended', 'state', v_run.state);
+    end if;
+    if not p_wait then
+        perform from cutter_governance.stop_latch where run_id = p_run_id for update skip locked;
+        if not found then
+            return jsonb_build_object('status', 'busy', 'state', v_run.state);
+        end if;
     end if;
     -- who stopped first stays on record; only a cancel outweighs a stop
     update cutter_governance.stop_latch

@@ -177,5 +177,6 @@ select batch_id from cutter_governance.batch order by created_at, batch_id
 -- name: cancel_stopped_run
 select cutter_governance.fn_run_stop(r.run_id, 'voided_cancelled', %(reason)s)
 from cutter_governance.run r
+join cutter_governance.stop_latch l on l.run_id = r.run_id and l.kind = 'cancel'
 where r.run_id = %(run_id)s and r.state like 'stopped\_%%' and not exists (
     select from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute')
