@@ -121,7 +121,18 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
         started += _opened(view, [one for one in view["items"] if one["run_id"] and not one["ended"]], started)
     elif again:
         started += _opened(view, steering.unheard(view, limits.STEER_UNHEARD_SECONDS), started)
+        started += _opened(view, _silent(deps, view), started)
     return replace(step, starts=tuple(started), stops=tuple(stops))
+
+
+def _silent(deps: Deps, view: Json) -> list[Json]:
+    """The items that should move and of which nothing was heard for long; a new workflow goes on where the run is."""
+    moving = {one.document_id for one in steering.items_of(view) if one.stage in steering.IN_MOTION}
+    candidates = {one["run_id"]: one for one in view["items"] if one["document_id"] in moving}
+    asked = {"run_ids": list(candidates), "seconds": limits.STEER_SILENT_SECONDS}
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        rows = connection.execute(query("silent_runs"), asked).fetchall()
+    return [candidates[str(run_id)] for (run_id,) in rows]
 
 
 def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[BatchStart]:

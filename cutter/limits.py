@@ -350,6 +350,11 @@ STEER_UNHEARD_SECONDS = 30
 """A run that a batch registered and nothing has begun is named to the batch's workflow again after so long: the answer
 that named it first may have been lost with its worker. So is a stop that has not come about."""
 
+STEER_SILENT_SECONDS = 900
+"""A document of a batch that moves, but of which nothing was recorded for so long, is named again too: its workflow may
+have been terminated. Longer than any pause between two tries; where it goes on, its start is refused and nothing is
+lost."""
+
 HALT_MARGIN_SECONDS = 300
 """A halted batch waits for its documents so much longer than the longest gate may take; then it ends without those that
 have come to no stop, and its report names them."""

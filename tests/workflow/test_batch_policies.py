@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from cutter import limits
 from cutter.approvals import schema
 from cutter.batch.registry import Options
 from starter import batches, signing
@@ -202,3 +205,20 @@ async def test_a_batch_whose_workflow_was_terminated_adopts_its_documents_when_i
         assert (await batch.through()).totals == {"enacted": 2, "settled": 2}
         assert [one["run_id"] for one in (await batch.view())["items"]] == before
         assert stack.database.value(ENACTED) == 6
+
+
+async def test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_does(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "STEER_SILENT_SECONDS", 3)
+    async with stack.workers():
+        batch = await support.start(stack, 1)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        stack.take_write_lane()
+        await batch.hand_over(await batch.sign(CUT))
+        (one,) = (await batch.view())["items"]
+        run = stack.run_of(one["run_id"], one["document_id"])
+        await run.until_attempted("IG_cut_leg_a_execute", "lane_busy")
+        await run.handle.terminate("by a stranger")
+        stack.let_go()
+        await batch.until_state("batch_awaiting_lifecycle_authz_set", seconds=120)

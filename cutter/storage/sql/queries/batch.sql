@@ -180,3 +180,16 @@ from cutter_governance.run r
 join cutter_governance.stop_latch l on l.run_id = r.run_id and l.kind = 'cancel'
 where r.run_id = %(run_id)s and r.state like 'stopped\_%%' and not exists (
     select from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute')
+
+-- name: silent_runs
+select r.run_id from cutter_governance.run r
+where r.run_id = any (%(run_ids)s) and r.ended_at is null and r.state not like 'stopped\_%%'
+    and r.state_at < clock_timestamp() - make_interval(secs => %(seconds)s)
+    and not exists (
+        select from cutter_governance.gate_attempt a
+        where a.run_id = r.run_id and greatest(a.started_at, a.finished_at, a.next_eligible_at,
+            case when a.finished_at is null then a.lease_expires_at end)
+            > clock_timestamp() - make_interval(secs => %(seconds)s))
+    and not exists (
+        select from cutter_governance.approval_verdict v
+        where v.run_id = r.run_id and v.recorded_at > clock_timestamp() - make_interval(secs => %(seconds)s))
