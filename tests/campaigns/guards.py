@@ -412,6 +412,11 @@ BATCHES = (
          "::test_a_persons_stop_outweighs_the_cap_and_a_cancel_all"),
     ),
     *_of(
+        "activities/batch_steer.py", "workflow/test_batch_policies.py",
+        ("a document that nobody drives", "started += _opened(view, _silent(deps, view), started)", "pass",
+         "::test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_does"),
+    ),
+    *_of(
         "starter/signing.py", "integration/attacks/test_writers_of_the_knowledge_base.py",
         ("another run's request", "    if not row[0]:", "    if False:",
          "::test_a_genuine_request_of_another_run_is_not_signed_in_its_place"),

@@ -210,7 +210,8 @@ async def test_a_batch_whose_workflow_was_terminated_adopts_its_documents_when_i
 async def test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_does(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "STEER_SILENT_SECONDS", 3)
+    for name, seconds in (("SILENT", 2), ("UNHEARD", 2), ("POLL", 1)):
+        monkeypatch.setattr(limits, f"STEER_{name}_SECONDS", seconds)
     async with stack.workers():
         batch = await support.start(stack, 1)
         await batch.until_state("batch_awaiting_cut_authz_set")
