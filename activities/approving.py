@@ -110,7 +110,7 @@ def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor
         # A queue may have been rehearsed more than once; which of its requests was read, the statement says.
         rehearsed = getattr(said, "request_sha256", None)
         before = getattr(said, "binding", None) == schema.TUPLE
-        ours, revoked, foreign = _document_facts(connection, document, run["run_id"], target)
+        ours, revoked, foreign, consumed = _document_facts(connection, document, run["run_id"], target)
         return Expected(
             deployment_id=str(facts["epoch"]["deployment_id"]),
             gate=gate,
@@ -123,6 +123,7 @@ def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor
             request_expires=datetime.fromisoformat(request["expires_at"]) if request else None,
             ttl_run_seconds=int(ttl or 0) if request else ORDER_TTL_SECONDS,
             revoked=revoked,
+            consumed_by_another=consumed,
             written_by_us=ours,
             starter=run["starter"],
             review_decision=_decision(facts, before=before) if decision and request else None,
@@ -140,15 +141,15 @@ def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor
 
 def _document_facts(
     connection: Connection, document: ApprovalDocument, run_id: str, target: str | None
-) -> tuple[bool, bool, bool]:
-    """(Written by us, revoked, and whether the document that it names was handed to other runs alone.)"""
+) -> tuple[bool, bool, bool, bool]:
+    """(Written by us, revoked, the document that it names was handed to other runs alone, another run consumed it.)"""
     names = [document.kb_id, signature_of(document.kb_id)]
     digests = [document.approval_sha256, sha256_hex(document.signature)]
     row = connection.execute(
         query("approval_document_facts"), {"names": names, "digests": digests, "run_id": run_id, "target": target}
     ).fetchone()
     assert row is not None
-    return bool(row[0]), bool(row[1]), bool(row[2])
+    return bool(row[0]), bool(row[1]), bool(row[2]), bool(row[3])
 
 
 def _decision(facts: Json, *, before: bool) -> ReviewDecision:

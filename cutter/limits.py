@@ -47,7 +47,8 @@ BACKUPS_A_GATE = 3
 """Backups that grew stale before leg A could start, before the run stops: one takes longer than it may be old."""
 
 SENT_BACK_A_RUN = 20
-"""Times that a run finds a gate unsealed which it had been told was passed, before it stops for people to look."""
+"""Times that a run finds a gate unsealed which it had been told was passed, or is refused an approval for want of a
+request that is open all the same, before it stops for people to look."""
 
 RETRY_DELAYS_SECONDS = (5, 30, 120, 600)
 """Backoff between retries, jittered, cut to what the caps leave (seed 003 §6.2)."""

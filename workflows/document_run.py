@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -197,7 +197,7 @@ class DocumentRun(Passage):
                 if not code:
                     return
                 if code in NO_REQUEST:
-                    raise Again
+                    await self._ask_again(gate, code)
                 used, refused = self._offer_again(used), refused + 1
                 self.board.accepted, self.board.gate = {}, ""
             self.show()
@@ -212,6 +212,13 @@ class DocumentRun(Passage):
             if refused >= limits.REFUSALS_A_GATE:
                 self.box = mail.without_early(self.box)
                 await self.hold("stopped_signal_flood", f"{refused} refused messages at {request.gate}", gate.name)
+
+    async def _ask_again(self, gate: Gate, code: str) -> NoReturn:
+        """Ask for the request again; who says one thing of it and refuses it for another is for people to find."""
+        self.sent_back += 1
+        if self.sent_back > limits.SENT_BACK_A_RUN:
+            await self.hold("stopped_unavailable_request", f"{gate.name} refuses what was accepted: {code}", gate.name)
+        raise Again
 
     def _hurry(self, late: bool) -> None:
         """What was to be done overnight and is approved only now goes before the nights' and the batches' gates."""

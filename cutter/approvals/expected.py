@@ -31,9 +31,9 @@ class Expected:
 
     `request` is the frozen tuple (None where no request is open: then nothing can be approved or rejected), and
     `request_sha256` the digest of the run's own request document. `decisions` and `bindings` are what may be answered
-    here and now. `now` is the database's clock. `revoked` and `written_by_us` are about the very document that is
-    judged. `dryrun_request_sha256` and `batch_id` are for binding tuple; the last four are for decisions that are not
-    about a request. A field that is None here matches no statement.
+    here and now. `now` is the database's clock. `revoked`, `consumed_by_another` (run) and `written_by_us` are about
+    the very document that is judged. `dryrun_request_sha256` and `batch_id` are for binding tuple; the last four are
+    for decisions that are not about a request. A field that is None here matches no statement.
     """
 
     deployment_id: str
@@ -49,6 +49,7 @@ class Expected:
     ttl_run_seconds: int
     ttl_tuple_seconds: int = 0
     revoked: bool = False
+    consumed_by_another: bool = False
     written_by_us: bool = False
     starter: str | None = None
     review_decision: ReviewDecision | None = None

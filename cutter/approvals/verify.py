@@ -226,6 +226,8 @@ def _step_6_times(case: _Case) -> Refusal | None:
         return _no("request_expired", "the request has expired; `cutter orchestrate resume` makes a fresh one")
     if expected.revoked:
         return _no("revoked", "this approval was revoked")
+    if expected.consumed_by_another:
+        return _no("approval_consumed_before", "another run has used this approval, and each is used once: sign anew")
     return None
 
 

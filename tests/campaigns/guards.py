@@ -341,6 +341,7 @@ APPROVALS = (
         ("step 6: an expired request", "if _is_answer(said, schema.RUN) and (", "if False and (",
          "[request expired this second]"),
         ("step 6: revoked", "if expected.revoked:", "if False:", "[revoked]"),
+        ("step 6: another run has used it", "if expected.consumed_by_another:", "if False:", "[spent]"),
         ("step 7: another's name", "if said.approver != approver.name:", "if False:", "[another's name]"),
         ("step 7: who started it", "if said.approver == case.expected.starter:", "if False:", "[the starter]"),
         ("step 7: one person, two slots",

@@ -8,13 +8,14 @@ import pytest
 import uuid_utils
 
 from cutter import limits
+from cutter.approvals import schema
 from cutter.approvals.policy import Tier
 from cutter.batch import documents
 from cutter.batch.registry import Options
 from cutter.evidence import offline
 from cutter.kb.store import Store
 from cutter.kb.writing import put
-from starter import evidence
+from starter import batches, evidence
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack
@@ -89,6 +90,31 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
         assert of_the_night["start"] == late_one["start"] == (4, "default", 1)
         assert of_the_night["IG_cut_leg_a_execute"] == late_one["IG_mark"] == (0, "", 0), "as the run itself"
         assert late_one["IG_cut_leg_a_execute"] == late_one["IG_closeout"] == (2, "default", 1)
+
+
+@pytest.mark.parametrize("changed", [{"enact_tier": Tier.HIGH}], indirect=True)
+async def test_what_was_consumed_by_a_run_that_was_voided_since_is_refused_once_and_waits_for_review(
+    stack: Stack,
+) -> None:
+    batch_id = str(uuid_utils.uuid7())
+    items = support.small_laws(stack, 1)
+    async with stack.workers():
+        rehearsal = await support.start(stack, items, Options(mode="dryrun"), batch_id)
+        await rehearsal.handle.result()
+        await rehearsal.sign_before()
+        night = await support.start(stack, items, Options.overnight(), batch_id)
+        assert (await night.handle.result()).totals == {"at_sg2": 1, "human_review_queue": 1}
+        run = stack.run_of((await night.view())["items"][0]["run_id"], "ICX-B-1")
+        await run.resume(await run.order(schema.VOID))
+        await run.result()
+        batches.again(stack.settings, batch_id)
+        night = await support.again(night)
+        result = await asyncio.wait_for(night.handle.result(), 90)
+        assert result.totals == {"at_sg1": 1, "human_review_queue": 1}
+        again = stack.run_of((await night.view())["items"][0]["run_id"], "ICX-B-1")
+        status = await again.until_requested(CUT)
+        assert [one.split(":")[0] for one in status["refusals"]] == ["approval_consumed_before"]
+        assert not any(one["gate"] == "IG_cut_leg_a_execute" for one in (await again.sidecar())["attempts"])
 
 
 @pytest.mark.parametrize("changed", [{"enact_tier": Tier.HIGH}], indirect=True)

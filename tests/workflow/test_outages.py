@@ -234,6 +234,25 @@ async def test_a_run_that_is_voided_before_its_workflow_could_register_it_is_ove
         assert (await run.result()).state == "voided_a_test_says_so"
 
 
+async def test_a_gate_that_refuses_for_ever_what_was_accepted_stops_the_run(stack: Stack) -> None:
+    @activity.defn(name="IG_cut_leg_a_execute")
+    def refuses(argument: GateInput) -> GateOutcome:
+        code = "request_of_other_digest"
+        return GateOutcome(gate="IG_cut_leg_a_execute", status="approval_refused", code=code, reason=argument.run_id)
+
+    async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
+        with ThreadPoolExecutor(1) as executor:
+            queue = options.TASK_QUEUES[WorkerRole.EXEC]
+            async with Worker(stack.client, task_queue=queue, activities=[refuses], activity_executor=executor):
+                run = await stack.start()
+                await run.approve(CUT)
+                status = await run.until_shown("stopped_unavailable_request")
+        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert (await run.resume())["status"] == "accepted"
+        async with stack.workers(WorkerRole.EXEC):
+            await run.until_requested(LIFECYCLE)
+
+
 async def _was_stopped(run: Run, times: int) -> bool:
     return sum(LOST in one for one in (await run.status())["retries"]) == times
 

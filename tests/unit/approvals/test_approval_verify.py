@@ -334,6 +334,7 @@ REFUSED: list[tuple[str, Case, Callable[[Case], Case], int, str]] = [
     ("request expired this second", GOOD, run(request_expires=NOW), 6, "request_expired"),
     ("request without an end", GOOD, run(request_expires=None), 6, "request_expired"),
     ("revoked", GOOD, run(revoked=True), 6, "revoked"),
+    ("spent", batch_case(), run(consumed_by_another=True), 6, "approval_consumed_before"),
     ("another's name", GOOD, said(approver="bob"), 7, "approver_mismatch"),
     ("the starter", GOOD, run(starter="alice"), 7, "approver_is_starter"),
     ("no review decision", GOOD_2, run(review_decision=None), 8, "review_decision_missing"),

@@ -28,7 +28,9 @@ select
                where a.connector = 'kb' and (a.target = any (%(names)s) or a.payload_sha256 = any (%(digests)s))),
     exists (select from cutter_governance.approval_revocation v where v.approval_sha256 = any (%(digests)s)),
     (select count(*) > 0 and not bool_or(j.run_id = %(run_id)s) from cutter_governance.approval_verdict j
-     where j.approval_sha256 = %(target)s)
+     where j.approval_sha256 = %(target)s),
+    exists (select from cutter_governance.approval_consumption c
+            where c.approval_sha256 = any (%(digests)s) and c.run_id <> %(run_id)s)
 
 -- name: request_open
 select cutter_governance.fn_request_open(%(run_id)s, %(gate)s, coalesce((
