@@ -15,7 +15,12 @@ from starter.watching import following, until
 def until_people_or_end(settings: Settings, batch_id: str, *, watch: bool = False) -> View:
     """The batch at a glance when its workflow has nothing to do, or waits for signatures."""
     with _watched() if watch else _said(batch_id) as tell:
-        return until(lambda: batch_status.look(settings, batch_id), tell, lambda seen: seen["over"] or seen["awaits"])
+        return until(lambda: batch_status.look(settings, batch_id), tell, rests)
+
+
+def rests(seen: View) -> bool:
+    """True when only people move the batch on, if anything does; a rehearsal passes SG_1 and waits for nobody."""
+    return bool(seen["over"] or (seen["awaits"] and seen["mode"] == "live"))
 
 
 @contextmanager

@@ -129,6 +129,18 @@ def test_when_it_was_looked_at_is_no_change_for_machines() -> None:
     assert _compact(view()) == _compact({**view(), "now_utc": made.at(9999)})
 
 
+def test_waiting_ends_where_people_must_sign_and_no_rehearsal_asks_for_that() -> None:
+    for mode, rests in (("live", True), ("dryrun", False)):
+        facts = made.Facts(mode=mode, state="batch_awaiting_cut_authz_set")
+        facts.add("ICX-1", gates=5)
+        assert view(facts)["awaits"] == "SG_cut_authz"
+        assert batch_watch.rests(view(facts)) is rests
+        facts.items.clear()
+        facts.add("ICX-2", gates=5, outcome="rehearsed")
+        facts.batch["state"] = "batch_closeout"
+        assert batch_watch.rests(view(facts))
+
+
 def test_the_waiting_line_names_state_and_totals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert batch_watch.line_of(view()).startswith("0199f1de batch_planning: at_sg1 2 · at_sg2 1 · ")
