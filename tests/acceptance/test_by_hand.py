@@ -92,8 +92,12 @@ def test_the_request_documents_own_words_lead_to_closeout(standing: Stack, tmp_p
 def stop_report(stack: Stack, run_id: str, state: str) -> str:
     """The newest stop-route report of a run that stands in that state."""
     wait(lambda: stack.waits_in(run_id) == state, seconds=60, what=state)
-    newest = "select kb_id from cutter_governance.outbox where run_id = %s and kind = 'stop_route' order by id desc"
-    file = wait_for_file(stack, lambda: stack.value(newest, (run_id,)))
+    # The run stands there a moment before its report is written, and an earlier stop has one too.
+    newest = """
+    select kb_id from cutter_governance.outbox
+    where run_id = %s and kind = 'stop_route' and strpos(body, %s) > 0 order by id desc
+    """
+    file = wait_for_file(stack, lambda: stack.value(newest, (run_id, f"state: {state}  ")))
     text = file.read_text(encoding="utf-8")
     assert f"state: {state}  " in text
     return text
