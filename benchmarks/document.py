@@ -164,7 +164,7 @@ class Bench:
         for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
             request = await self._request(run_id, gate)
             seen = time.perf_counter()
-            kb_id = await asyncio.to_thread(self.sign, request["kb_id"])
+            kb_id = await asyncio.to_thread(self.sign, run_id, request["kb_id"])
             sample.people += (time.perf_counter() - seen) * 1000
             signalled[gate] = datetime.now(UTC)
             await handle.signal("submit_approval", kb_id)

@@ -166,7 +166,7 @@ def fairness(measured: list[Json]) -> list[str]:
 
 
 def _median_wait(records: list[Json], way: str, *, beside: bool) -> float:
-    return statistics.median(one["median_ms"] for one in records if (one["way"], one["beside"]) == (way, beside))
+    return float(statistics.median(one["median_ms"] for one in records if (one["way"], one["beside"]) == (way, beside)))
 
 
 def page() -> str:
