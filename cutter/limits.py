@@ -201,6 +201,9 @@ PROFILE_BYTES_MAX = 64 * 1024
 PROFILE_LEVELS_MAX = 32
 """Levels of a marking profile; real laws use at most ten."""
 
+PROFILES_KEPT = 16
+"""Parsed profiles that a process remembers: the shipped ones, and as many of people's own as are used side by side."""
+
 FRONT_MATTER_LINES_MAX = 400
 """A YAML block before the text; the longest seen has 30 lines, without an end it is text."""
 

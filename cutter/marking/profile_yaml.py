@@ -11,7 +11,7 @@ import yaml
 
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
-from cutter.limits import PROFILE_BYTES_MAX, PROFILE_LEVELS_MAX
+from cutter.limits import PROFILE_BYTES_MAX, PROFILE_LEVELS_MAX, PROFILES_KEPT
 from cutter.marking.numbers import STYLES
 from cutter.marking.profile import (
     SECTION_TYPES,
@@ -44,7 +44,7 @@ LEVEL_KEYS = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=PROFILES_KEPT)
 def parse_profile(data: bytes) -> Profile:
     """A profile from its bytes; raises InvalidInput that names the line and the field.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from temporalio.client import WorkflowExecutionStatus
 
 from cutter import limits
 from cutter.approvals import schema
@@ -222,4 +223,8 @@ async def test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_
         await run.until_attempted("IG_cut_leg_a_execute", "lane_busy")
         await run.handle.terminate("by a stranger")
         stack.let_go()
-        await batch.until_state("batch_awaiting_lifecycle_authz_set", seconds=120)
+        (after,) = (await batch.until_state("batch_awaiting_lifecycle_authz_set", seconds=120))["items"]
+        assert (after["run_id"], after["state"]) == (run.run_id, "awaiting_lifecycle_authorization")
+        described = await stack.client.get_workflow_handle(run.handle.id).describe()
+        assert described.status is WorkflowExecutionStatus.RUNNING, "in another execution: the first was terminated"
+        assert stack.database.value("select count(*) from public.information_unit") == 3, "written once"
