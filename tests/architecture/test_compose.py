@@ -102,6 +102,5 @@ def test_the_head_of_the_file_names_the_settings_that_point_there() -> None:
 README = ROOT / "README.md"
 
 
-@pytest.mark.skipif(not README.exists(), reason="README.md is not written yet")
 def test_the_readme_names_the_file() -> None:
     assert FILE.name in README.read_text(encoding="utf-8")
