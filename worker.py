@@ -40,16 +40,18 @@ from cutter.stack.workers import ready_file
 from cutter.storage.pools import check_direct, open_pool
 from starter import telemetry
 from starter.client import connect
+from starter.looking_after import looking_after
 from workflows import options
 from workflows.batch import Batch
 from workflows.batch_starter import BatchStarter
 from workflows.document_run import DocumentRun
 from workflows.guard import MessageGuard
+from workflows.reconcile import Reconcile
 from workflows.revoke_approval import RevokeApproval
 from workflows.sandbox import sandbox
 from workflows.void_run import VoidRun
 
-WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, BatchStarter)
+WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, BatchStarter, Reconcile)
 
 SLOTS = 8
 """Activities at once in one worker."""
@@ -133,7 +135,8 @@ async def serving(
 
     `changed`: see `make_worker`.
     """
-    deps = replace(deps, history=freezing(client, asyncio.get_running_loop()))
+    loop = asyncio.get_running_loop()
+    deps = replace(deps, history=freezing(client, loop), look_after=looking_after(client, deps, loop))
     async with AsyncExitStack() as exits:
         presence = _presence(client, deps, exits)
         await presence.say(INITIALIZING)

@@ -14,6 +14,7 @@ from cutter.errors import ProgrammingError, Unavailable
 from cutter.gates.catalogue import Role, WorkerRole
 from cutter.kb import folder as kb_folder
 from cutter.kb.store import Store
+from cutter.messages import Reconciled
 from cutter.settings import Settings
 from cutter.storage.pools import Pool, open_pool
 
@@ -38,7 +39,8 @@ class Deps:
     """Dependencies of the activities of one worker process. `worker` names it in attempts; no globals anywhere.
 
     `build_id` names the code that it runs; empty where no workflow is driven. `history` freezes the digest of the
-    history of the workflow that runs an activity (`activities.history`); None where none does.
+    history of the workflow that runs an activity (`activities.history`); None where none does. `look_after` is the
+    reconciler's look, where a Temporal client is there to ask.
     """
 
     settings: Settings
@@ -50,6 +52,7 @@ class Deps:
     signer: Callable[[], Signer]
     build_id: str = ""
     history: Callable[[], dict[str, Any] | None] = lambda: None
+    look_after: Callable[[], Reconciled] | None = None
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
 
     def pool(self, role: Role) -> Pool:

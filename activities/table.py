@@ -24,6 +24,7 @@ from activities.grant_probe import grant_probe
 from activities.leg_b_record import leg_b_record
 from activities.lifecycle_enact import lifecycle_enact
 from activities.mark import mark
+from activities.reconcile import reconcile
 from activities.source_pin import source_pin
 from activities.sovereign import end_request, judge_approval, open_request, record_refusal, resume_run, set_stop
 from activities.structural_verify import structural_verify
@@ -57,7 +58,7 @@ CONTROL_FUNCTIONS: dict[WorkerRole, tuple[Function, ...]] = {
 }  # fmt: skip
 
 
-BATCH_FUNCTIONS: tuple[Function, ...] = (begin_batch, begin_night, steer_batch, judge_set, halt_batch)
+BATCH_FUNCTIONS: tuple[Function, ...] = (begin_batch, begin_night, steer_batch, judge_set, halt_batch, reconcile)
 """On a task queue of their own: some wait long, and must not hold the slots that gates need."""
 
 

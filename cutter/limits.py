@@ -251,6 +251,9 @@ SLACK_BODY_BYTES_MAX = 256 * 1024
 SLACK_CALLERS_MAX = 16
 """Callbacks at once; Slack sends one for each press."""
 
+SLACK_PLACE_SECONDS = 1.0
+"""A caller for whom there is no room waits so long for one: who was answered leaves a moment after the answer."""
+
 SLACK_CALLER_SECONDS = 15.0
 """A callback from its first byte to its answer's end; Slack itself waits three seconds."""
 
@@ -375,6 +378,9 @@ STEER_SHOW_SECONDS = 5
 
 SET_DOCUMENTS_MAX = 4_000
 """Files in the folder of one set of approvals: twice the documents that a batch may have."""
+
+RECONCILE_SECONDS = 300
+"""The reconciler's schedule asks Temporal at most so long which workflows are open."""
 
 BATCH_SLOTS = 32
 """Activities of batches at once in one worker: each batch that is open holds one while it waits for changes."""

@@ -349,6 +349,23 @@ class NightStart:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReconcileInput:
+    """Nothing is chosen: what the reconciler looks at follows from the database alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconciled:
+    """Runs that were marked or told of a stop, batches that nobody drives, and how many of the rest."""
+
+    marked: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    batches_without_workflow: tuple[str, ...] = ()
+    left_alone: int = 0
+    documents_put: int = 0
+    documents_waiting: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class BatchStart:
     """An item whose workflow is to be open: its run is registered. The last three: its turn among others' tasks."""
 

@@ -11,9 +11,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from cutter.batch import registry
 from cutter.domain import ids
 from cutter.domain.next_step import Needs
-from cutter.errors import NotFound
 from cutter.evidence.batch_glance import by_need, glance
 from cutter.evidence.run_view import short_time
 from cutter.gates.catalogue import Sovereign
@@ -47,10 +47,7 @@ def look(settings: Settings, batch_id: str) -> View:
     with translated(), connect(settings, OPERATOR) as connection:
         row = connection.execute(query("batch_glance"), {"batch_id": ids.batch_id(batch_id)}).fetchone()
     if row is None or row[0] is None:
-        raise NotFound(
-            f"no batch {batch_id}: type `cutter orchestrate batch --queue FILE`, or see `cutter status`",
-            code="STOP_BATCH_NOT_FOUND",
-        )
+        raise registry.unknown(batch_id)
     seen: Any = row
     return glance(seen[0], seen[2], seen[1].isoformat(), rooms=seen[3])
 

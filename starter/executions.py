@@ -75,6 +75,20 @@ async def is_open(client: Client, workflow_id: str) -> bool:
     return seen.status is not None and seen.status.name == "RUNNING"
 
 
+async def tell(client: Client, run: dict[str, Any], kind: str, reason: str) -> tuple[bool, str]:
+    """Send the signal to the open workflow of this very run."""
+    execution = await open_execution_of(client, run)
+    if execution is None:
+        return False, "the run has no open workflow: the latch alone is set"
+    try:
+        await execution.handle(client).signal(kind, {"reason": reason})
+    except RPCError as problem:
+        if problem.status is RPCStatusCode.NOT_FOUND:
+            return False, "the workflow closed meanwhile: the latch alone is set"
+        raise unanswered(problem) from None
+    return True, ""
+
+
 async def _run_id(client: Client, payloads: Any) -> str | None:
     values = await client.data_converter.decode(payloads) if payloads else []
     first = values[0] if values else None

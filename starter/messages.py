@@ -12,7 +12,6 @@ import textwrap
 from typing import Annotated, Any, Literal
 
 import typer
-from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
 from cutter.approvals import schema
@@ -28,7 +27,7 @@ from cutter.storage.pools import connect as connect_database
 from starter import batches, orders, runs
 from starter.approvals import Approver, Home, Key, Run, Yes
 from starter.client import connect
-from starter.executions import open_execution_of
+from starter.executions import tell
 from starter.inbox import OPERATOR
 from starter.terminal import ExitCode, Json, end, err, fields, progress, show, table
 
@@ -187,20 +186,6 @@ async def _deliver(settings: Settings, run: dict[str, Any], kind: Kind, reason: 
         return await tell(client, run, kind, reason)
     except Unavailable:
         return False, "Temporal does not answer: the latch alone is set, and no gate writes past it"
-
-
-async def tell(client: Any, run: dict[str, Any], kind: Kind, reason: str) -> tuple[bool, str]:
-    """Send the signal to the open workflow of this very run."""
-    execution = await open_execution_of(client, run)
-    if execution is None:
-        return False, "the run has no open workflow: the latch alone is set"
-    try:
-        await execution.handle(client).signal(kind, {"reason": reason})
-    except RPCError as problem:
-        if problem.status is RPCStatusCode.NOT_FOUND:
-            return False, "the workflow closed meanwhile: the latch alone is set"
-        raise runs.unanswered(problem) from None
-    return True, ""
 
 
 def _after(run: dict[str, Any], kind: Kind, *, wrote: bool, delivered: bool) -> str:

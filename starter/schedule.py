@@ -135,6 +135,8 @@ def _zone(name: str) -> ZoneInfo:
 def _schedule_id(name: str) -> str:
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name):
         raise InvalidInput(f"--name {name}: at most 40 of a-z, 0-9 and '-'")
+    if f"cutter-{name}" == options.RECONCILE_SCHEDULE:
+        raise InvalidInput(f"--name {name}: the reconciler's own schedule; `cutter reconcile --every 0` removes it")
     return f"cutter-{name}"
 
 

@@ -29,7 +29,7 @@ from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import runs, signing
 from starter.client import connect as connect_temporal
-from starter.messages import tell
+from starter.executions import tell
 from starter.slack_server import Reply
 
 log = structlog.get_logger()

@@ -55,7 +55,7 @@ class Server(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """A thread for each caller, while there is room."""
-        if not self._places.acquire(blocking=False):
+        if not self._places.acquire(timeout=limits.SLACK_PLACE_SECONDS):
             self.shutdown_request(request)
             return
         super().process_request(request, client_address)

@@ -25,6 +25,8 @@ BATCH = "Batch"
 VOID_RUN = "VoidRun"
 REVOKE_APPROVAL = "RevokeApproval"
 BATCH_STARTER = "BatchStarter"
+RECONCILE = "Reconcile"
+RECONCILE_SCHEDULE = "cutter-reconcile"
 
 ONCE = RetryPolicy(maximum_attempts=1)
 """Retries are the workflow's own: each is a visible row with its reason, none is silent."""

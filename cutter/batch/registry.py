@@ -73,12 +73,18 @@ def view(connection: Connection, batch_id: str) -> Json:
     """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
     row = connection.execute("select cutter_governance.fn_batch_view(%s)", (batch_id,)).fetchone()
     if row is None or row[0] is None:
-        raise NotFound(
-            f"no batch {batch_id}: type `cutter orchestrate batch --queue FILE`, or see `cutter status`",
-            code="STOP_BATCH_NOT_FOUND",
-        )
+        raise unknown(batch_id)
     found: Json = row[0]  # type: ignore[assignment]
     return found
+
+
+def unknown(batch_id: str) -> NotFound:
+    """No batch of that name; one that has only been rehearsed has another."""
+    rehearsal = "" if batch_id.endswith("-dryrun") else f"; its rehearsal would be {batch_id}-dryrun"
+    return NotFound(
+        f"no batch {batch_id}: type `cutter orchestrate batch --queue FILE`, or see `cutter status`{rehearsal}",
+        code="STOP_BATCH_NOT_FOUND",
+    )
 
 
 def rooms(connection: Connection, batch_id: str) -> list[Json]:

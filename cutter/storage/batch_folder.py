@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from cutter import limits
+from cutter.batch import registry
 from cutter.batch.documents import queue_in
 from cutter.domain.digests import sha256_hex
-from cutter.errors import NotFound
 from cutter.evidence import batch_folder as projection
 from cutter.evidence.batch_folder import Contents, Json
 from cutter.storage.pools import Connection
@@ -33,7 +33,7 @@ def read_facts(connection: Connection, batch_id: str) -> Json:
     row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
     facts: Json = row[0] if row else {}  # type: ignore[assignment]
     if not facts or facts["view"] is None:
-        raise NotFound(f"no batch {batch_id}: see `cutter status`", code="STOP_BATCH_NOT_FOUND")
+        raise registry.unknown(batch_id)
     return facts
 
 

@@ -114,3 +114,4 @@ async def test_an_unknown_batch_is_said_so(cutter: Cutter) -> None:
     for command in ("status", "report", "rebuild"):
         told = await cutter(command, unknown)
         assert (told.code, f"no batch {unknown}" in told.err) == (1, True), command
+        assert f"{unknown}-dryrun" in told.err, "a rehearsal has a name of its own"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import select
 import socket
 import threading
 from collections.abc import Iterator
@@ -139,13 +140,15 @@ def test_a_body_is_bounded_and_of_known_length(listening: Listening, header: str
 
 
 def test_who_sends_slowly_is_hung_up_on_and_makes_room(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SLACK_CALLER_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "SLACK_CALLER_SECONDS", 3.0)
+    monkeypatch.setattr(limits, "SLACK_PLACE_SECONDS", 0.1)
     slow = [socket.create_connection(listening.address, timeout=30) for _ in range(2)]
     for one in slow:
         one.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 100\r\n".encode())
-    # There is no room for a third, who is sent away at once; then the slow ones are hung up on.
+    # There is no room for a third, who is sent away soon; then the slow ones are hung up on.
     with socket.create_connection(listening.address, timeout=30) as third:
         assert third.recv(100) == b""
+    assert select.select(slow, [], [], 0)[0] == [], "they were there before it, and still are"
     for one in slow:
         while one.recv(4096):
             pass

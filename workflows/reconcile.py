@@ -1,0 +1,30 @@
+"""Orchestration: what the reconciler's schedule starts: one look after runs and batches that nobody drives any more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from cutter import limits
+    from cutter.messages import Caps, Reconciled, ReconcileInput
+    from workflows import options
+    from workflows.control import Away, Broken, control
+
+
+@workflow.defn(name=options.RECONCILE)
+class Reconcile:
+    """One look; the next one comes with the schedule, so that a failure here needs nobody."""
+
+    @workflow.run
+    async def run(self, *_ignored: Any) -> Reconciled:
+        """Start without arguments; answers with what was found."""
+        try:
+            return await control(
+                "reconcile", ReconcileInput(), Reconciled, Caps(), summary="look after what nobody drives",
+                queue=options.BATCH_QUEUE, seconds=limits.RECONCILE_SECONDS * 2,
+            )  # fmt: skip
+        except (Away, Broken) as problem:
+            raise ApplicationError(f"nothing was looked after: {problem}", non_retryable=True) from None
