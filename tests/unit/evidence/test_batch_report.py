@@ -136,6 +136,12 @@ def test_the_page_has_every_document_queue_command_and_signature() -> None:
     assert [text for text in wanted if text not in shown] == []
 
 
+def test_the_page_of_a_finished_batch_does_not_send_its_reader_to_itself() -> None:
+    seen = view()
+    assert f'Next: <code class="command">{seen["next"]}</code>' in page(seen)
+    assert "Next:" not in page({**seen, "next": f"cutter report {seen['batch_id']}"})
+
+
 def test_the_page_stands_alone() -> None:
     shown = page(view())
     assert re.findall(r"(?i)<script|<link|<img|<iframe|\bsrc=|\bhref=|url\(|@import|https?:|//[a-z]", shown) == []
