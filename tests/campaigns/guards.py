@@ -404,6 +404,19 @@ BATCHES = (
         "cutter/batch/steering.py", "unit/batch/test_steering.py",
         ("a signed document that nobody waits for", ' or any(one["included"] for one in view["items"])', "",
          "::test_a_batch_is_not_over_while_what_a_signature_takes_in_again_waits_for_room"),
+        ("a halted batch that never ends", 'batch["halted"] is not None and view["halted_seconds"] > HEARD_BY_SECONDS',
+         "False", "::test_a_halted_batch_ends_although_a_document_comes_to_no_stop"),
+    ),
+    *_of(
+        f"{_SQL}0007_batch.sql", _STORAGE,
+        ("two open runs of a document", "where document_id = p_document_id and ended_at is null order by",
+         "where false order by", f"{_STORAGE}test_registration.py::"
+         "test_a_batch_starts_no_run_beside_an_open_one_whatever_the_modes"),
+    ),
+    *_of(
+        f"{_SQL}0006_people.sql", _STORAGE,
+        ("a halt that waits for a gate", "    if not p_wait then", "    if false then",
+         f"{_STORAGE}test_batch_steps.py::test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others"),
     ),
     *_of(
         f"{_SQL}0007_batch.sql", "workflow/test_batch_resumed_late.py",
