@@ -1,4 +1,4 @@
-"""Pure: the invariants of seeds 003 and 004, as far as the metadata of events carry what they speak of.
+"""Pure: the invariants of seeds 000, 003 and 004, as far as the metadata of events carry what they speak of.
 
 Metadata that an event does not have is not looked at: another program's file is held to what it says. Each check is
 named like the seed's invariant; docs/lifecycles.md lists the keys.
@@ -12,6 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, Protocol
 
+from cutter.gates.catalogue import GATES, State
 from cutter.lifecycle.events import Event, Malformed, parsed
 from cutter.lifecycle.machine import Lifecycle
 
@@ -285,7 +286,34 @@ def run_has_succeeded_iff_every_step_has(seen: Seen) -> Broken:
         yield "succeeded_iff_every_step", f"every step has succeeded and the run is {after}"
 
 
+# --- document runs ----------------------------------------------------------------------------------------------------
+
+_IN_ORDER = (State.PENDING.value, *(gate.to_state.value for gate in GATES))
+_NEXT = dict(pairwise(_IN_ORDER))
+_REACHED = {state: state for state in _IN_ORDER} | {
+    gate.from_state.value: _IN_ORDER[gate.number - 1] for gate in GATES if gate.sovereign
+}
+"""What the last sealed gate had reached, by state: one that awaits people has sealed nothing."""
+
+
+def goes_on_where_it_stopped(seen: Seen) -> Broken:
+    """A stop neither skips a gate nor opens a way back from law (seed 000 §2, §3): the run goes on from what its last
+    sealed gate reached. A gate that was open when an outage stopped the run may seal over the stop, with its receipt.
+    """
+    before, after = seen.event.from_state, seen.event.to_state
+    reached = seen.remember("reached", _REACHED.get(before))
+    seen.remember("reached", _REACHED.get(after))
+    if reached is None or before in _REACHED or seen.lifecycle.rule(before, after) is None:
+        return
+    sealed = _NEXT.get(reached) if seen.text("receipt_hash") else None
+    if after in _REACHED and after not in (reached, sealed):
+        yield "no_skipped_gate", f"its last sealed gate had reached {reached}: it does not go on from {after}"
+    if reached == State.LIFECYCLE_ENACTED and seen.lifecycle.declared(after) == "voided_<reason>":
+        yield "enacted_law_is_never_voided", f"it had reached {reached}"
+
+
 CHECKS: dict[str, tuple[Callable[[Seen], Broken], ...]] = {
+    "document_run": (goes_on_where_it_stopped,),
     "task": (worker_assignment, retry_limit, timestamp_ordering, dependency_satisfaction, counted_in_workstream),
     "workstream": (workstream_is_what_its_tasks_are,),
     "worker": (capacity_limit, health_monitoring, graceful_shutdown),

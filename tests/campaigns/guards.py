@@ -472,6 +472,13 @@ RULES = (
          "::test_every_wrong_value_is_refused_with_its_rule_and_line"),
     ),
     *_of(
+        "cutter/lifecycle/invariants.py", "unit/lifecycle/test_transition_files.py",
+        ("a file that jumps over gates by a stop", "if after in _REACHED and after not in (reached, sealed):",
+         "if False:", "::test_a_stop_leads_a_run_past_no_gate_and_no_law_back"),
+        ("a file that voids law by a stop", "if reached == State.LIFECYCLE_ENACTED and", "if False and",
+         "::test_a_stop_leads_a_run_past_no_gate_and_no_law_back"),
+    ),
+    *_of(
         "cutter/lifecycle/retry.py", "unit/lifecycle/test_retry.py",
         ("a retry of what is final", "    if terminal:", "    if False:", "::test_the_decision_matrix"),
         ("tries without end", "if attempts >= budget.max_attempts:", "if False:", "::test_the_decision_matrix"),

@@ -315,6 +315,52 @@ def test_each_invariant_is_kept_and_broken(code: str, good: list[Json], bad: lis
     assert found(*bad) == [(len(bad), code)]
 
 
+RUNS = {
+    "no_skipped_gate": [
+        ("pending", "stopped_stop", "lifecycle_enacted"),
+        ("write_verified", "stopped_stop", "pending"),
+        ("lifecycle_enacted", "stopped_stop", "stopped_drift_row_count", "pending"),
+        ("grants_probed", "awaiting_cut_authorization", "stopped_expired", "cut_leg_a_committed"),
+        ("stopped_stop", "marked", "stopped_stop", "cutplan_ok"),
+    ],
+    "enacted_law_is_never_voided": [
+        ("lifecycle_enacted", "stopped_stop", "voided_x"),
+        ("lifecycle_enacted", "stopped_stop", "stopped_hard_cap", "voided_x"),
+        ("lifecycle_enacted", "failed_closeout", "voided_x"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("code", "states"), [(code, states) for code, ways in RUNS.items() for states in ways])
+def test_a_stop_leads_a_run_past_no_gate_and_no_law_back(code: str, states: tuple[str, ...]) -> None:
+    """Seed 000 §2: each state has one way forward, a stopped run too."""
+    assert found(*way("d", *states, kind="document_run")) == [(len(states) - 1, code)]
+
+
+@pytest.mark.parametrize(
+    "states",
+    [
+        ("lifecycle_enacted", "stopped_stop", "stopped_drift_row_count", "lifecycle_enacted", "closeout_reported"),
+        ("grants_probed", "awaiting_cut_authorization", "stopped_expired", "grants_probed", "failed_policy"),
+        ("awaiting_lifecycle_authorization", "stopped_stop", "write_verified", "stopped_stop", "voided_x"),
+        ("stopped_stop", "lifecycle_enacted", "closeout_reported"),
+    ],
+)
+def test_a_stopped_run_goes_on_from_what_its_last_sealed_gate_reached(states: tuple[str, ...]) -> None:
+    assert found(*way("d", *states, kind="document_run")) == []
+
+
+@pytest.mark.parametrize("reached", ["awaiting_cut_authorization", "grants_probed"])
+def test_a_gate_that_was_open_seals_over_an_outage_s_stop_with_its_receipt(reached: str) -> None:
+    stopped = event("d", reached, "stopped_unavailable_database", kind="document_run")
+    sealed = [
+        event("d", "stopped_unavailable_database", state, 1, kind="document_run", receipt_hash="2" * 64)
+        for state in ("cut_leg_a_committed", "structural_verified")
+    ]
+    assert found(stopped, sealed[0]) == []
+    assert found(stopped, sealed[1]) == [(2, "no_skipped_gate")]
+
+
 def test_a_worker_that_comes_back_has_sent_a_heartbeat() -> None:
     back = event("w", "unresponsive", "idle", 20, kind="worker", heartbeat_at=T + "19Z")
     assert found(event("w", "busy", "unresponsive", 5, kind="worker"), back) == []
