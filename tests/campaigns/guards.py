@@ -37,6 +37,7 @@ _UNITS = f"{_STORAGE}test_unit_functions.py"
 _ALONE = f"{_STORAGE}test_one_password_alone.py"
 _AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
+_NIGHT = f"{_STORAGE}test_signed_before.py"
 _VERIFY = "unit/approvals/test_approval_verify.py::test_one_change_refuses_with_its_own_step_and_code"
 _STATEMENT = "unit/approvals/test_approval_statement.py"
 _FORMS = f"{_STATEMENT}::test_bytes_that_are_no_statement_are_refused_each_by_its_code"
@@ -85,6 +86,8 @@ OPENING = _of(
      f"{_POLICY}::test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it"),
     ("too few people for a tier", "then 'policy_approval_missing' end", "then null end",
      f"{_POLICY}::test_the_writes_between_the_sovereign_gates_need_a_decision_and_its_approvers_too"),
+    ("one person by two keys", "least(count(distinct fingerprint), count(distinct approver)) from signed",
+     "count(distinct fingerprint) from signed", f"{_POLICY}::test_one_person_whose_key_was_rotated_is_one_of_two"),
     ("one person for two", "greatest(1, case p_tier when 'high' then 2 end, (", "greatest(1, (",
      f"{_CONSUME}::test_a_high_tier_asks_for_two_whatever_the_policy_names"),
     ("nobody's approval", "select greatest(1, case", "select greatest(0, case",
@@ -409,6 +412,10 @@ BATCHES = (
     ),
     *_of(
         f"{_SQL}0007_batch.sql", _STORAGE,
+        ("one signer by two keys in a batch", "least(count(distinct v.fingerprint), count(distinct v.approver))",
+         "count(distinct v.fingerprint)", f"{_NIGHT}::test_one_person_whose_key_was_rotated_is_one"),
+        ("a batch's signature of an epoch before", "v.policy_sha256 = (select e.sha256", "'' <> (select e.sha256",
+         f"{_NIGHT}::test_a_signature_that_opens_nothing_does_not_count"),
         ("two open runs of a document", "where document_id = p_document_id and ended_at is null order by",
          "where false order by", f"{_STORAGE}test_registration.py::"
          "test_a_batch_starts_no_run_beside_an_open_one_whatever_the_modes"),

@@ -86,6 +86,37 @@ def test_the_writes_between_the_sovereign_gates_need_a_decision_and_its_approver
     assert code(with_verdict(gate, "needs_approval", "high")) == "policy_approval_missing"
 
 
+def resumes(deployment: Deployment, run_id: str, gate: str, who: str, key: str) -> None:
+    """Somebody's signed word that the run goes on, where the policy had stopped it at that gate."""
+    deployment.database.run(
+        "with said as (insert into cutter_governance.approval_verdict (run_id, gate, kb_id, approval_sha256, accepted,"
+        " code, reason, decision, approver, fingerprint, not_after, policy_sha256, statement)"
+        " select v.run_id, v.gate, 'r.md', encode(sha256(%s::bytea), 'hex'), true, 'accepted', '', 'resume', %s, %s,"
+        " v.not_after, v.policy_sha256, jsonb_build_object('stopped_state', 'stopped_policy_' || g.phase)"
+        " from cutter_governance.approval_verdict v, cutter_governance.gate_catalogue g"
+        " where v.run_id = %s and v.accepted and g.gate = %s limit 1 returning *)"
+        " insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)"
+        " select approval_sha256, run_id, decision, approver, fingerprint from said",
+        (key, who, key, run_id, gate),
+    )
+
+
+def test_one_person_whose_key_was_rotated_is_one_of_two(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_structural_verify").run_id
+    connection = deployment.database.connect("cutter_exec")
+
+    def code() -> str:
+        answer = gates.open_gate(connection, LEG_B, run_id, policy=with_verdict(LEG_B, "needs_approval", "high"))
+        connection.rollback()
+        return str(answer.get("code", answer["status"]))
+
+    assert code() == "policy_approval_missing"
+    resumes(deployment, run_id, LEG_B, "alice", "A" * 40)
+    assert code() == "policy_approval_missing", "alice approved the cut by her former key"
+    resumes(deployment, run_id, LEG_B, "bob", "B" * 40)
+    assert code() == "opened"
+
+
 def test_a_high_tier_takes_two_people_at_a_sovereign_gate(deployment: Deployment) -> None:
     """Seed 003 §1.3."""
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id

@@ -338,10 +338,17 @@ def test_as_many_people_as_the_policy_asks_for_must_have_signed(night: Night) ->
     assert approved(night)
 
 
-def test_one_person_who_signs_twice_is_one(night: Night) -> None:
+@pytest.mark.parametrize("who", ["alice", "bob"])
+def test_one_key_that_signs_twice_is_one(night: Night, who: str) -> None:
     ask_for(night, 2)
     alice = night.value("select fingerprint from cutter_governance.approval_verdict where gate = %s", LIFECYCLE)
-    signs(night, "alice", fingerprint=alice)
+    signs(night, who, fingerprint=alice)
+    assert not approved(night)
+
+
+def test_one_person_whose_key_was_rotated_is_one(night: Night) -> None:
+    ask_for(night, 2)
+    signs(night, "alice", fingerprint="another key of hers")
     assert not approved(night)
 
 
@@ -349,7 +356,7 @@ def test_one_person_who_signs_twice_is_one(night: Night) -> None:
     "changed",
     [
         {"decision": "reject"}, {"accepted": False}, {"gate": CUT}, {"not_after": "2026-01-01T00:00:00Z"},
-        {"recorded_at": "2026-01-01T00:00:00Z"}, {"run_id": NEIGHBOUR},
+        {"recorded_at": "2026-01-01T00:00:00Z"}, {"run_id": NEIGHBOUR}, {"policy_sha256": OTHER_SHA},
     ],
 )  # fmt: skip
 def test_a_signature_that_opens_nothing_does_not_count(night: Night, changed: Json) -> None:

@@ -323,7 +323,7 @@ $$;
 
 -- How many different people have approved what a gate does, as each tier counts them: those whose approval its sovereign
 -- gate has consumed, those who signed that the run may go on when the policy had stopped it here, and those who said so
--- without a signature where the tier lets them.
+-- without a signature where the tier lets them. One person by two keys, as after a rotation, is one.
 create function cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -345,7 +345,7 @@ as $$
         from cutter_governance.unsigned_decision u
         where u.run_id = p_run_id and u.gate = p_gate and u.decision = 'approve'
             and u.approver not in (select approver from signed))
-    select jsonb_object_agg(tier, (select count(distinct fingerprint) from signed)
+    select jsonb_object_agg(tier, (select least(count(distinct fingerprint), count(distinct approver)) from signed)
         + case when cutter_governance.fn_unsigned_may(r.mode, tier) then (select people from unsigned) else 0 end)
     from unnest(array['low', 'medium', 'high']) as tier, cutter_governance.run r where r.run_id = p_run_id
 $$;

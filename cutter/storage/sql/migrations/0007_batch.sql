@@ -104,9 +104,12 @@ as $$
                 'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end, 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 -- as many people as the policy asks for have signed, and the gate has not refused them since
                 'approved', a.run_id is not null and (
-                    select count(distinct v.fingerprint) from cutter_governance.approval_verdict v
+                    select least(count(distinct v.fingerprint), count(distinct v.approver))
+                    from cutter_governance.approval_verdict v
                     where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'approve'
                         and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
+                        and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e
+                                               order by e.number desc limit 1)
                         and not exists (select from cutter_governance.approval_revocation
                                         where approval_sha256 = v.approval_sha256)
                         and not exists (select from cutter_governance.gate_attempt t
