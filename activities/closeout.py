@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from activities import commands
@@ -11,7 +12,8 @@ from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
 from activities.publish import pins_of, publish
 from cutter.domain.digests import chain, sha256_hex
-from cutter.errors import NotFound, Unavailable
+from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
+from cutter.evidence.bundle import Signed
 from cutter.gates import closeout as gate
 from cutter.gates.catalogue import BY_NAME, Role
 from cutter.messages import GateInput, GateOutcome
@@ -29,22 +31,27 @@ EVIDENCE, SIDECAR = "run_evidence", "run_sidecar"
 def closeout(deps: Deps, input: GateInput) -> GateOutcome:
     """Check documents, units, receipts, approvals and the chain, and store the evidence; then the run is closed."""
     history: list[Json] = []
+    read: list[_Fetched] = []
 
     def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
-        publish(deps, Role.READ, attempt.run_id)
+        _publish_all(deps, attempt.run_id)
         seen = deps.history()
         if seen is not None and seen["workflow_id"] != f"document/{attempt.run['document_id']}":
             # The database would let anyone's workflow close a run that is due; its history would be the wrong one.
             return Refusal(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
         history.extend([seen] if seen else [])
+        read.append(_fetched(deps, attempt.run_id))
         return ()
 
     def body(opened: Open) -> Passed | Refusal:
         sidecar, facts = _answer(opened.row(SIDECAR), input.run_id), _answer(opened.row(EVIDENCE), input.run_id)
+        documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
-        made, found = bundles.store(deps, commands.of_attempt(opened.attempt), facts, sidecar, frozen)
+        made, found = bundles.store(
+            deps, commands.of_attempt(opened.attempt), facts, read[0].signed_of(facts), sidecar, frozen
+        )
         evidence = gate.Evidence(
-            documents=tuple(_document(deps, entry) for entry in sidecar["documents"]),
+            documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],
             units_planned=opened.attempt.pins["candidate_count"],
             receipts_sealed=len(sidecar["receipts"]),
@@ -62,6 +69,65 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
     if outcome.status == "passed":
         _finish(deps, input.run_id)
     return outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fetched:
+    """What was read from the stores before the transaction, whose idle timeout a slow store would outlast.
+
+    `found`: sha256 by KB id, None where nothing stands. What the transaction then asks for and was not read, since it
+    was written a moment ago, is read at the next attempt.
+    """
+
+    found: Mapping[str, str | None]
+    facts: Json
+    signed: Signed
+
+    def documents_of(self, run_id: str, sidecar: Json) -> tuple[gate.KbDocument, ...]:
+        """The run's documents as the database has them now. Raises Unavailable while one is not as recorded."""
+        documents = tuple(
+            gate.KbDocument(
+                kb_id=one["kb_id"], kind=one["kind"], subject=one["subject"], recorded_sha256=one["sha256"],
+                found_sha256=self.found.get(one["kb_id"]),
+            )
+            for one in sidecar["documents"]
+        )  # fmt: skip
+        wanted = gate.put_back(run_id, documents)
+        if wanted is not None:
+            raise Unavailable(wanted, what="kb")
+        return documents
+
+    def signed_of(self, facts: Json) -> Signed:
+        """What people signed, when these are all who did. Raises Unavailable when another did meanwhile."""
+        if _accepted(facts) != _accepted(self.facts):
+            raise Unavailable("something was signed a moment ago: it is read at the next attempt", what="kb")
+        return self.signed
+
+
+def _accepted(facts: Json) -> list[Json]:
+    return [one for one in facts["verdicts"] if one["accepted"]]
+
+
+def _publish_all(deps: Deps, run_id: str) -> None:
+    try:
+        publish(deps, Role.READ, run_id)
+    except (Conflict, InvalidInput) as problem:
+        raise Unavailable(f"{problem}: move away what stands there", what="kb") from None
+
+
+def _fetched(deps: Deps, run_id: str) -> _Fetched:
+    with single(deps.pool(Role.READ)) as connection:
+        row = connection.execute(query("run_evidence_and_sidecar"), {"run_id": run_id}).fetchone()
+    facts, sidecar = _answer(row, run_id), _answer(row[1:] if row else None, run_id)
+    found = {one["kb_id"]: _sha256_in_kb(deps, one["kb_id"]) for one in sidecar["documents"]}
+    return _Fetched(found=found, facts=facts, signed=bundles.gathered(deps, facts))
+
+
+def _sha256_in_kb(deps: Deps, kb_id: str) -> str | None:
+    try:
+        return sha256_hex(deps.kb.get(kb_id))
+    except (NotFound, InvalidInput):
+        return None
 
 
 def _reads(attempt: Attempt) -> list[Read]:
@@ -83,17 +149,6 @@ def chain_intact(rows: Sequence[Row], chain_name: str) -> bool:
             return False
         head = str(stored)
     return bool(rows)
-
-
-def _document(deps: Deps, entry: Json) -> gate.KbDocument:
-    try:
-        found: str | None = sha256_hex(deps.kb.get(entry["kb_id"]))
-    except NotFound:
-        found = None
-    return gate.KbDocument(
-        kb_id=entry["kb_id"], kind=entry["kind"], subject=entry["subject"], recorded_sha256=entry["sha256"],
-        found_sha256=found,
-    )  # fmt: skip
 
 
 def _finish(deps: Deps, run_id: str) -> None:

@@ -14,6 +14,7 @@ from activities.marked import pinned_read
 from cutter.approvals.statement import Statement
 from cutter.backup.restore import digest
 from cutter.domain import ids
+from cutter.errors import Unavailable
 from cutter.gates import cut_leg_a as gate
 from cutter.gates.catalogue import BY_NAME, Role
 from cutter.marking.plan import CutPlan
@@ -22,7 +23,7 @@ from cutter.policy.rules import Permit
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.many import many, many_then
-from cutter.storage.pools import Connection, connect
+from cutter.storage.pools import Connection, connect, single
 from cutter.storage.queries import query
 
 Json = dict[str, Any]
@@ -37,6 +38,7 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
     """Write the units of an approved plan; in a dry run, rehearse it in a transaction that is rolled back."""
     leg = BY_NAME[gate.GATE]
     approved: list[Approved] = []
+    stored: dict[str, str] = {}
     rehearse = False
 
     def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | Refusal:
@@ -48,10 +50,11 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
         if isinstance(answer, Refusal):
             return answer
         approved.append(answer)
+        stored.update(_as_stored(deps, attempt))
         return answer.offers
 
     def body(opened: Open) -> Passed | Refusal:
-        stale = None if rehearse else _backup_stale(deps, opened)
+        stale = None if rehearse else _backup_stale(deps, opened, stored)
         return stale or _write(deps, opened, None if rehearse else approved[0])
 
     outcome = run_gate(deps, leg, input, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads)
@@ -66,16 +69,38 @@ def _reads(attempt: Attempt) -> list[Read]:
     ]
 
 
-def _backup_stale(deps: Deps, opened: Open) -> Refusal | None:
+def _as_stored(deps: Deps, attempt: Attempt) -> dict[str, str]:
+    """Artifact → sha256 as it stands now, of the newest backup; nothing where none is young enough to be read.
+
+    Read here and not in the transaction, whose idle timeout a large backup would outlast.
+    """
+    with single(deps.pool(Role.EXEC)) as connection:
+        row: Row | None = connection.execute(query(BACKUP), {"run_id": attempt.run_id}).fetchone()
+    if row is None or _age_over_limit(deps, attempt, row) is not None:
+        return {}
+    artifact = str(row[0])
+    return {artifact: digest(deps.settings.artifacts, artifact)[0]}
+
+
+def _age_over_limit(deps: Deps, attempt: Attempt, row: Row) -> float | None:
+    """The backup's age in seconds when it is too old for a write, else None."""
+    age = float(row[3])
+    limit = attempt.run["caps"].get("backup_max_age_seconds", deps.settings.backup_max_age_minutes * 60)
+    return age if age > float(limit) else None
+
+
+def _backup_stale(deps: Deps, opened: Open, stored: Json) -> Refusal | None:
+    """Why the newest backup does not cover the write; `stored` is what was read back just before (`_as_stored`)."""
     row = opened.row(BACKUP)
     if row is None:
         return Refusal(status="failed", code="backup_missing", reason="this run has no recorded backup")
-    artifact, sha256, age = str(row[0]), str(row[1]), float(row[3])
-    limit = opened.attempt.run["caps"].get("backup_max_age_seconds", deps.settings.backup_max_age_minutes * 60)
-    if age > float(limit):
+    age = _age_over_limit(deps, opened.attempt, row)
+    if age is not None:
         return Refusal(status="backup_stale", code="backup_stale", reason=f"the backup is {age / 60:.0f} minutes old")
-    stored, _ = digest(deps.settings.artifacts, artifact)
-    if stored != sha256:
+    artifact, sha256 = str(row[0]), str(row[1])
+    if artifact not in stored:
+        raise Unavailable(f"{artifact} was recorded a moment ago: it is read back at the next attempt", what="backup")
+    if stored[artifact] != sha256:
         return Refusal(status="failed", code="backup_altered", reason=f"{artifact} is not what was recorded")
     return None
 

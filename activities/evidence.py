@@ -17,9 +17,9 @@ from activities.commands import Context
 from activities.deps import Deps
 from cutter.domain.digests import sha256_hex
 from cutter.domain.sidecar import render_transitions
-from cutter.errors import Conflict, Unavailable
+from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence import bundle
-from cutter.evidence.bundle import Bundle
+from cutter.evidence.bundle import Bundle, Signed
 from cutter.kb.ids import signature_of
 
 log = structlog.get_logger()
@@ -27,19 +27,32 @@ log = structlog.get_logger()
 Json = dict[str, Any]
 
 
-def store(deps: Deps, context: Context, facts: Json, sidecar: Json, history: Json | None) -> tuple[Bundle, str]:
-    """Build a run's bundle and store it; (the bundle, the sha256 of what stands in the store then).
-
-    Raises PolicyDenied, and Unavailable when the store, the knowledge base or the folder of approvers is away or lacks
-    what was signed.
-    """
+def gathered(deps: Deps, facts: Json) -> Signed:
+    """What people signed. Raises Unavailable when some of it is away or is not there any more."""
     signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
     if signed.missing:
         raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
+    return signed
+
+
+def store(
+    deps: Deps, context: Context, facts: Json, signed: Signed, sidecar: Json, history: Json | None
+) -> tuple[Bundle, str]:
+    """Build a run's bundle and store it; (the bundle, the sha256 of what stands in the store then).
+
+    Raises PolicyDenied, and Unavailable when the store is away or holds something else under the bundle's name.
+    """
     made = bundle.built(facts, signed, render_transitions(sidecar), history)
     artifacts = bundle.artifacts(deps.settings.artifacts)
-    commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data)
-    return made, sha256_hex(artifacts.get(made.artifact_id))
+    try:
+        commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data)
+        found = sha256_hex(artifacts.get(made.artifact_id))
+        if found != made.sha256:
+            raise Conflict(f"{made.artifact_id} holds other bytes")
+    except (Conflict, InvalidInput, NotFound) as problem:
+        # Whoever may write to the store could else end the run behind its law.
+        raise Unavailable(f"{problem}: move away what stands there", what="artifacts") from None
+    return made, found
 
 
 def sign(deps: Deps, context: Context, artifact_id: str) -> None:

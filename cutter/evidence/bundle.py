@@ -17,7 +17,7 @@ from cutter import limits
 from cutter.approvals import epochs
 from cutter.approvals.policy_file import parse_policy
 from cutter.domain.digests import sha256_hex
-from cutter.errors import NotFound
+from cutter.errors import InvalidInput, NotFound
 from cutter.evidence import audit, costs
 from cutter.evidence.offline import canonical, sealed
 from cutter.kb.ids import artifact_id_rule, signature_of
@@ -87,7 +87,7 @@ def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
             members[f"{name}.asc"] = kb.get(signature_of(kb_id), limit=limits.SIGNATURE_BYTES_MAX)
             if signer is not None:
                 members[f"keys/{signer.key_sha256}.asc"] = epochs.public_key(approvers, signer)
-        except NotFound as problem:
+        except (NotFound, InvalidInput) as problem:
             missing.append(str(problem))
     return Signed(members=members, missing=tuple(missing))
 

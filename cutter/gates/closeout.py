@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutter.gates.catalogue import GATES, Sovereign, State
@@ -18,6 +19,8 @@ EXPECTED = frozenset(
 RECEIPTS = len(GATES) - 1
 INDEX_FOLDER = "knowledge/dev/runs-index"
 SUCCESS = "success"
+NAMED_MAX = 3
+"""Documents that a reason names: it is cut to 300 characters on its way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,15 @@ class KbDocument:
     subject: str
     recorded_sha256: str | None
     found_sha256: str | None
+
+    @property
+    def wrong(self) -> str | None:
+        """What is wrong with it, as a person says it; None when it stands there as it was recorded."""
+        if self.recorded_sha256 is None:
+            return "not put yet"
+        if self.found_sha256 is None:
+            return "gone"
+        return None if self.found_sha256 == self.recorded_sha256 else "altered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +73,7 @@ def evaluate(evidence: Evidence) -> GateReport:
 
     What can only be true after COMMIT stands in `finished`.
     """
-    wrong = [
-        doc.kb_id
-        for doc in evidence.documents
-        if doc.recorded_sha256 is None or doc.found_sha256 != doc.recorded_sha256
-    ]
+    wrong = [doc.kb_id for doc in evidence.documents if doc.wrong]
     missing = EXPECTED - {(doc.kind, doc.subject) for doc in evidence.documents}
     return GateReport(
         gate=GATE,
@@ -73,7 +81,7 @@ def evaluate(evidence: Evidence) -> GateReport:
             holds(
                 "kb_documents_uploaded",
                 not wrong and not missing,
-                ", ".join([*wrong[:3], *sorted(f"no {kind} of {subject}" for kind, subject in missing)])
+                ", ".join([*wrong[:NAMED_MAX], *sorted(f"no {kind} of {subject}" for kind, subject in missing)])
                 or f"{len(evidence.documents)} documents",
                 f"{len(EXPECTED)} documents and what else was written, with the recorded sha256",
             ),
@@ -95,6 +103,20 @@ def evaluate(evidence: Evidence) -> GateReport:
             "evidence_sha256": evidence.bundle_sha256,
             **({"history_sha256": evidence.history_sha256} if evidence.history_sha256 else {}),
         },
+    )
+
+
+def put_back(run_id: str, documents: Sequence[KbDocument]) -> str | None:
+    """What people do about documents that are not as they were recorded; None when all are.
+
+    The law is enacted by then, so the run waits for them and is not failed: it would be over, and they would be back.
+    """
+    wrong = [f"{doc.wrong}: {doc.kb_id}" for doc in documents if doc.wrong]
+    if not wrong:
+        return None
+    return (
+        f"{len(wrong)} of the run's documents are not as recorded: move away altered ones, then `cutter rebuild "
+        f"{run_id}`; {', '.join(wrong[:NAMED_MAX])}"
     )
 
 

@@ -328,6 +328,13 @@ def _pass(made: Deployment, driven: Driven, gate: Gate, *, quick: bool) -> None:
     driven.outcomes[gate.name] = outcome
 
 
+def open_gates(made: Deployment) -> int:
+    """Transactions that stand open in the deployment's database while their process does something else."""
+    return int(made.database.value(
+        "select count(*) from pg_stat_activity where datname = current_database() and state = 'idle in transaction'"
+    ))  # fmt: skip
+
+
 def offer(made: Deployment, verdict: JudgeResult) -> Json:
     """An accepted approval as gates 6 and 10 hand it to fn_gate_open."""
     challenge = made.database.value(

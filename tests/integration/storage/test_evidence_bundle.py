@@ -19,9 +19,10 @@ from cutter.gates.catalogue import GATES, WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import GateInput
 from starter.evidence import exported
+from starter.rebuild import rebuild_run
 from tests.campaigns.trials import Dice
 from tests.support.database import TestCluster
-from tests.support.runs import Deployment, Keys, deployment, drive, law
+from tests.support.runs import Deployment, Keys, deployment, drive, law, open_gates
 
 WORD = "zqcanaryx"
 BYTES_TRIED = 200
@@ -215,6 +216,83 @@ def test_a_closeout_waits_for_what_was_signed_the_store_and_its_own_workflow(clo
     tried = [row["outcome"] for row in found.rows("attempts") if row["gate"] == "IG_closeout"]
     assert tried == [*["unavailable"] * 3, "out_of_order"]
     assert json.loads(found.members["history.json"]) == own
+
+
+def documents(made: Deployment, run_id: str) -> list[str]:
+    found: list[str] = made.database.value(
+        "select array_agg(kb_id order by id) from cutter_governance.outbox where run_id = %s", (run_id,)
+    )
+    return found
+
+
+def test_a_closeout_waits_for_documents_that_are_gone_altered_or_have_a_stranger_in_their_place(closed: Closed) -> None:
+    """Spec 01: never failed, since the law is enacted; once the documents are back, the run is closed."""
+    made = closed.made
+    driven = drive(made, law(2), until="IG_lifecycle_enact_execute")
+    run_id, deps = driven.run_id, made.deps[WorkerRole.CUTTER]
+    kb, names = made.settings.state / "kb", documents(made, driven.run_id)
+    gone, altered, linked = (kb / name for name in names[:3])
+    waiting = f"{names[0].rpartition('/')[0]}/SG-report-by-a-test.md"
+    gone.unlink()
+    altered.write_bytes(altered.read_bytes() + b" ")
+    linked.unlink()
+    linked.symlink_to(kb / names[4])
+    with pytest.raises(Unavailable, match=f"`cutter rebuild {run_id}`") as refusal:
+        closeout(deps, GateInput(run_id=run_id))
+    assert refusal.value.what == "kb"
+    told = (f"gone: {names[0]}", f"altered: {names[1]}", f"gone: {names[2]}")
+    assert str(refusal.value).endswith(", ".join(told))
+    for one in (altered, linked):
+        one.unlink()
+    assert rebuild_run(replace(deps, settings=made.settings), run_id)["conflicts"] == []
+
+    (kb / waiting).write_bytes(b"a stranger was here first\n")
+    made.database.run(
+        "select cutter_governance.fn_stop_route_record(%s, %s, 'a report')", (run_id, waiting), role="cutter_read"
+    )
+    with pytest.raises(Unavailable, match="exists with other bytes") as refusal:
+        closeout(deps, GateInput(run_id=run_id))
+    assert refusal.value.what == "kb"
+    (kb / waiting).unlink()
+    assert made.run_row(run_id)["state"] == "lifecycle_enacted"
+    assert closeout(deps, GateInput(run_id=run_id)).status == "passed"
+    tried = "select array_agg(outcome order by n) from cutter_governance.gate_attempt where run_id = %s and gate = %s"
+    assert made.database.value(tried, (run_id, "IG_closeout")) == ["unavailable", "unavailable", "passed"]
+
+
+def test_a_closeout_waits_where_its_bundle_cannot_be_stored_as_it_is(closed: Closed) -> None:
+    made = closed.made
+    driven = drive(made, law(2), until="IG_lifecycle_enact_execute")
+    deps, folder = made.deps[WorkerRole.CUTTER], made.settings.runs / driven.run_id
+    target = folder.with_name(f"{driven.run_id}-elsewhere")
+    folder.rename(target)
+    folder.symlink_to(target)
+    try:
+        with pytest.raises(Unavailable, match="move away what stands there") as refusal:
+            closeout(deps, GateInput(run_id=driven.run_id))
+    finally:
+        folder.unlink()
+        target.rename(folder)
+    assert refusal.value.what == "artifacts"
+    assert closeout(deps, GateInput(run_id=driven.run_id)).status == "passed"
+
+
+def test_what_stands_in_the_knowledge_base_is_read_before_the_closeouts_transaction(closed: Closed) -> None:
+    """A slow store would outlast the transaction's idle timeout."""
+    made = closed.made
+    driven = drive(made, law(2), until="IG_lifecycle_enact_execute")
+    deps = made.deps[WorkerRole.CUTTER]
+    seen: dict[str, int] = {}
+
+    class Watched(Store):
+        def get(self, name: str, **given: int) -> bytes:
+            seen[name] = open_gates(made)
+            return super().get(name, **given)
+
+    put_before = documents(made, driven.run_id)
+    assert closeout(replace(deps, kb=Watched(deps.kb.url)), GateInput(run_id=driven.run_id)).status == "passed"
+    assert {*put_before, *driven.approvals.values()} < set(seen)
+    assert set(seen.values()) == {0}
 
 
 # --- the check ------------------------------------------------------------------------------------------------------

@@ -1,16 +1,19 @@
-"""Leg A's look at what it committed, when somebody or something comes in between."""
+"""Leg A's looks at the backup before it writes, and at what it committed, when somebody comes in between."""
 
 from __future__ import annotations
 
 import pytest
 
+from activities import cut_leg_a as leg_a
 from activities.void import void_run
 from cutter.approvals import schema
-from cutter.errors import CutterError
+from cutter.backup.restore import digest
+from cutter.domain.digests import sha256_hex
+from cutter.errors import CutterError, Unavailable
 from cutter.gates.catalogue import Sovereign, WorkerRole
 from cutter.messages import VoidInput
 from tests.integration.storage.conftest import LEG_A
-from tests.support.runs import Deployment, drive, law
+from tests.support.runs import Deployment, drive, law, open_gates
 
 
 def committed(deployment: Deployment) -> tuple[str, str]:
@@ -19,6 +22,52 @@ def committed(deployment: Deployment) -> tuple[str, str]:
     kb_id, verdict = deployment.approve(driven.run_id, Sovereign.CUT)
     assert verdict.accepted, verdict
     return driven.run_id, kb_id
+
+
+def test_the_backup_is_read_back_before_the_transaction_and_one_that_was_altered_refuses_the_write(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large one would outlast the transaction's idle timeout."""
+    run_id, approval = committed(deployment)
+    seen: list[tuple[str, int]] = []
+
+    def watched(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
+        seen.append((artifact_id, open_gates(deployment)))
+        return digest(artifacts_url, artifact_id)
+
+    monkeypatch.setattr(leg_a, "digest", watched)
+    artifact = deployment.database.value(
+        "select target from cutter_governance.action_receipt where run_id = %s and connector = 'backup'", (run_id,)
+    )
+    with (deployment.settings.runs / artifact).open("ab") as backup:
+        backup.write(b"x")
+    outcome = deployment.gate(LEG_A, run_id, (approval,))
+    assert (outcome.status, outcome.code) == ("failed", "backup_altered")
+    assert seen == [(artifact, 0)]
+
+
+def test_a_backup_that_was_recorded_after_the_read_back_covers_no_write_yet(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, approval = committed(deployment)
+
+    def overtaken(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
+        monkeypatch.setattr(leg_a, "digest", digest)
+        read = digest(artifacts_url, artifact_id)
+        other = deployment.settings.runs / f"{artifact_id}-other"
+        other.write_bytes(b"another backup")
+        deployment.database.run(
+            "select cutter_governance.fn_action_record(%s, 'IG_backup', 'backup', 'take', %s, %s, '{}',"
+            " jsonb_build_object('taken_utc', clock_timestamp(), 'sha256', %s::text), true, 'delete')",
+            (run_id, f"{artifact_id}-other", sha256_hex("other"), sha256_hex(other.read_bytes())), role="cutter_backup",
+        )  # fmt: skip
+        return read
+
+    monkeypatch.setattr(leg_a, "digest", overtaken)
+    with pytest.raises(Unavailable, match="recorded a moment ago") as refusal:
+        deployment.gate(LEG_A, run_id, (approval,))
+    assert refusal.value.what == "backup"
+    assert deployment.gate(LEG_A, run_id, (approval,)).status == "passed"
 
 
 def test_a_void_right_after_the_commit_ends_the_run_and_fails_nothing(deployment: Deployment) -> None:
