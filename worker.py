@@ -27,7 +27,7 @@ from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
 from activities.deps import ROLES_OF, Deps, open_pools, signer_of
 from activities.gauges import Gauges
 from activities.history import freezing
-from activities.presence import INITIALIZING, Presence
+from activities.presence import INITIALIZING, SHUTDOWN, Presence
 from activities.table import build_activities, build_batch_activities
 from cutter import __version__, limits, settings
 from cutter.approvals import scratch
@@ -139,6 +139,7 @@ async def serving(
     deps = replace(deps, history=freezing(client, loop), look_after=looking_after(client, deps, loop))
     async with AsyncExitStack() as exits:
         presence = _presence(client, deps, exits)
+        exits.push_async_callback(presence.say, SHUTDOWN)  # also of one that never comes to serve
         await presence.say(INITIALIZING)
         workers = []
         for queue, slots in slots_of(deps.worker_role).items():

@@ -63,13 +63,12 @@ class Presence:
             self._used[queue] -= 1
 
     async def keep(self) -> None:
-        """Beat until `end` is called, and say so at last."""
+        """Beat until `end` is called."""
         while not self._over.is_set():
             worked, self._worked = self._worked, False
             await self.say(BUSY if worked or self._used.total() else IDLE)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._over.wait(), self._seconds)
-        await self.say(SHUTDOWN)
 
     def end(self) -> None:
         """Nothing runs here any more."""

@@ -256,7 +256,7 @@ WORKER = Lifecycle(
         _one(_K.IDLE, _K.SHUTDOWN, "shutdown_requested"),
         _one(_K.BUSY, _K.SHUTDOWN, "shutdown_requested", guard="after its tasks are complete"),
         _one(_K.INITIALIZING, _K.SHUTDOWN, "shutdown_requested",
-             extension="a worker may be told to leave before it has begun"),
+             extension="a worker may be told to leave, or fall silent, before it has begun"),
         _one(_K.IDLE, _K.UNRESPONSIVE, "health_check_timeout", guard="N health checks missed", severity="error",
              extension='"Health Monitoring": an idle worker sends heartbeats too, so it can miss them'),
     ),

@@ -2817,9 +2817,14 @@ begin
             return 'shutdown';
         end if;
         perform cutter_governance.fn_workers_judge();
-        delete from cutter_governance.worker_heartbeat where seen_at < clock_timestamp() - interval '7 days';
-        if (select count(*) from cutter_governance.worker_heartbeat where owner = session_user) >= 1000 then
-            raise exception 'too many workers of % in a week', session_user using errcode = 'CU006';
+        delete from cutter_governance.worker_heartbeat
+        where seen_at < clock_timestamp() - interval '7 days' or worker_id in (
+            select worker_id from cutter_governance.worker_heartbeat
+            where owner = session_user and state = 'shutdown' order by seen_at desc, worker_id offset 1000);
+        if (select count(*) from cutter_governance.worker_heartbeat
+            where owner = session_user and state <> 'shutdown') >= 1000
+        then
+            raise exception 'too many workers of % at once', session_user using errcode = 'CU006';
         end if;
         insert into cutter_governance.worker_heartbeat (worker_id, role, build_id, queues, beat_seconds)
         values (p_worker_id, v_role, p_build_id, p_queues, p_beat_seconds);
@@ -2907,11 +2912,11 @@ declare
 begin
     for silent in
         select * from cutter_governance.worker_heartbeat
-        where state in ('idle', 'busy', 'unresponsive')
-            and seen_at < clock_timestamp() - least(3 * beat_seconds, 600) * interval '1 second'
+        where state <> 'shutdown' and seen_at < clock_timestamp() - interval '1 second'
+            * case state when 'initializing' then 600 else least(3 * beat_seconds, 600) end
         order by worker_id for update skip locked
     loop
-        if silent.state <> 'unresponsive' then
+        if silent.state in ('idle', 'busy') then
             silent := cutter_governance.fn_worker_move(silent, 'unresponsive');
         end if;
         if silent.seen_at < clock_timestamp() - interval '10 minutes' then

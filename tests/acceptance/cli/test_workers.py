@@ -95,6 +95,17 @@ async def test_a_worker_that_falls_silent_is_recorded_once_and_may_come_back(
     follow(lines)
 
 
+async def test_a_build_that_cannot_serve_says_that_it_leaves(stack: Stack) -> None:
+    deps = stack.deps(WorkerRole.VERIFY)
+    with pytest.raises(TypeError):
+        async with serving(stack.client, deps, no_such_option=True):
+            pass
+    for pool in deps.pools.values():
+        pool.close()
+    found = stack.database.value("select array_agg(role || ' ' || state) from cutter_governance.worker_heartbeat")
+    assert found == ["verify shutdown"]
+
+
 async def test_without_temporal_the_heartbeats_are_shown_and_it_is_said(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers(WorkerRole.VERIFY):
         told = await cutter("workers", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)

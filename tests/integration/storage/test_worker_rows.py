@@ -143,6 +143,35 @@ def test_ten_minutes_of_silence_are_the_end_and_who_returns_is_another_worker(da
     assert len(events(database)) == 3
 
 
+def test_one_that_never_came_to_serve_is_closed_after_ten_minutes(database: Database) -> None:
+    beat(database, "initializing")
+    silent_for(database, 599)
+    database.run(JUDGE, role="cutter_operator")
+    assert state_of(database) == "initializing"
+    silent_for(database, 601)
+    database.run(JUDGE, role="cutter_operator")
+    database.run(JUDGE, role="cutter_read")
+    assert moves(database) == [("initializing", "shutdown", "shutdown_requested", "info")]
+
+
+def test_a_crash_loop_keeps_no_worker_out_and_its_rows_do_not_grow(database: Database) -> None:
+    database.run(
+        "insert into cutter_governance.worker_heartbeat"
+        " (worker_id, owner, role, build_id, state, queues, beat_seconds, seen_at)"
+        " select 'x' || n, owner, 'exec', 'b', 'shutdown', '[]', 10, clock_timestamp() - n * interval '1 second'"
+        " from unnest(array['cutter_exec', 'cutter_read']) as owner,"
+        " lateral (select n + case owner when 'cutter_read' then 10000 else 0 end from generate_series(1, 1002) n)"
+        " as numbered (n)"
+    )
+    alive(database)
+    left = database.value(
+        "select array_agg(worker_id order by seen_at) from cutter_governance.worker_heartbeat"
+        " where owner = 'cutter_exec' and state = 'shutdown'"
+    )
+    assert (len(left), left[0], left[-1]) == (1000, "x1000", "x1")
+    assert state_of(database, "x11002") == "shutdown", "another owner's are not this one's to forget"
+
+
 def test_one_whose_row_is_gone_is_told_to_register_again(database: Database) -> None:
     assert beat(database, "idle") == "shutdown"
     assert state_of(database) is None
