@@ -2763,12 +2763,16 @@ begin
         return jsonb_build_object('status', 'refused', 'code', 'signed_statement_needed');
     end if;
     select case
+        when decision is null then 'policy_not_decided'
         when decision ->> 'verdict' = 'allow' then null
-        -- a void carries one signature
-        when decision ->> 'verdict' = 'needs_approval' and cutter_governance.fn_approvals_needed(null, decision ->> 'tier') = 1
-            then null
-        when decision ->> 'verdict' = 'needs_approval' then 'policy_approval_missing'
-        when decision is null then 'policy_not_decided' else 'policy_denied' end
+        when decision ->> 'verdict' is distinct from 'needs_approval'
+            or coalesce(decision ->> 'tier' not in ('low', 'medium', 'high'), true) then 'policy_denied'
+        -- a void carries one signature; how many its tier asks for, the sovereign gate says that the run has before it
+        when cutter_governance.fn_approvals_needed(case when exists (
+                select from cutter_governance.gate_receipt
+                where run_id = p_run_id and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
+            then 'SG_lifecycle_authz' else 'SG_cut_authz' end, decision ->> 'tier') > 1
+            then 'policy_approval_missing' end
     into v_refusal from (select (
         select d from jsonb_array_elements(p_policy -> 'decisions') as d
         where d ->> 'connector' = 'database' and d ->> 'operation' = 'withdraw_drafts') as decision) as decided;

@@ -184,23 +184,51 @@ def test_a_denial_keeps_the_policy_in_the_attempt_and_in_the_audit_chain(at_cut:
     assert json.loads(moved)["metadata"]["policy"]["decisions"] == policy["decisions"]
 
 
-@pytest.mark.parametrize(
-    ("verdict", "tier", "code"),
-    [("allow", None, ""), ("deny", None, "policy_denied"), ("needs_approval", "low", ""),
-     ("needs_approval", "high", "policy_approval_missing"), ("perhaps", None, "policy_denied"), (None, None, None)],
-)  # fmt: skip
-def test_a_void_needs_the_policy_s_leave_too(at_cut: At, verdict: str | None, tier: str | None, code: str) -> None:
-    connection = at_cut.connect()
-    at_cut.database.run(
+VOID = "select cutter_governance.fn_void_open(%s, repeat('e', 64), %s::jsonb)"
+
+
+def signed_void(at: At) -> None:
+    """An accepted void of the stage's run."""
+    at.database.run(
         "insert into cutter_governance.approval_verdict (run_id, gate, kb_id, approval_sha256, accepted, code, reason,"
         " decision, approver, fingerprint, not_after, policy_sha256, statement)"
         " select run_id, gate, 'v.md', repeat('e', 64), true, 'accepted', '', 'void', approver, fingerprint, not_after,"
         " policy_sha256, '{}' from cutter_governance.approval_verdict where accepted limit 1"
     )
+
+
+def voided(at: At, verdict: str | None, tier: str | None) -> str:
+    """What the void is answered whose withdrawal the policy decided so; the transaction is rolled back."""
     said = {"connector": "database", "operation": "withdraw_drafts", "verdict": verdict, "tier": tier}
     policy = {"sha256": "0" * 64, "decisions": [said]} if verdict else None
-    answer = one(
-        connection, "select cutter_governance.fn_void_open(%s, repeat('e', 64), %s::jsonb)",
-        (at_cut.run_id, json.dumps(policy) if policy else None),
-    )  # fmt: skip
-    assert answer.get("code", "") == ("policy_not_decided" if code is None else code)
+    connection = at.connect()
+    answer = one(connection, VOID, (at.run_id, json.dumps(policy) if policy else None))
+    connection.rollback()
+    return str(answer.get("code", answer["status"]))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tier", "code"),
+    [("allow", None, "opened"), ("deny", None, "policy_denied"), ("needs_approval", "low", "opened"),
+     ("needs_approval", "high", "policy_approval_missing"), ("needs_approval", "huge", "policy_denied"),
+     ("needs_approval", None, "policy_denied"), ("perhaps", None, "policy_denied"), (None, None, "policy_not_decided")],
+)  # fmt: skip
+def test_a_void_needs_the_policy_s_leave_too(at_cut: At, verdict: str | None, tier: str | None, code: str) -> None:
+    signed_void(at_cut)
+    assert voided(at_cut, verdict, tier) == code
+
+
+def test_a_void_carries_one_signature_and_each_tier_asks_for_as_many_as_the_epoch_says(
+    at_cut: At, at_enact: At
+) -> None:
+    """By the sovereign gate that the run has before it, which its statement names."""
+    for at, gate, other in ((at_cut, *Sovereign), (at_enact, *reversed(Sovereign))):
+        signed_void(at)
+        for name, code in ((other, "opened"), (gate, "policy_approval_missing")):
+            at.database.run(
+                "alter table cutter_governance.policy_epoch disable trigger user;"
+                " update cutter_governance.policy_epoch set thresholds = '{}',"
+                f' tiers = \'{{"{name.value}": {{"low": 1, "medium": 2}}}}\''
+            )
+            assert voided(at, "needs_approval", "low") == "opened"
+            assert voided(at, "needs_approval", "medium") == code
