@@ -39,11 +39,11 @@ def void_run(deps: Deps, input: VoidInput) -> StateView:
         if opened["status"] != "opened":
             connection.rollback()
             return StateView(state=opened.get("state", ""), code=str(opened.get("code") or opened["status"]))
-        withdrawn = call(connection, "select public.fn_iu_withdraw_drafts(%s)", (input.run_id,))
+        call(connection, "select public.fn_iu_withdraw_drafts(%s)", (input.run_id,))
         closed = call(
             connection,
-            "select cutter_governance.fn_void_close(%s, %s, %s)",
-            (input.run_id, state, withdrawn.get("count", 0)),
+            "select cutter_governance.fn_void_close(%s, %s)",
+            (input.run_id, state),
         )
         connection.commit()
     publish(deps, Role.EXEC, input.run_id)

@@ -128,10 +128,14 @@ select public.fn_iu_withdraw_drafts('{run}')
 
 -- route: a void
 select cutter_governance.fn_void_open('{run}', (select max(approval_sha256) from cutter_governance.approval_verdict));
-select public.fn_iu_withdraw_drafts('{run}'); select cutter_governance.fn_void_close('{run}', 'voided_x', 1)
+select public.fn_iu_withdraw_drafts('{run}'); select cutter_governance.fn_void_close('{run}', 'voided_x')
 
 -- route: a gate opened again
 select cutter_governance.fn_gate_open('{run}', 'IG_cut_leg_a_execute', 1, 'x')
+
+-- route: a refused gate closed
+select cutter_governance.fn_gate_open('{run}', 'IG_closeout', 1, 'x'); select cutter_governance.fn_gate_close('{run}',
+'IG_closeout', 1, '{"pins": {}}')
 
 -- route: a gate closed again
 select cutter_governance.fn_gate_close('{run}', 'IG_lifecycle_enact_execute', 1, '{"pins": {}}')

@@ -18,7 +18,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_action_record(p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text, p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_action_note(p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text, p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -27,9 +27,6 @@ declare
     v_tenant text := coalesce((select tenant from cutter_governance.run where run_id = p_run_id), 'default');
     existing cutter_governance.action_receipt;
 begin
-    if p_connector = 'backup' and session_user <> 'cutter_backup' then
-        raise exception 'a backup is recorded by cutter_backup, not by %', session_user using errcode = 'CU006';
-    end if;
     insert into cutter_governance.action_receipt (
         tenant, idempotency_key, run_id, gate, connector, operation, target, payload_sha256, request_metadata,
         response_metadata, status, reversible, how_to_reverse)
@@ -43,6 +40,23 @@ begin
             v_key, existing.payload_sha256, p_payload_sha256 using errcode = 'CU011';
     end if;
     return existing.response_metadata;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_action_record(p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text, p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_role text := case p_connector when 'backup' then 'cutter_backup' when 'kb' then 'cutter_read'
+        when 'evidence' then 'cutter_read' end;
+begin
+    if v_role is distinct from session_user then
+        raise exception 'an action of % is recorded by %, not by %', p_connector, coalesce(v_role, 'nobody'), session_user
+            using errcode = 'CU006';
+    end if;
+    return cutter_governance.fn_action_note(p_run_id, p_gate, p_connector, p_operation, p_target, p_payload_sha256,
+        p_request, p_response, p_reversible, p_how_to_reverse);
 end
 $$;
 
@@ -660,6 +674,9 @@ begin
     if receipt.rehearsal then
         raise exception '% of %: a rehearsal may not be committed', new.gate, new.run_id using errcode = 'CU009';
     end if;
+    if receipt.prev_hash is distinct from cutter_governance.fn_prev_hash(new.run_id, new.gate) then
+        raise exception '% of %: it was never opened', new.gate, new.run_id using errcode = 'CU009';
+    end if;
     select * into v_run from cutter_governance.run where run_id = new.run_id;
     v_problem := case receipt.gate
         when 'IG_cut_leg_a_execute' then cutter_governance.fn_approved_rows_problem(v_run, receipt.gate)
@@ -1003,7 +1020,9 @@ declare
 begin
     select * into step from cutter_governance.gate_catalogue where gate = p_gate;
     select * into receipt from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate;
-    if receipt.opened_xid is distinct from pg_current_xact_id() or receipt.sealed_at is not null then
+    -- a claim whose opening was refused has no previous hash
+    if receipt.opened_xid is distinct from pg_current_xact_id() or receipt.sealed_at is not null or receipt.prev_hash = ''
+    then
         return jsonb_build_object('status', 'refused', 'code', 'not_open_here');
     end if;
     if p_attempt is distinct from receipt.attempt or p_attempt is distinct from (
@@ -1187,7 +1206,7 @@ begin
             select max(n) from cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)
         or exists (select from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate)
         or (select ended_at from cutter_governance.run where run_id = p_run_id) is not null
-        or p_state !~ '^(failed|stopped)_[a-z0-9_]+$'
+        or p_state !~ '^(failed|stopped)_[a-z0-9_]{1,80}$'
         -- a gate that was asked for out of its order says nothing about the run
         or cutter_governance.fn_prev_hash(p_run_id, p_gate) is null
     then
@@ -1217,7 +1236,7 @@ CREATE FUNCTION cutter_governance.fn_governance_guard() RETURNS trigger
     AS $$
 begin
     perform from cutter_governance.gate_receipt r
-    where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.gate = any (tg_argv);
+    where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.prev_hash <> '' and r.gate = any (tg_argv);
     if not found then
         raise exception '% on %: none of % stands open in this transaction', tg_op, tg_table_name,
             array_to_string(tg_argv, ', ') using errcode = 'CU007';
@@ -1356,11 +1375,16 @@ begin
     if not found then
         raise exception 'no outbox row for %', p_kb_id using errcode = 'CU006';
     end if;
+    if entry.body is null and session_user <> 'cutter_read' and not exists (
+        select from cutter_governance.gate_catalogue where gate = entry.subject and role = session_user)
+    then
+        raise exception '% is not for % to put', p_kb_id, session_user using errcode = 'CU006';
+    end if;
     if entry.body is not null and cutter_governance.fn_digest(entry.body) <> p_sha256 then
         raise exception '% holds a body of sha256 %, now % was put: nothing was overwritten',
             p_kb_id, cutter_governance.fn_digest(entry.body), p_sha256 using errcode = 'CU011';
     end if;
-    perform cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
+    perform cutter_governance.fn_action_note(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
         jsonb_build_object('kind', entry.kind, 'policy', p_policy), jsonb_build_object('size_bytes', p_size), false,
         'write-once; a later document says more');
     update cutter_governance.outbox set done_at = clock_timestamp(), sha256 = p_sha256 where id = entry.id and done_at is null;
@@ -2242,7 +2266,7 @@ begin
     set done_at = clock_timestamp(), message_ts = left(p_message_ts, 40), in_doubt = false, last_error = null
     where id = p_id and done_at is null returning * into entry;
     if found then
-        perform cutter_governance.fn_action_record(entry.run_id, entry.place, 'notification', 'post',
+        perform cutter_governance.fn_action_note(entry.run_id, entry.place, 'notification', 'post',
             'slack/' || entry.channel || '/' || entry.subject || '/' || entry.kind,
             cutter_governance.fn_digest(entry.body), jsonb_build_object('kind', entry.kind, 'attempts', entry.attempts),
             jsonb_build_object('message_ts', entry.message_ts), false, 'a later message says more');
@@ -2672,6 +2696,8 @@ begin
     if session_user <> 'cutter_read' then
         raise exception 'verdicts are recorded by cutter_read, not by %', session_user using errcode = 'CU006';
     end if;
+    -- the run before its chain, as a gate has them: a verdict that comes while one writes waits, and holds nothing
+    perform from cutter_governance.run where run_id = p_run_id for update;
     insert into cutter_governance.approval_verdict (
         run_id, gate, kb_id, approval_sha256, accepted, code, reason, decision, approver, fingerprint, challenge,
         writer_digest, review_decision_id, not_after, policy_sha256, statement)
@@ -2708,23 +2734,39 @@ CREATE FUNCTION cutter_governance.fn_verify_problem(p_run cutter_governance.run)
         then 'no passing, signed verify_result for its change set' end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_void_close(p_run_id text, p_state text, p_withdrawn integer) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_void_close(p_run_id text, p_state text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
+declare
+    v_docprefix text;
+    v_drafts integer := 0;
+    v_withdrawn integer := 0;
 begin
     -- `voided_cancelled` is what ends without a signature: a signed void is never mistaken for it
     if p_state !~ '^voided_[a-z0-9]+(_[a-z0-9]+)*$' or length(p_state) > 47 or p_state = 'voided_cancelled' then
         raise exception 'run %: a signed void does not end in %', p_run_id, left(p_state, 100) using errcode = 'CU006';
     end if;
-    update cutter_governance.void_record set closed_at = clock_timestamp(), withdrawn = p_withdrawn
+    if exists (select from cutter_governance.gate_receipt
+               where run_id = p_run_id and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
+    then
+        select docprefix into v_docprefix from cutter_governance.run where run_id = p_run_id;
+        select count(*) filter (where deleted_at is null and lifecycle_status = 'draft'), count(*) filter (where withdrawn_reason = 'void ' || p_run_id)
+        into v_drafts, v_withdrawn
+        from public.information_unit u
+        where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C";
+    end if;
+    if v_drafts > 0 then
+        raise exception 'run %: % drafts were not withdrawn', p_run_id, v_drafts using errcode = 'CU010';
+    end if;
+    update cutter_governance.void_record set closed_at = clock_timestamp(), withdrawn = v_withdrawn
     where run_id = p_run_id and opened_xid = pg_current_xact_id() and closed_at is null;
     if not found then
         raise exception 'run %: no void is open here', p_run_id using errcode = 'CU006';
     end if;
     update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
-    perform cutter_governance.fn_run_move(p_run_id, p_state, 'void', 'warning', jsonb_build_object('withdrawn', p_withdrawn));
-    return jsonb_build_object('status', 'voided', 'state', p_state, 'withdrawn', p_withdrawn);
+    perform cutter_governance.fn_run_move(p_run_id, p_state, 'void', 'warning', jsonb_build_object('withdrawn', v_withdrawn));
+    return jsonb_build_object('status', 'voided', 'state', p_state, 'withdrawn', v_withdrawn);
 end
 $_$;
 
@@ -3192,7 +3234,8 @@ begin
     else
         perform from cutter_governance.gate_receipt g
         join cutter_governance.run r on r.run_id = g.run_id
-        where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and starts_with(v_address, r.docprefix || '/')
+        where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and g.prev_hash <> ''
+            and starts_with(v_address, r.docprefix || '/')
             and g.gate = case marker when 'fn_iu_enact' then 'IG_lifecycle_enact_execute' else 'IG_cut_leg_a_execute' end;
     end if;
     if not found then

@@ -297,6 +297,41 @@ def test_a_refused_opening_cannot_be_committed_either(at_cut: At) -> None:
         connection.commit()
 
 
+@pytest.mark.parametrize("gate", [gate.name for gate in GATES[5:]])
+def test_a_gate_whose_opening_was_refused_is_not_closed(at_cut: At, gate: str) -> None:
+    """Its claim stands in the transaction of whoever ignores the answer; it is worth nothing."""
+    connection = at_cut.connect(next(one.role.value for one in GATES if one.name == gate))
+    answer = at_cut.open(connection, gate, approvals=[])
+    assert answer["status"] in ("refused", "approval_refused"), answer
+    closed = gates.close_gate(connection, gate, at_cut.run_id, answer["attempt"], {})
+    assert closed == {"status": "refused", "code": "not_open_here"}
+    with pytest.raises(psycopg.Error, match="not sealed"):
+        connection.commit()
+    assert (at_cut.run()["state"], at_cut.run()["ended_at"]) == ("awaiting_cut_authorization", None)
+
+
+def test_a_gate_that_a_stop_kept_shut_is_not_closed_and_lets_no_row_in(at_cut: At) -> None:
+    at_cut.database.run(STOP, (at_cut.run_id,), role="cutter_operator")
+    connection = at_cut.connect()
+    answer = at_cut.open(connection)
+    assert answer["status"] == "stopped"
+    assert at_cut.close(connection, answer["attempt"])["code"] == "not_open_here"
+    with pytest.raises(psycopg.Error, match="no gate of its run stands open") as refused:
+        at_cut.create(connection)
+    assert refused.value.sqlstate == "CU007"
+
+
+def test_a_refused_gate_lets_no_row_of_its_record_in(at_cut: At) -> None:
+    connection = at_cut.connect()
+    assert at_cut.open(connection, LEG_B)["status"] == "refused"
+    with pytest.raises(psycopg.Error, match="none of IG_leg_b_record stands open"):
+        connection.execute(
+            "insert into cutter_governance.review_decision (review_decision_id, run_id, type, actor, created_by)"
+            " values (gen_random_uuid(), %s, 'cut', 'x', 'x')",
+            (at_cut.run_id,),
+        )
+
+
 def test_only_the_transaction_that_opened_a_gate_closes_it(at_cut: At) -> None:
     first, other = at_cut.connect(), at_cut.connect()
     number = at_cut.opened(first)
@@ -425,7 +460,9 @@ def test_a_refusal_is_kept_with_its_attempt_and_moves_the_run(at_cut: At) -> Non
     assert at_cut.run()["last_error"]["reason"] == "why"
 
 
-@pytest.mark.parametrize("state", ["closeout_reported", "voided_x", "failed_X", "lifecycle_enacted"])
+@pytest.mark.parametrize(
+    "state", ["closeout_reported", "voided_x", "failed_X", "lifecycle_enacted", f"stopped_{'x' * 81}"]
+)
 def test_a_refusal_moves_a_run_nowhere_but_into_a_stop_or_failure(at_cut: At, state: str) -> None:
     connection = at_cut.connect()
     before = at_cut.run()["state"]

@@ -339,8 +339,8 @@ def test_a_void_withdraws_the_drafts_frees_the_addresses_and_is_consumed(deploym
     assert one(connection, VOID, (driven.run_id, verdict.approval_sha256, VOIDABLE))["status"] == "opened"
     withdrawn = one(connection, "select public.fn_iu_withdraw_drafts(%s)", (driven.run_id,))
     assert withdrawn == {"status": "withdrawn", "count": 3}
-    closed = one(connection, "select cutter_governance.fn_void_close(%s, 'voided_mistake', 3)", (driven.run_id,))
-    assert closed["status"] == "voided"
+    closed = one(connection, "select cutter_governance.fn_void_close(%s, 'voided_mistake')", (driven.run_id,))
+    assert (closed["status"], closed["withdrawn"]) == ("voided", 3)
     connection.commit()
     assert deployment.run_row(driven.run_id)["state"] == "voided_mistake"
     again = drive(deployment, document_id=driven.document_id)
@@ -354,7 +354,7 @@ def test_a_signed_void_ends_in_a_bounded_state_of_its_own(deployment: Deployment
     connection = deployment.database.connect("cutter_exec")
     one(connection, VOID, (run_id, verdict.approval_sha256, VOIDABLE))
     with pytest.raises(psycopg.Error, match="a signed void does not end in"):
-        one(connection, "select cutter_governance.fn_void_close(%s, %s, 0)", (run_id, state))
+        one(connection, "select cutter_governance.fn_void_close(%s, %s)", (run_id, state))
 
 
 def test_a_void_that_is_not_closed_cannot_be_committed(deployment: Deployment) -> None:
@@ -365,6 +365,32 @@ def test_a_void_that_is_not_closed_cannot_be_committed(deployment: Deployment) -
     one(connection, "select public.fn_iu_withdraw_drafts(%s)", (driven.run_id,))
     with pytest.raises(psycopg.Error, match="not closed"):
         connection.commit()
+
+
+def test_a_void_that_leaves_drafts_standing_cannot_be_closed(deployment: Deployment) -> None:
+    driven = drive(deployment, law(2), until="IG_structural_verify")
+    verdict = deployment.order(driven.run_id, schema.VOID)
+    connection = deployment.database.connect("cutter_exec")
+    one(connection, VOID, (driven.run_id, verdict.approval_sha256, VOIDABLE))
+    with pytest.raises(psycopg.Error, match="2 drafts were not withdrawn"):
+        one(connection, "select cutter_governance.fn_void_close(%s, 'voided_x')", (driven.run_id,))
+
+
+def test_a_verdict_that_comes_while_a_gate_writes_waits_and_costs_it_nothing(deployment: Deployment) -> None:
+    """Both end in the run's row and its chain; whoever had them the other way round would be each other's deadlock."""
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    _, approved = deployment.approve(run_id, Sovereign.CUT)
+    writer, other = deployment.database.connect("cutter_exec"), deployment.database.connect("cutter_read")
+    refused = json.dumps({"accepted": False, "code": "not_signed", "reason": "no signature"})
+    record = "select cutter_governance.fn_verdict_record(%s, 'SG_cut_authz', 'x.md', %s::jsonb)"
+    opened = gates.open_gate(writer, LEG_A, run_id, approvals=[offer(deployment, approved)])
+    assert opened["status"] == "opened"
+    with meanwhile(other, lambda: one(other, record, (run_id, refused))) as said:
+        # Every gate ends in the run's row; held by the other side, PostgreSQL would end one of the two.
+        closed = gates.close_gate(writer, LEG_A, run_id, opened["attempt"], {"units_created": 0})
+        assert closed["status"] == "sealed"
+        writer.rollback()
+    assert said.result() == {"status": "recorded"}
 
 
 def test_enacted_law_is_never_voided(at_end: At) -> None:
@@ -390,9 +416,31 @@ def test_only_the_backup_role_says_that_there_is_a_backup(at_cut: At) -> None:
         "select cutter_governance.fn_action_record(%s, 'IG_backup', 'backup', 'take', 'x', 'y', '{}', '{}', true, 'x')"
     )
     for role in ("cutter_read", "cutter_exec", "cutter_verify"):
-        with pytest.raises(psycopg.Error, match="a backup is recorded by cutter_backup"):
+        with pytest.raises(psycopg.Error, match="an action of backup is recorded by cutter_backup"):
             call(at_cut, record, at_cut.run_id, role=role)
     assert call(at_cut, record, at_cut.run_id, role="cutter_backup") == {}
+
+
+@pytest.mark.parametrize("role", ["cutter_exec", "cutter_verify", "cutter_backup"])
+@pytest.mark.parametrize("connector", ["kb", "evidence", "notification"])
+def test_nobody_spoils_a_receipt_that_another_role_will_need(at_cut: At, role: str, connector: str) -> None:
+    """Receipts are never taken back: a run that finds another payload under its own key could never go on."""
+    record = "select cutter_governance.fn_action_record(%s, 'x', %s, 'put', 'a/b.md', 'y', '{}', '{}', false, 'x')"
+    with pytest.raises(psycopg.Error, match=f"an action of {connector} is recorded by"):
+        call(at_cut, record, at_cut.run_id, connector, role=role)
+
+
+def test_a_gate_s_report_is_recorded_by_its_own_role_or_the_reader(at_cut: At) -> None:
+    kb_id = at_cut.database.value(
+        "select kb_id from cutter_governance.outbox where run_id = %s and subject = 'IG_mark'", (at_cut.run_id,)
+    )
+    done = "select cutter_governance.fn_outbox_done(%s, %s, 1, '{}')"
+    at_cut.database.run("alter table cutter_governance.action_receipt disable trigger user")
+    at_cut.database.run("delete from cutter_governance.action_receipt where target = %s", (kb_id,))
+    for role in ("cutter_exec", "cutter_verify", "cutter_backup"):
+        with pytest.raises(psycopg.Error, match="is not for cutter_"):
+            call(at_cut, done, kb_id, "0" * 64, role=role)
+    assert call(at_cut, done, kb_id, "0" * 64, role="cutter_read")["run"]["run_id"] == at_cut.run_id
 
 
 def test_an_action_is_recorded_once_and_another_payload_is_a_conflict(at_cut: At) -> None:

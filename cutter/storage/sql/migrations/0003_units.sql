@@ -34,7 +34,8 @@ begin
     else
         perform from cutter_governance.gate_receipt g
         join cutter_governance.run r on r.run_id = g.run_id
-        where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and starts_with(v_address, r.docprefix || '/')
+        where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and g.prev_hash <> ''
+            and starts_with(v_address, r.docprefix || '/')
             and g.gate = case marker when 'fn_iu_enact' then 'IG_lifecycle_enact_execute' else 'IG_cut_leg_a_execute' end;
     end if;
     if not found then

@@ -714,7 +714,9 @@ declare
 begin
     select * into step from cutter_governance.gate_catalogue where gate = p_gate;
     select * into receipt from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate;
-    if receipt.opened_xid is distinct from pg_current_xact_id() or receipt.sealed_at is not null then
+    -- a claim whose opening was refused has no previous hash
+    if receipt.opened_xid is distinct from pg_current_xact_id() or receipt.sealed_at is not null or receipt.prev_hash = ''
+    then
         return jsonb_build_object('status', 'refused', 'code', 'not_open_here');
     end if;
     if p_attempt is distinct from receipt.attempt or p_attempt is distinct from (
@@ -794,7 +796,7 @@ begin
             select max(n) from cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)
         or exists (select from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate)
         or (select ended_at from cutter_governance.run where run_id = p_run_id) is not null
-        or p_state !~ '^(failed|stopped)_[a-z0-9_]+$'
+        or p_state !~ '^(failed|stopped)_[a-z0-9_]{1,80}$'
         -- a gate that was asked for out of its order says nothing about the run
         or cutter_governance.fn_prev_hash(p_run_id, p_gate) is null
     then
@@ -849,7 +851,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform from cutter_governance.gate_receipt r
-    where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.gate = any (tg_argv);
+    where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.prev_hash <> '' and r.gate = any (tg_argv);
     if not found then
         raise exception '% on %: none of % stands open in this transaction', tg_op, tg_table_name,
             array_to_string(tg_argv, ', ') using errcode = 'CU007';
@@ -1071,6 +1073,9 @@ begin
     end if;
     if receipt.rehearsal then
         raise exception '% of %: a rehearsal may not be committed', new.gate, new.run_id using errcode = 'CU009';
+    end if;
+    if receipt.prev_hash is distinct from cutter_governance.fn_prev_hash(new.run_id, new.gate) then
+        raise exception '% of %: it was never opened', new.gate, new.run_id using errcode = 'CU009';
     end if;
     select * into v_run from cutter_governance.run where run_id = new.run_id;
     v_problem := case receipt.gate

@@ -158,6 +158,8 @@ begin
     if session_user <> 'cutter_read' then
         raise exception 'verdicts are recorded by cutter_read, not by %', session_user using errcode = 'CU006';
     end if;
+    -- the run before its chain, as a gate has them: a verdict that comes while one writes waits, and holds nothing
+    perform from cutter_governance.run where run_id = p_run_id for update;
     insert into cutter_governance.approval_verdict (
         run_id, gate, kb_id, approval_sha256, accepted, code, reason, decision, approver, fingerprint, challenge,
         writer_digest, review_decision_id, not_after, policy_sha256, statement)
@@ -605,23 +607,40 @@ begin
 end
 $$;
 
-create function cutter_governance.fn_void_close(p_run_id text, p_state text, p_withdrawn integer) returns jsonb
+-- Ends the run, when none of its drafts stands any more; how many were withdrawn is counted here.
+create function cutter_governance.fn_void_close(p_run_id text, p_state text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_docprefix text;
+    v_drafts integer := 0;
+    v_withdrawn integer := 0;
 begin
     -- `voided_cancelled` is what ends without a signature: a signed void is never mistaken for it
     if p_state !~ '^voided_[a-z0-9]+(_[a-z0-9]+)*$' or length(p_state) > 47 or p_state = 'voided_cancelled' then
         raise exception 'run %: a signed void does not end in %', p_run_id, left(p_state, 100) using errcode = 'CU006';
     end if;
-    update cutter_governance.void_record set closed_at = clock_timestamp(), withdrawn = p_withdrawn
+    if exists (select from cutter_governance.gate_receipt
+               where run_id = p_run_id and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
+    then
+        select docprefix into v_docprefix from cutter_governance.run where run_id = p_run_id;
+        select count(*) filter (where deleted_at is null and lifecycle_status = 'draft'), count(*) filter (where withdrawn_reason = 'void ' || p_run_id)
+        into v_drafts, v_withdrawn
+        from public.information_unit u
+        where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C";
+    end if;
+    if v_drafts > 0 then
+        raise exception 'run %: % drafts were not withdrawn', p_run_id, v_drafts using errcode = 'CU010';
+    end if;
+    update cutter_governance.void_record set closed_at = clock_timestamp(), withdrawn = v_withdrawn
     where run_id = p_run_id and opened_xid = pg_current_xact_id() and closed_at is null;
     if not found then
         raise exception 'run %: no void is open here', p_run_id using errcode = 'CU006';
     end if;
     update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
-    perform cutter_governance.fn_run_move(p_run_id, p_state, 'void', 'warning', jsonb_build_object('withdrawn', p_withdrawn));
-    return jsonb_build_object('status', 'voided', 'state', p_state, 'withdrawn', p_withdrawn);
+    perform cutter_governance.fn_run_move(p_run_id, p_state, 'void', 'warning', jsonb_build_object('withdrawn', v_withdrawn));
+    return jsonb_build_object('status', 'voided', 'state', p_state, 'withdrawn', v_withdrawn);
 end
 $$;
 
@@ -708,7 +727,7 @@ begin
 end
 $$;
 
-create function cutter_governance.fn_action_record(
+create function cutter_governance.fn_action_note(
     p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text,
     p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) returns jsonb
 language plpgsql security definer
@@ -719,9 +738,6 @@ declare
     v_tenant text := coalesce((select tenant from cutter_governance.run where run_id = p_run_id), 'default');
     existing cutter_governance.action_receipt;
 begin
-    if p_connector = 'backup' and session_user <> 'cutter_backup' then
-        raise exception 'a backup is recorded by cutter_backup, not by %', session_user using errcode = 'CU006';
-    end if;
     insert into cutter_governance.action_receipt (
         tenant, idempotency_key, run_id, gate, connector, operation, target, payload_sha256, request_metadata,
         response_metadata, status, reversible, how_to_reverse)
@@ -735,6 +751,26 @@ begin
             v_key, existing.payload_sha256, p_payload_sha256 using errcode = 'CU011';
     end if;
     return existing.response_metadata;
+end
+$$;
+
+-- The receipt of an action that has no row in an outbox: each is its own role's, since receipts are never taken back.
+create function cutter_governance.fn_action_record(
+    p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text,
+    p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_role text := case p_connector when 'backup' then 'cutter_backup' when 'kb' then 'cutter_read'
+        when 'evidence' then 'cutter_read' end;
+begin
+    if v_role is distinct from session_user then
+        raise exception 'an action of % is recorded by %, not by %', p_connector, coalesce(v_role, 'nobody'), session_user
+            using errcode = 'CU006';
+    end if;
+    return cutter_governance.fn_action_note(p_run_id, p_gate, p_connector, p_operation, p_target, p_payload_sha256,
+        p_request, p_response, p_reversible, p_how_to_reverse);
 end
 $$;
 
@@ -775,7 +811,8 @@ as $$
     select * from cutter_governance.outbox where run_id = p_run_id and done_at is null order by id
 $$;
 
--- Marks a document as put, with its action receipt.
+-- Marks a document as put, with its action receipt. What a gate's report holds is known outside alone: the gate's own role
+-- says it, or cutter_read, which every run needs to go on anyway.
 create function cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer, p_policy jsonb) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -787,11 +824,16 @@ begin
     if not found then
         raise exception 'no outbox row for %', p_kb_id using errcode = 'CU006';
     end if;
+    if entry.body is null and session_user <> 'cutter_read' and not exists (
+        select from cutter_governance.gate_catalogue where gate = entry.subject and role = session_user)
+    then
+        raise exception '% is not for % to put', p_kb_id, session_user using errcode = 'CU006';
+    end if;
     if entry.body is not null and cutter_governance.fn_digest(entry.body) <> p_sha256 then
         raise exception '% holds a body of sha256 %, now % was put: nothing was overwritten',
             p_kb_id, cutter_governance.fn_digest(entry.body), p_sha256 using errcode = 'CU011';
     end if;
-    perform cutter_governance.fn_action_record(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
+    perform cutter_governance.fn_action_note(entry.run_id, entry.subject, 'kb', 'put', p_kb_id, p_sha256,
         jsonb_build_object('kind', entry.kind, 'policy', p_policy), jsonb_build_object('size_bytes', p_size), false,
         'write-once; a later document says more');
     update cutter_governance.outbox set done_at = clock_timestamp(), sha256 = p_sha256 where id = entry.id and done_at is null;
