@@ -318,6 +318,14 @@ TABLES = (
          "::test_one_that_never_came_to_serve_is_closed_after_ten_minutes"),
     ),
     *_of(
+        f"{_SQL}0010_slack.sql", f"{_STORAGE}test_slack_outbox.py",
+        ("an answer to a card that was given up", "(not asked.in_doubt or asked.done_at is not null)",
+         "not asked.in_doubt",
+         "::test_the_answer_to_a_card_that_was_given_up_in_doubt_waits_for_nothing[given_up]"),
+        ("an answer that waits for a card given up later", "where q.id = p_id and", "where false and",
+         "::test_the_answer_to_a_card_that_was_given_up_in_doubt_waits_for_nothing[decided]"),
+    ),
+    *_of(
         "worker.py", "acceptance/cli/test_workers.py",
         ("a start that failed and says nothing", "exits.push_async_callback(presence.say, SHUTDOWN)", "pass",
          "::test_a_build_that_cannot_serve_says_that_it_leaves"),

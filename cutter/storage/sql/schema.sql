@@ -2284,7 +2284,7 @@ declare
 begin
     if p_kind = 'answered' then
         select * into asked from cutter_governance.slack_outbox where subject = p_subject and kind = 'asked' for update;
-        v_late := asked.message_ts is null and not asked.in_doubt;
+        v_late := asked.message_ts is null and (not asked.in_doubt or asked.done_at is not null);
         update cutter_governance.slack_outbox set done_at = clock_timestamp(), last_error = 'answered_before'
         where id = asked.id and v_late and done_at is null;
     end if;
@@ -2304,7 +2304,11 @@ CREATE FUNCTION cutter_governance.fn_slack_failed(p_id bigint, p_error text, p_i
     set last_error = left(p_error, 100), in_doubt = p_in_doubt,
         next_eligible_at = clock_timestamp() + make_interval(secs => coalesce(p_retry_seconds, 0)),
         done_at = case when p_retry_seconds is null then clock_timestamp() end
-    where id = p_id and done_at is null
+    where id = p_id and done_at is null;
+    update cutter_governance.slack_outbox a set done_at = clock_timestamp(), last_error = 'never_asked'
+    from cutter_governance.slack_outbox q
+    where q.id = p_id and q.kind = 'asked' and q.done_at is not null and q.message_ts is null
+        and a.subject = q.subject and a.kind = 'answered' and a.done_at is null;
 $$;
 
 CREATE FUNCTION cutter_governance.fn_slack_take(p_lease_seconds integer) RETURNS jsonb

@@ -178,6 +178,25 @@ def test_a_message_that_is_refused_again_and_again_is_given_up(channel: Channel)
     assert (channel.make_pass().sent, channel.slack.posted) == ([], [])
 
 
+@pytest.mark.parametrize("first", ["given_up", "decided"])
+def test_the_answer_to_a_card_that_was_given_up_in_doubt_waits_for_nothing(channel: Channel, first: str) -> None:
+    """Each try may stand in the channel, and the last one too: nobody can say."""
+
+    def give_up() -> None:
+        channel.at.database.run("update cutter_governance.slack_outbox set attempts = %s", (limits.SLACK_TRIES - 1,))
+        channel.make_pass()
+
+    channel.slack.fail(*[Failure(error="internal_error")] * 4)
+    channel.make_pass()
+    for step in (give_up, channel.approve) if first == "given_up" else (channel.approve, give_up):
+        step()
+    assert channel.make_pass().waiting == []
+    assert [(one["kind"], one["done"], one["ts"]) for one in channel.rows()] == [
+        ("asked", True, None), ("answered", True, None),
+    ]  # fmt: skip
+    assert channel.slack.posted == []
+
+
 def test_the_policy_is_asked_before_every_message(channel: Channel) -> None:
     denying = current.shipped().replace(
         b"    connector: notification\n    verdict: allow", b"    connector: notification\n    verdict: deny"

@@ -21,7 +21,8 @@ create table cutter_governance.slack_outbox (
 );
 create index slack_outbox_waiting on cutter_governance.slack_outbox (next_eligible_at) where done_at is null;
 
--- Puts a text in line; false when it stands there already. What is answered before anybody was asked is never posted.
+-- Puts a text in line; false when it stands there already. What is answered before anybody was asked is never posted, nor
+-- the answer to what was given up.
 create function cutter_governance.fn_slack_enter(
     p_run_id text, p_subject text, p_kind text, p_place text, p_channel text, p_body text) returns boolean
 language plpgsql security definer
@@ -33,7 +34,7 @@ declare
 begin
     if p_kind = 'answered' then
         select * into asked from cutter_governance.slack_outbox where subject = p_subject and kind = 'asked' for update;
-        v_late := asked.message_ts is null and not asked.in_doubt;
+        v_late := asked.message_ts is null and (not asked.in_doubt or asked.done_at is not null);
         update cutter_governance.slack_outbox set done_at = clock_timestamp(), last_error = 'answered_before'
         where id = asked.id and v_late and done_at is null;
     end if;
@@ -98,7 +99,8 @@ begin
 end
 $$;
 
--- It was not posted, or nobody knows (`p_in_doubt`): tried again after so many seconds, and without them never.
+-- It was not posted, or nobody knows (`p_in_doubt`): tried again after so many seconds, and without them never; nor is
+-- then the answer that waits for it.
 create function cutter_governance.fn_slack_failed(p_id bigint, p_error text, p_in_doubt boolean, p_retry_seconds integer)
 returns void
 language sql security definer
@@ -108,5 +110,9 @@ as $$
     set last_error = left(p_error, 100), in_doubt = p_in_doubt,
         next_eligible_at = clock_timestamp() + make_interval(secs => coalesce(p_retry_seconds, 0)),
         done_at = case when p_retry_seconds is null then clock_timestamp() end
-    where id = p_id and done_at is null
+    where id = p_id and done_at is null;
+    update cutter_governance.slack_outbox a set done_at = clock_timestamp(), last_error = 'never_asked'
+    from cutter_governance.slack_outbox q
+    where q.id = p_id and q.kind = 'asked' and q.done_at is not null and q.message_ts is null
+        and a.subject = q.subject and a.kind = 'answered' and a.done_at is null;
 $$;
