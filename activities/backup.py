@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from activities import commands
 from activities.backup_wave import alone_in_wave, shared_backup
 from activities.commands import Context
@@ -140,9 +142,12 @@ def _by_policy(
     """The run is moved here, since no claim of a workflow fails one; but only where it needs the backup to go on."""
     if state != State.AWAITING_CUT_AUTHORIZATION:
         return GateOutcome(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
+    # Without its tier, the stop would ask for as many people as the highest one.
+    report = Jsonb({"tier": problem.tier}) if isinstance(problem, ApprovalNeeded) else None
     with translated(), deps.pool(Role.READ).connection() as connection:
         connection.execute(
-            "select cutter_governance.fn_run_stop(%s, %s, %s)", (run_id, to_state, f"{problem.code}: {problem}")
+            "select cutter_governance.fn_run_stop(%s, %s, %s, %s)",
+            (run_id, to_state, f"{problem.code}: {problem}", report),
         )
     status: GateStatus = "failed" if isinstance(problem, PolicyDenied) else "needs_approval"
     return GateOutcome(gate=gate.GATE, status=status, code=problem.code, reason=str(problem)[:500], state=to_state)

@@ -208,6 +208,10 @@ PEOPLE = _of(
     ("a resume without signature", "    if (latch.stopped or cutter_governance.fn_stop_is_signed(v_run.state))",
      "    if cutter_governance.fn_stop_is_signed(v_run.state)",
      "::test_a_latched_stop_needs_a_signature_whatever_the_state"),
+    ("a stop of an unknown tier", "substring(r.last_error -> 'report' ->> 'tier' from '^(low|medium)$')",
+     "r.last_error -> 'report' ->> 'tier'", "::test_a_stop_of_an_unknown_tier_asks_for_the_highest"),
+    ("a report of another drift", "coalesce(v_drift, p_report)", "coalesce(p_report, v_drift)",
+     "::test_what_stops_a_run_by_drift_is_reported_as_the_database_sees_it"),
     ("a resume of an earlier stop",
      "or verdict.recorded_at <= greatest(v_run.state_at,\n                case when v_needed = 'resume' and "
      "latch.stopped then latch.set_at end)", "",

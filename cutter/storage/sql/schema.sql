@@ -1492,7 +1492,7 @@ $_$;
 CREATE FUNCTION cutter_governance.fn_policy_stop(p_run_id text) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
+    AS $_$
     select jsonb_build_object(
         'stop', 'stop:' || r.run_id || ':' || (extract(epoch from r.state_at) * 1000000)::bigint, 'gate', g.gate,
         'tier', asked.tier, 'unsigned', not l.stopped and cutter_governance.fn_unsigned_may(r.mode, asked.tier),
@@ -1501,9 +1501,9 @@ CREATE FUNCTION cutter_governance.fn_policy_stop(p_run_id text) RETURNS jsonb
     from cutter_governance.run r
     join cutter_governance.stop_latch l on l.run_id = r.run_id
     join cutter_governance.gate_catalogue g on r.state = 'stopped_policy_' || g.phase,
-    coalesce(r.last_error -> 'report' ->> 'tier', 'high') as asked (tier)
+    coalesce(substring(r.last_error -> 'report' ->> 'tier' from '^(low|medium)$'), 'high') as asked (tier)
     where r.run_id = p_run_id and r.ended_at is null
-$$;
+$_$;
 
 CREATE FUNCTION cutter_governance.fn_prev_hash(p_run_id text, p_gate text) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2192,7 +2192,7 @@ CREATE FUNCTION cutter_governance.fn_run_sidecar(p_run_id text) RETURNS jsonb
     from cutter_governance.run r where r.run_id = p_run_id
 $$;
 
-CREATE FUNCTION cutter_governance.fn_run_stop(p_run_id text, p_state text, p_reason text) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_run_stop(p_run_id text, p_state text, p_reason text, p_report jsonb DEFAULT NULL::jsonb) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -2222,7 +2222,7 @@ begin
         end if;
     end if;
     update cutter_governance.run set last_error = jsonb_build_object('outcome', p_state, 'reason', left(p_reason, 500),
-        'report', v_drift, 'at', cutter_governance.fn_utc(clock_timestamp())) where run_id = p_run_id;
+        'report', coalesce(v_drift, p_report), 'at', cutter_governance.fn_utc(clock_timestamp())) where run_id = p_run_id;
     if p_state = 'voided_cancelled' then
         update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
     end if;

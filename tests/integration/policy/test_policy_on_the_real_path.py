@@ -271,24 +271,37 @@ def test_where_no_sovereign_gate_asks_the_run_waits_for_signatures_that_it_goes_
     assert f"0 of {people} have approved" in outcome.reason
     assert (written(deployment), state_of(deployment, run_id)) == (before, "stopped_policy_backup")
 
-    def resumed(by: int) -> tuple[str, str]:
-        said = deployment.order(run_id, schema.RESUME, by=by, stopped_state="stopped_policy_backup")
-        assert said.accepted, said
-        done = resume_run(
-            deployment.deps[WorkerRole.CUTTER],
-            ResumeInput(run_id=run_id, statement_sha256=said.approval_sha256),
-        )
-        return done.code, state_of(deployment, run_id)
-
     unsigned = resume_run(deployment.deps[WorkerRole.CUTTER], ResumeInput(run_id=run_id))
     assert unsigned.code == "refused"
     if people == 2:
-        assert resumed(by=0) == ("more_needed", "stopped_policy_backup")
-        assert resumed(by=0) == ("refused", "stopped_policy_backup")
-        assert resumed(by=1) == ("resumed", "cutplan_ok")
+        assert resumed(deployment, run_id, by=0) == ("more_needed", "stopped_policy_backup")
+        assert resumed(deployment, run_id, by=0) == ("refused", "stopped_policy_backup")
+        assert resumed(deployment, run_id, by=1) == ("resumed", "cutplan_ok")
     else:
-        assert resumed(by=0) == ("resumed", "cutplan_ok")
+        assert resumed(deployment, run_id, by=0) == ("resumed", "cutplan_ok")
     assert deployment.gate("IG_backup", run_id, quick=True).status == "passed"
+
+
+def resumed(made: Deployment, run_id: str, *, by: int) -> tuple[str, str]:
+    """Somebody signs that the run, stopped before its backup, goes on: the answer, and the state then."""
+    said = made.order(run_id, schema.RESUME, by=by, stopped_state="stopped_policy_backup")
+    assert said.accepted, said
+    order = ResumeInput(run_id=run_id, statement_sha256=said.approval_sha256)
+    return resume_run(made.deps[WorkerRole.CUTTER], order).code, state_of(made, run_id)
+
+
+def test_a_stale_backup_asks_for_as_many_people_as_its_own_tier(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.request(run_id, CUT)
+    grown_stale(deployment, run_id)
+    in_force(deployment.settings, "connector: backup, verdict: needs_approval(low)")
+    order = GateInput(run_id=run_id)
+    outcome = refresh_backup(deployment.deps[WorkerRole.CUTTER], order)
+    assert (outcome.status, outcome.state) == ("needs_approval", "stopped_policy_backup")
+    assert "0 of 1 have approved" in outcome.reason
+    assert resumed(deployment, run_id, by=0) == ("resumed", "grants_probed")
+    deployment.request(run_id, CUT)
+    assert refresh_backup(deployment.deps[WorkerRole.CUTTER], order).status == "passed"
 
 
 def test_a_stale_backup_is_not_renewed_against_the_policy(deployment: Deployment) -> None:

@@ -66,6 +66,14 @@ def test_a_stop_that_needs_a_signature_is_not_turned_into_one_that_needs_none(at
     assert call(at_cut, RESUME, at_cut.run_id, None)["status"] == "refused"
 
 
+@pytest.mark.parametrize(("tier", "asked"), [("low", "low"), ("medium", "medium"), ("huge", "high"), (None, "high")])
+def test_a_stop_of_an_unknown_tier_asks_for_the_highest(at_cut: At, tier: str | None, asked: str) -> None:
+    stop = "select cutter_governance.fn_run_stop(%s, 'stopped_policy_backup', 'a reason', %s::jsonb)"
+    call(at_cut, stop, at_cut.run_id, json.dumps({"tier": tier}))
+    found = at_cut.database.value("select cutter_governance.fn_policy_stop(%s)", (at_cut.run_id,))
+    assert (found["tier"], found["needed"]) == (asked, 2 if asked == "high" else 1)
+
+
 def test_a_new_request_does_not_lift_a_stop(at_cut: At) -> None:
     call(at_cut, RUN_STOP, at_cut.run_id, "stopped_hard_cap")
     answer = call(at_cut, OPEN, at_cut.run_id, "SG_cut_authz", 60)
@@ -145,6 +153,19 @@ def test_acknowledged_drift_counts_as_the_new_after_pins(deployment: Deployment)
     run_id = drifted(deployment)
     assert acknowledge(deployment, run_id)["status"] == "resumed"
     assert deployment.gate("IG_mark", run_id).status == "passed"
+
+
+def test_what_stops_a_run_by_drift_is_reported_as_the_database_sees_it(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_source_pin").run_id
+    deployment.database.run("create function public.more() returns integer language sql as 'select 1'")
+    said = json.dumps({"fingerprint": "0" * 64, "tier": "low"})
+    deployment.database.value(
+        "select cutter_governance.fn_run_stop(%s, 'stopped_drift_functions', 'a reason', %s::jsonb)", (run_id, said),
+        role="cutter_read",
+    )  # fmt: skip
+    report = deployment.run_row(run_id)["last_error"]["report"]
+    assert (report["dimension"], "tier" in report) == ("functions", False)
+    assert acknowledge(deployment, run_id)["status"] == "resumed"
 
 
 def test_an_acknowledgement_of_one_drift_is_none_of_another(deployment: Deployment) -> None:

@@ -270,8 +270,10 @@ end
 $$;
 
 -- Moves a run into stopped_<reason>, or cancels one that has written nothing. A drift is believed when the database sees
--- it too; its report is what a signed acknowledgement then names. A run that is there already keeps what is recorded.
-create function cutter_governance.fn_run_stop(p_run_id text, p_state text, p_reason text) returns jsonb
+-- it too; its report is what a signed acknowledgement then names, and of no drift the one given. A run that is there
+-- already keeps what is recorded.
+create function cutter_governance.fn_run_stop(p_run_id text, p_state text, p_reason text, p_report jsonb default null)
+returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -301,7 +303,7 @@ begin
         end if;
     end if;
     update cutter_governance.run set last_error = jsonb_build_object('outcome', p_state, 'reason', left(p_reason, 500),
-        'report', v_drift, 'at', cutter_governance.fn_utc(clock_timestamp())) where run_id = p_run_id;
+        'report', coalesce(v_drift, p_report), 'at', cutter_governance.fn_utc(clock_timestamp())) where run_id = p_run_id;
     if p_state = 'voided_cancelled' then
         update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
     end if;
@@ -371,7 +373,7 @@ as $$
     from cutter_governance.run r
     join cutter_governance.stop_latch l on l.run_id = r.run_id
     join cutter_governance.gate_catalogue g on r.state = 'stopped_policy_' || g.phase,
-    coalesce(r.last_error -> 'report' ->> 'tier', 'high') as asked (tier)
+    coalesce(substring(r.last_error -> 'report' ->> 'tier' from '^(low|medium)$'), 'high') as asked (tier)
     where r.run_id = p_run_id and r.ended_at is null
 $$;
 
