@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import structlog
 from psycopg.types.json import Jsonb
 
 from activities import approving, commands
@@ -9,12 +10,14 @@ from activities.deps import Deps
 from activities.publish import publish
 from cutter.approvals import schema
 from cutter.domain.void_state import void_state
-from cutter.errors import PolicyDenied
+from cutter.errors import CutterError, PolicyDenied
 from cutter.gates.catalogue import Role
 from cutter.messages import StateView, VoidInput
 from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
+
+log = structlog.get_logger()
 
 
 def void_run(deps: Deps, input: VoidInput) -> StateView:
@@ -46,5 +49,9 @@ def void_run(deps: Deps, input: VoidInput) -> StateView:
             (input.run_id, state),
         )
         connection.commit()
-    publish(deps, Role.EXEC, input.run_id)
+    try:
+        publish(deps, Role.EXEC, input.run_id)
+    except CutterError as problem:
+        # The void stands: a knowledge base that is away must not hide it from the open run.
+        log.warning("outbox.waiting", run_id=input.run_id, code=problem.code)
     return StateView(state=closed["state"], code="voided", reason=f"{closed['withdrawn']} drafts withdrawn")

@@ -65,6 +65,7 @@ def void(
     run_id = runs.run_id_of(settings, run)
     seen = runs.sidecar(settings, run_id)
     if seen["run"]["state"].startswith("voided_"):
+        asyncio.run(orders.tell_of_void(settings, seen))
         _show({"run_id": run_id, "status": "duplicate", "state": seen["run"]["state"]}, as_json=as_json)
         return
     if any(receipt["gate"] == "IG_lifecycle_enact_execute" for receipt in seen["receipts"]):

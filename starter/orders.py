@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
+from cutter.approvals import schema
 from cutter.approvals.statement import Statement
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.gates.catalogue import Sovereign
@@ -124,6 +126,19 @@ async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Js
     done: StateView = await _carried_out(settings, run, order, short)
     status = "voided" if done.code == "voided" else "duplicate" if done.code == "voided_before" else "refused"
     return {"status": status, "state": done.state, "code": done.code, "reason": done.reason}
+
+
+async def tell_of_void(settings: Settings, sidecar: Json) -> None:
+    """Tell the open workflow of a voided run that missed it: it would hold its document until its request expires.
+
+    Without Temporal there is nobody to tell.
+    """
+    said = [one["kb_id"] for one in sidecar["verdicts"] if one["accepted"] and one["decision"] == schema.VOID]
+    with suppress(Unavailable, RPCError):
+        client = await connect(settings)
+        execution = await open_execution_of(client, sidecar["run"]) if said else None
+        if execution is not None:
+            await execution.handle(client).signal("void", said[-1])
 
 
 def revoke(settings: Settings, run: Json, approval_sha256: str, kb_id: str) -> Json:

@@ -28,7 +28,8 @@ class VoidRun:
             done = await control("void_run", order, StateView, Caps(), summary="void the run", role=WorkerRole.EXEC)
         except (Away, Broken) as problem:
             raise ApplicationError(f"the run could not be voided: {problem}", non_retryable=True) from None
-        if done.code == "voided" and order.document_id:
+        # A try whose answer was lost has voided it too, and has told nobody.
+        if done.code in ("voided", "voided_before") and order.document_id:
             await self._tell(options.document_workflow_id(order.document_id), order.kb_id)
         return done
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 
+from activities.sovereign import judge_approval
+from activities.void import void_run
 from cutter.approvals import schema
-from cutter.messages import StateView, VoidInput
+from cutter.gates.catalogue import WorkerRole
+from cutter.messages import JudgeInput, StateView, VoidInput
 from tests.support.stack import DOCUMENT, Stack
 from workflows import options
 
@@ -132,6 +137,28 @@ async def test_the_void_workflow_ends_an_open_run_and_tells_its_workflow(stack: 
         assert (done.state, done.code) == ("voided_superseded", "voided")
         assert stack.database.value(UNITS) == 0
         assert (await run.result()).state == "voided_superseded"
+
+
+async def test_a_void_whose_first_answer_was_lost_still_tells_the_open_run(stack: Stack) -> None:
+    async with stack.workers() as held:
+        run = await stack.start()
+        await run.until_requested(CUT)
+        order = await run.order(schema.VOID, reason="superseded")
+        judged = JudgeInput(run_id=run.run_id, gate=CUT, kb_id=order)
+        assert (await asyncio.to_thread(judge_approval, held[WorkerRole.CUTTER], judged)).accepted
+        lost = await asyncio.to_thread(
+            void_run, held[WorkerRole.EXEC], VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT)
+        )
+        assert (lost.state, lost.code) == ("voided_superseded", "voided")
+        done = await stack.client.execute_workflow(
+            options.VOID_RUN,
+            VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
+            id=options.void_workflow_id(run.run_id),
+            task_queue=options.WORKFLOW_QUEUE,
+            result_type=StateView,
+        )
+        assert (done.state, done.code) == ("voided_superseded", "voided_before")
+        assert (await asyncio.wait_for(run.result(), 60)).state == "voided_superseded"
 
 
 async def test_law_that_is_enacted_is_never_voided(stack: Stack) -> None:

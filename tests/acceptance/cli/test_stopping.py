@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from activities.sovereign import judge_approval
+from activities.void import void_run
+from cutter.approvals import schema
+from cutter.gates.catalogue import WorkerRole
+from cutter.messages import JudgeInput, VoidInput
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support.stack import DOCUMENT, Stack
 
@@ -96,6 +103,20 @@ async def test_an_open_run_learns_that_it_was_voided_and_a_second_void_is_no_err
         assert (await run.result()).state == "voided_wrong_source"
         again = await cutter.signed("void", run.run_id, "--reason", "wrong source")
         assert (again.code, again.json["status"]) == (0, "duplicate")
+
+
+async def test_a_second_void_tells_the_workflow_that_missed_the_first(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers() as held:
+        run = await stack.start()
+        await run.until_requested(CUT)
+        order = await run.order(schema.VOID, reason="wrong source")
+        await asyncio.to_thread(
+            judge_approval, held[WorkerRole.CUTTER], JudgeInput(run_id=run.run_id, gate=CUT, kb_id=order)
+        )
+        await asyncio.to_thread(void_run, held[WorkerRole.EXEC], VoidInput(run_id=run.run_id, kb_id=order))
+        again = await cutter.signed("void", run.run_id, "--reason", "wrong source")
+        assert (again.code, again.json["status"]) == (0, "duplicate")
+        assert (await asyncio.wait_for(run.result(), 60)).state == "voided_wrong_source"
 
 
 async def test_a_rejected_run_is_voided_and_the_document_may_be_run_again(stack: Stack, cutter: Cutter) -> None:

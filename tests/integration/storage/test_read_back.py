@@ -92,6 +92,20 @@ def test_a_void_right_after_the_commit_ends_the_run_and_fails_nothing(deployment
     )
 
 
+def test_a_void_stands_though_a_document_of_its_run_cannot_be_put(deployment: Deployment) -> None:
+    run_id, _ = committed(deployment)
+    order = deployment.order(run_id, schema.VOID)
+    name = f"knowledge/dev/{run_id}/taken.md"
+    stranger = deployment.settings.state / "kb" / name
+    stranger.parent.mkdir(parents=True)
+    stranger.write_bytes(b"a stranger was here first")
+    deployment.database.run(
+        "select cutter_governance.fn_stop_route_record(%s, %s, 'a report')", (run_id, name), role="cutter_read"
+    )
+    done = void_run(deployment.deps[WorkerRole.EXEC], VoidInput(run_id=run_id, kb_id=order.kb_id))
+    assert (done.code, done.state) == ("voided", deployment.run_row(run_id)["state"])
+
+
 def test_a_look_that_the_database_does_not_answer_is_an_error_of_ours(deployment: Deployment) -> None:
     run_id, approval = committed(deployment)
     deps = deployment.deps[WorkerRole.EXEC]
