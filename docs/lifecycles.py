@@ -58,9 +58,7 @@ FACTS = (
 )  # fmt: skip
 
 METADATA = (
-    ("document_run", "`receipt_hash`", "no_skipped_gate",
-     "a stopped run goes on from what its last sealed gate had reached; over its stop only the next gate seals, with "
-     "its receipt"),
+    ("document_run", "–", "no_skipped_gate", "a stopped run goes on from what its last sealed gate had reached"),
     ("document_run", "–", "enacted_law_is_never_voided", "no void once `lifecycle_enacted` was reached"),
     ("task", "`worker_id`", "worker_assignment, capacity_limit",
      "only while it runs, the same until it leaves `running`; a worker that the file says is away or gone has none"),

@@ -289,7 +289,6 @@ def run_has_succeeded_iff_every_step_has(seen: Seen) -> Broken:
 # --- document runs ----------------------------------------------------------------------------------------------------
 
 _IN_ORDER = (State.PENDING.value, *(gate.to_state.value for gate in GATES))
-_NEXT = dict(pairwise(_IN_ORDER))
 _REACHED = {state: state for state in _IN_ORDER} | {
     gate.from_state.value: _IN_ORDER[gate.number - 1] for gate in GATES if gate.sovereign
 }
@@ -298,15 +297,14 @@ _REACHED = {state: state for state in _IN_ORDER} | {
 
 def goes_on_where_it_stopped(seen: Seen) -> Broken:
     """A stop neither skips a gate nor opens a way back from law (seed 000 §2, §3): the run goes on from what its last
-    sealed gate reached. A gate that was open when an outage stopped the run may seal over the stop, with its receipt.
+    sealed gate reached. No gate seals over a stop: each stop waits for the gate that is open.
     """
     before, after = seen.event.from_state, seen.event.to_state
     reached = seen.remember("reached", _REACHED.get(before))
     seen.remember("reached", _REACHED.get(after))
     if reached is None or before in _REACHED or seen.lifecycle.rule(before, after) is None:
         return
-    sealed = _NEXT.get(reached) if seen.text("receipt_hash") else None
-    if after in _REACHED and after not in (reached, sealed):
+    if after in _REACHED and after != reached:
         yield "no_skipped_gate", f"its last sealed gate had reached {reached}: it does not go on from {after}"
     if reached == State.LIFECYCLE_ENACTED and seen.lifecycle.declared(after) == "voided_<reason>":
         yield "enacted_law_is_never_voided", f"it had reached {reached}"

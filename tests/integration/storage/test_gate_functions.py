@@ -213,6 +213,28 @@ def test_a_stop_waits_for_the_open_transaction_and_then_holds(at_cut: At) -> Non
     assert (after["status"], after["kind"]) == ("stopped", "stop")
 
 
+def test_an_outage_s_stop_waits_for_the_open_gate_so_that_none_seals_over_it(at_cut: At) -> None:
+    """So a file of transitions has no gate that seals from a stopped state."""
+    writer, verifier, stopper = at_cut.connect(), at_cut.connect("cutter_read"), at_cut.connect("cutter_read")
+    number = at_cut.opened(writer)
+    at_cut.create(writer)
+    assert at_cut.close(writer, number)["status"] == "sealed"
+    writer.commit()
+    number = at_cut.opened(verifier, "IG_structural_verify")
+    stop = "select cutter_governance.fn_run_stop(%s, 'stopped_unavailable_database', 'away')"
+    with meanwhile(stopper, lambda: one(stopper, stop, (at_cut.run_id,))) as answer:
+        assert not answer.done()
+        assert at_cut.close(verifier, number, {}, "IG_structural_verify")["status"] == "sealed"
+        verifier.commit()
+    stopper.commit()
+    moved = at_cut.database.value(
+        "select array_agg(body::jsonb ->> 'from_state' order by seq desc) from cutter_governance.audit_event"
+        " where run_id = %s and kind = 'transition'",
+        (at_cut.run_id,),
+    )
+    assert moved[:2] == ["structural_verified", "cut_leg_a_committed"]
+
+
 def test_a_stop_that_came_first_keeps_the_gate_shut(at_cut: At) -> None:
     writer, stopper = at_cut.connect(), at_cut.connect("cutter_operator")
     number, digest = gates.attempt(writer, LEG_A, at_cut.run_id), gates.payload(writer, LEG_A, at_cut.run_id)

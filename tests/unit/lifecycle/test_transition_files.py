@@ -350,17 +350,6 @@ def test_a_stopped_run_goes_on_from_what_its_last_sealed_gate_reached(states: tu
     assert found(*way("d", *states, kind="document_run")) == []
 
 
-@pytest.mark.parametrize("reached", ["awaiting_cut_authorization", "grants_probed"])
-def test_a_gate_that_was_open_seals_over_an_outage_s_stop_with_its_receipt(reached: str) -> None:
-    stopped = event("d", reached, "stopped_unavailable_database", kind="document_run")
-    sealed = [
-        event("d", "stopped_unavailable_database", state, 1, kind="document_run", receipt_hash="2" * 64)
-        for state in ("cut_leg_a_committed", "structural_verified")
-    ]
-    assert found(stopped, sealed[0]) == []
-    assert found(stopped, sealed[1]) == [(2, "no_skipped_gate")]
-
-
 def test_a_worker_that_comes_back_has_sent_a_heartbeat() -> None:
     back = event("w", "unresponsive", "idle", 20, kind="worker", heartbeat_at=T + "19Z")
     assert found(event("w", "busy", "unresponsive", 5, kind="worker"), back) == []

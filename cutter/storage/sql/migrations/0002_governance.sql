@@ -96,6 +96,7 @@ create table cutter_governance.gate_attempt (
     primary key (run_id, gate, n)
 );
 
+-- That it refers to its run holds the run: each stop waits for the gate that is open.
 create table cutter_governance.gate_receipt (
     run_id text not null references cutter_governance.run,
     gate text not null references cutter_governance.gate_catalogue,
