@@ -14,7 +14,7 @@ from activities import commands
 from activities.deps import Deps
 from activities.publish import publish_report, report_id
 from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
-from cutter.gates.catalogue import Gate
+from cutter.gates.catalogue import Gate, State
 from cutter.gates.report import GateReport
 from cutter.messages import GateInput, GateOutcome, GateStatus
 from cutter.policy.command import operations_at
@@ -185,8 +185,16 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
 
 
 def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> Refusal:
-    """A denial fails the run; an approval that is needed stops it until as many people have signed that it goes on."""
+    """A denial fails the run; an approval that is needed stops it until as many people have signed that it goes on.
+
+    Behind the enactment a denial stops it too: the law stands, and a policy that is put right lets the run be closed.
+    """
     evidence = {"policy": permit.record()}
+    if isinstance(problem, PolicyDenied) and gate.from_state is State.LIFECYCLE_ENACTED:
+        return Refusal(
+            status="needs_approval", code=problem.code, reason=str(problem), state="stopped_unavailable_policy",
+            evidence=evidence,
+        )  # fmt: skip
     if isinstance(problem, PolicyDenied):
         return Refusal(
             status="failed", code=problem.code, reason=str(problem), state="failed_policy", evidence=evidence

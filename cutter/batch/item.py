@@ -41,12 +41,15 @@ class Outcome(StrEnum):
 
 
 GOOD = frozenset({Outcome.ENACTED, Outcome.REHEARSED, Outcome.SKIPPED})
-"""What a dependent waits for: the law stands, by this batch or before it; or, in a rehearsal, would stand."""
+"""What went well: the law stands, by this batch or before it; or, in a rehearsal, would stand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One document of a batch. `position` is its place in the file, `in_review` that it waits in human review."""
+    """One document of a batch. `position` is its place in the file, `in_review` that it waits in human review.
+
+    `law`: its enactment is sealed, whatever became of its run behind that.
+    """
 
     document_id: str
     position: int
@@ -57,6 +60,7 @@ class Item:
     stage: Stage = Stage.PENDING
     outcome: Outcome | None = None
     in_review: bool = False
+    law: bool = False
 
     def __post_init__(self) -> None:
         if (self.stage is Stage.SETTLED) != (self.outcome is not None):
@@ -64,8 +68,13 @@ class Item:
 
     @property
     def good(self) -> bool:
-        """True when what depends on it may begin."""
+        """True when it went well."""
         return self.outcome in GOOD
+
+    @property
+    def stands(self) -> bool:
+        """True when what depends on it may begin: also a run that stopped or failed behind its enactment made law."""
+        return self.good or (self.law and self.stage is Stage.SETTLED)
 
     @property
     def started(self) -> bool:

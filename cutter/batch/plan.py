@@ -44,7 +44,7 @@ def next_starts(
 
 def startable(items: Sequence[Item]) -> list[Item]:
     """Pending items whose dependencies are all law, in the given order."""
-    good = {item.document_id for item in items if item.good}
+    good = {item.document_id for item in items if item.stands}
     return [item for item in items if item.stage is Stage.PENDING and good.issuperset(item.depends_on)]
 
 
@@ -78,7 +78,7 @@ def _causes(items: Sequence[Item]) -> dict[str, str]:
     """Each name that is no law and will not be → the document at which that began."""
     names = {item.document_id for item in items}
     causes = {need: need for item in items for need in item.depends_on if need not in names}
-    causes |= {item.document_id: item.document_id for item in items if item.stage is Stage.SETTLED and not item.good}
+    causes |= {item.document_id: item.document_id for item in items if item.stage is Stage.SETTLED and not item.stands}
     waiting = {
         item.document_id: item for item in items if item.stage is Stage.PENDING or item.outcome is Outcome.BLOCKED
     }

@@ -91,7 +91,7 @@ def _item(one: Json) -> Item:
     return Item(
         document_id=one["document_id"], position=one["position"], priority=one["priority"],
         depends_on=tuple(one["depends_on"]), critical=one["critical"], tenant=one["tenant"], stage=stage,
-        outcome=outcome, in_review=one["queue"] == REVIEW,
+        outcome=outcome, in_review=one["queue"] == REVIEW, law=one["enacted"],
     )  # fmt: skip
 
 

@@ -564,6 +564,9 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                                         where statement_sha256 = v.approval_sha256)
                         and not exists (select from cutter_governance.approval_revocation
                                         where approval_sha256 = v.approval_sha256)),
+                'enacted', exists (
+                    select from cutter_governance.gate_receipt g
+                    where g.run_id = r.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null),
                 'kept_out', cutter_governance.fn_item_kept_out(i),
                 'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end, 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 -- as many people as the policy asks for have signed, and the gate has not refused them since
@@ -1318,7 +1321,9 @@ CREATE FUNCTION cutter_governance.fn_item_kept_out(p_item cutter_governance.batc
     AS $$
     select p_item.kept_out and not exists (
         select from cutter_governance.run r
-        where r.document_id = p_item.document_id and r.mode = 'live' and r.state = 'closeout_reported')
+        join cutter_governance.gate_receipt g on g.run_id = r.run_id
+        where r.document_id = p_item.document_id and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
+            and g.sealed_at is not null)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_leg_b_problem(p_run cutter_governance.run) RETURNS text

@@ -152,6 +152,18 @@ def test_the_policy_is_read_anew_at_every_attempt(deployment: Deployment) -> Non
     assert drive(deployment, document_id=document, until="IG_cutplan").state == "cutplan_ok"
 
 
+def test_a_denial_behind_the_enactment_stops_the_run_and_a_policy_put_right_closes_it(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_lifecycle_enact_execute").run_id
+    in_force(deployment.settings, "connector: evidence, verdict: deny")
+    refused = deployment.gate("IG_closeout", run_id)
+    assert (refused.status, refused.code) == ("needs_approval", "policy_denied")
+    assert state_of(deployment, run_id) == refused.state == "stopped_unavailable_policy"
+    current.install(deployment.settings.policy, current.shipped(), replace=True)
+    resumed = resume_run(deployment.deps[WorkerRole.CUTTER], ResumeInput(run_id=run_id))
+    assert (resumed.code, resumed.state) == ("resumed", "lifecycle_enacted")
+    assert deployment.gate("IG_closeout", run_id).status == "passed"
+
+
 def test_a_denied_document_is_not_put_and_a_request_without_its_document_fails_the_run(
     deployment: Deployment,
 ) -> None:

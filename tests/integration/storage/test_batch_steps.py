@@ -7,12 +7,13 @@ import uuid_utils
 
 from activities.batch_steer import _step, steer_batch
 from cutter.batch import documents, registry, steering
+from cutter.batch.item import Outcome
 from cutter.gates.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import Steering, SteerInput
 from tests.support.batch import queue_yaml
 from tests.support.database import OWNER
-from tests.support.runs import Deployment, law
+from tests.support.runs import Deployment, drive, law
 
 AGE = "update cutter_governance.batch set halted_at = halted_at - %s * interval '1 second'"
 
@@ -57,6 +58,32 @@ def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_st
         seen = registry.view(connection, batch_id)
     assert seen["halted_seconds"] is None, "what goes on has its whole time again"
     assert documents.next_command(seen["batch"], steering.summarise(seen, attended=True)).endswith("--watch")
+
+
+def test_a_law_is_law_by_its_receipt_whatever_became_of_its_run_behind_that(deployment: Deployment) -> None:
+    driven = drive(deployment, law(2), until="IG_lifecycle_enact_execute")
+    deployment.database.run(
+        "select cutter_governance.fn_run_move(%s, 'failed_closeout', 'a test')", (driven.run_id,), role=OWNER
+    )
+    run_id = deployment.begin(driven.document_id)
+    again = deployment.gate("IG_source_pin", run_id)
+    assert (again.status, again.code) == ("skipped", "already_enacted")
+    deployment.database.run("select cutter_governance.fn_run_outcome(%s, 'skipped')", (run_id,))
+    batch_id = str(uuid_utils.uuid7())
+    queue = queue_yaml([{"document_id": driven.document_id}], batch_id)
+    with deployment.database.connect("cutter_operator") as connection:
+        admitted = registry.admit(connection, queue, registry.Options(skip_completed=True))
+        assert admitted.law_by == {driven.document_id: driven.run_id}
+        assert [one.outcome for one in admitted.items] == [Outcome.SKIPPED]
+        registry.register(connection, admitted, registry.Options(), run_caps={"hard_seconds": 60.0}, starter="olga")
+    deployment.database.run("update cutter_governance.batch_item set kept_out = true")
+    deployment.database.run(
+        "update cutter_governance.run set batch_id = %s where run_id = %s", (batch_id, driven.run_id)
+    )
+    with deployment.database.connect("cutter_operator") as connection:
+        (seen,) = registry.view(connection, batch_id)["items"]
+    assert (seen["run_id"], seen["enacted"], seen["kept_out"]) == (driven.run_id, True, False)
+    assert steering.items_of({"items": [seen]})[0].stands
 
 
 def test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others(

@@ -137,6 +137,15 @@ def test_what_ends_otherwise_blocks_all_that_need_it_however_far(outcome: Outcom
     assert next_starts(items, lanes=4) == ["D"]
 
 
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.STOPPED])
+def test_law_whose_run_stopped_or_failed_behind_its_enactment_blocks_nothing(outcome: Outcome) -> None:
+    behind = item(1, "A", Stage.SETTLED, outcome=outcome, law=True)
+    items = [behind, item(2, "B", Stage.PENDING, "A")]
+    assert (next_starts(items, lanes=10), blocked(items), behind.good) == (["B"], {}, False)
+    at_work = [item(1, "A", Stage.ENACTING, law=True), items[1]]
+    assert next_starts(at_work, lanes=10) == [], "its closeout is waited for"
+
+
 def test_the_cause_is_found_through_what_was_blocked_before() -> None:
     items = [settled(1, "A", Outcome.FAILED), settled(2, "B", Outcome.BLOCKED, "A"), item(3, "C", Stage.PENDING, "B")]
     assert (blocked(items)["C"].dependency, blocked(items)["C"].cause) == ("B", "A")

@@ -13,7 +13,8 @@ def item(name: str, state: str | None = None, **more: Any) -> Json:
     return {
         "document_id": name, "position": 1, "priority": 5, "depends_on": [], "critical": False, "tenant": "default",
         "source_uri": None, "decided": None, "reason": None, "run_id": state and f"run of {name}", "state": state,
-        "outcome": None, "ended": ended, "included": False, "kept_out": False, "latched": False, "latch_kind": None,
+        "outcome": None, "ended": ended, "included": False, "enacted": False, "kept_out": False,
+        "latched": False, "latch_kind": None,
         "gate": None, "approved": False, "queue": None, "queue_state": None, **more,
     }  # fmt: skip
 

@@ -73,7 +73,9 @@ set search_path = pg_catalog, pg_temp
 as $$
     select p_item.kept_out and not exists (
         select from cutter_governance.run r
-        where r.document_id = p_item.document_id and r.mode = 'live' and r.state = 'closeout_reported')
+        join cutter_governance.gate_receipt g on g.run_id = r.run_id
+        where r.document_id = p_item.document_id and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
+            and g.sealed_at is not null)
 $$;
 
 -- Where each item of a batch stands: its own row, its newest run of this batch, its open place in a queue.
@@ -100,6 +102,9 @@ as $$
                                         where statement_sha256 = v.approval_sha256)
                         and not exists (select from cutter_governance.approval_revocation
                                         where approval_sha256 = v.approval_sha256)),
+                'enacted', exists (
+                    select from cutter_governance.gate_receipt g
+                    where g.run_id = r.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null),
                 'kept_out', cutter_governance.fn_item_kept_out(i),
                 'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end, 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 -- as many people as the policy asks for have signed, and the gate has not refused them since

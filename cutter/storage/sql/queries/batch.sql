@@ -49,8 +49,9 @@ select d.doc_code, d.address_docprefix, d.tenant, v.profile_id,
      where r.document_id = d.doc_code and r.ended_at is null
      order by r.created_at desc limit 1) as open_run,
     (select r.run_id from cutter_governance.run r
-     where r.document_id = d.doc_code and r.mode = 'live' and r.state = 'closeout_reported'
-        and r.source_version_id = v.id limit 1) as enacted_run,
+     join cutter_governance.gate_receipt g on g.run_id = r.run_id
+     where r.document_id = d.doc_code and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
+        and g.sealed_at is not null and r.source_version_id = v.id limit 1) as enacted_run,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.mode = 'live' and r.state like 'failed\_%%'
      order by r.created_at desc limit 1) as failed_run

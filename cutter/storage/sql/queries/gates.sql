@@ -1,9 +1,12 @@
 -- name: source_of_document
 select d.id, d.address_docprefix, d.source_url, d.forbidden_ids, v.id, v.content_checksum, v.size_bytes, v.source_format,
     v.profile_id, v.profile_sha256, v.manifest_digest, s.bytes,
+    -- law by its receipt: a run that ended badly behind its enactment has enacted it all the same
     (select r.source_version_id from cutter_governance.run r
-     where r.document_id = d.doc_code and r.mode = 'live' and r.state = 'closeout_reported'
-     order by r.ended_at desc limit 1)
+     join cutter_governance.gate_receipt g on g.run_id = r.run_id
+     where r.document_id = d.doc_code and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
+        and g.sealed_at is not null
+     order by g.sealed_at desc limit 1)
 from public.source_document d
 left join lateral (
     select * from public.source_version v
