@@ -108,21 +108,9 @@ def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Ti
         expires_utc=datetime.fromisoformat(request["expires_at"]).strftime("%Y-%m-%dT%H:%M:%SZ"),
         approvers_needed=policy.needed(input.gate, tier),
         review_decision_id=request["review_decision_id"] or "",
-        accepted=_accepted(sidecar["verdicts"], request, asked.now),
+        accepted=asked.accepted,
         offered=approving.signed_before(deps, sidecar["run"], input.gate),
     )
-
-
-def _accepted(verdicts: list[Json], request: Json, now: str) -> dict[str, str]:
-    """Approvals of this very request that were judged good, by approver: who has sent one need not send it again."""
-    return {
-        verdict["approver"]: verdict["kb_id"]
-        for verdict in verdicts
-        if verdict["accepted"]
-        and verdict["decision"] == schema.APPROVE
-        and verdict["challenge"] == request["challenge"]
-        and datetime.fromisoformat(verdict["not_after"]) > datetime.fromisoformat(now)
-    }
 
 
 def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:

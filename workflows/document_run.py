@@ -63,6 +63,8 @@ CLOCK_LOOKS = 5
 class DocumentRun(Passage):
     """A document run: the list of its gates, and what people decide between them."""
 
+    refused_together: frozenset[str] = frozenset()
+
     @workflow.run
     async def run(self, *inputs: Any) -> RunResult:
         """Start with one RunInput, as JSON: {"document_id": "ICX-LAW-2026-001"}."""
@@ -196,7 +198,7 @@ class DocumentRun(Passage):
                 code = await self.attempt(gate, tuple(sorted(used.values())))
                 if not code:
                     return
-                if code in NO_REQUEST:
+                if code in NO_REQUEST or self._others_may_hold(used):
                     await self._ask_again(gate, code)
                 used, refused = self._offer_again(used), refused + 1
                 self.board.accepted, self.board.gate = {}, ""
@@ -225,6 +227,11 @@ class DocumentRun(Passage):
         mine = workflow.info().priority
         if late and mine.priority_key == Urgency.OVERNIGHT:
             self.turn = options.sooner(mine, Urgency.LATE_APPROVAL)
+
+    def _others_may_hold(self, used: dict[str, str]) -> bool:
+        """Of several approvals one was refused; whether others hold is asked of the database, of the same ones once."""
+        before, self.refused_together = self.refused_together, frozenset(used.values())
+        return len(used) > 1 and self.refused_together != before
 
     def _offer_again(self, used: dict[str, str]) -> dict[str, str]:
         for kb_id in used.values():

@@ -28,7 +28,8 @@ Receipt = tuple[LiteralString, Sequence[Any]]
 class Asked:
     """What the database answered: `answer` of fn_request_open, and what was read in its transaction.
 
-    `epoch` is the policy in force (sha256, thresholds) or None, `now` the database's clock. `snapshot` and `enacted`
+    `epoch` is the policy in force (sha256, thresholds) or None, `now` the database's clock. `accepted`: KB ids of the
+    request's approvals that still hold, by approver: who has sent one need not send it again. `snapshot` and `enacted`
     (address, content hash, title) are there only when a document is to be written.
     """
 
@@ -37,6 +38,7 @@ class Asked:
     pins: Json
     epoch: Json | None
     now: str
+    accepted: dict[str, str]
     snapshot: Row | None
     enacted: tuple[Row, ...]
 
@@ -53,13 +55,14 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
     row, answer = facts.fetchone(), opened.fetchone()
     if row is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    run, pins, epoch, now = row
+    run, pins, epoch, now, accepted = row
     return Asked(
         answer=answer[0],  # type: ignore[arg-type]
         run=run,  # type: ignore[arg-type]
         pins=pins,  # type: ignore[arg-type]
         epoch=epoch,  # type: ignore[arg-type]
         now=str(now),
+        accepted=accepted,  # type: ignore[arg-type]
         snapshot=snapshot.fetchone(),
         enacted=tuple(enacted.fetchall()),
     )

@@ -38,6 +38,7 @@ _ALONE = f"{_STORAGE}test_one_password_alone.py"
 _AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
+_REVOKED = "integration/attacks/test_revocations.py"
 _VERIFY = "unit/approvals/test_approval_verify.py::test_one_change_refuses_with_its_own_step_and_code"
 _STATEMENT = "unit/approvals/test_approval_statement.py"
 _FORMS = f"{_STATEMENT}::test_bytes_that_are_no_statement_are_refused_each_by_its_code"
@@ -199,6 +200,14 @@ PEOPLE = _of(
      "select gate from cutter_governance.gate_catalogue where sovereign = p_gate)) is null",
      "select gate from cutter_governance.gate_catalogue where sovereign = p_gate)) = ''",
      "::test_a_request_needs_its_predecessor"),
+    ("a revoked approval that is counted",
+     "\n        and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = "
+     "v.approval_sha256)", "", f"{_REVOKED}::"
+     "test_an_approval_that_was_taken_back_is_counted_no_more_and_the_other_one_still_is"),
+    ("an approval of an epoch before that is counted", "and v.policy_sha256 = (select e.sha256",
+     "and '' <> (select e.sha256", f"{_REVOKED}::test_an_approval_under_the_epoch_before_is_counted_no_more"),
+    ("another request's approval that is counted", "and v.challenge = p_request.challenge and", "and",
+     f"{_REVOKED}::test_what_approves_no_open_request_is_not_counted"),
     ("an early end of a request", "or (p_status = 'expired' and request.expires_at > clock_timestamp())", "",
      "::test_an_open_request_expires_by_the_clock_and_not_by_whoever_says_so"),
     ("a rejection of another request", "and approval_sha256 = p_approval_sha256 and challenge = request.challenge;",
@@ -542,6 +551,13 @@ RULES = (
         ("a retry of what is final", "    if terminal:", "    if False:", "::test_the_decision_matrix"),
         ("tries without end", "if attempts >= budget.max_attempts:", "if False:", "::test_the_decision_matrix"),
         ("failures without end", "if failures > budget.max_failures:", "if False:", "::test_the_decision_matrix"),
+    ),
+    *_of(
+        "workflows/document_run.py", "workflow/test_messages.py",
+        ("an approval that falls with another one", " or self._others_may_hold(used)", "",
+         "::test_of_two_approvals_the_one_that_was_taken_back_takes_the_other_one_with_it_no_more"),
+        ("approvals that are asked about for ever", " and self.refused_together != before", "",
+         "::test_two_approvals_of_which_one_is_gone_are_asked_about_once_and_then_waited_for"),
     ),
     *_of(
         "workflows/inbox.py", "property/test_inbox.py",

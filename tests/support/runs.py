@@ -15,7 +15,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from activities.sovereign import judge_approval, open_request
 from activities.table import GATE_FUNCTIONS
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
+from cutter.approvals.policy import Signing
 from cutter.domain.digests import sha256_hex
 from cutter.gates.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
 from cutter.gates.report import GateReport, equal
@@ -282,6 +283,17 @@ def in_force(settings: Settings, *rules: str) -> None:
     listed = "".join(f"  - {{name: r{number}, {rule}}}\n" for number, rule in enumerate(rules))
     body = f"schema: cutter-policy/1\nrules:\n{listed}{text[text.index('  - name: writes') :]}"
     current.install(settings.policy, body.encode(), replace=True)
+
+
+def next_epoch(made: Deployment, folder: Path, signing: Signing = Signing.REQUIRED, *, after: int = 1) -> None:
+    """The next epoch: the same people and gates, and whether signing is optional. `folder` is not there yet."""
+    previous = epochs.read_epoch(made.settings.approvers, after)
+    shutil.copytree(made.settings.approvers, folder)
+    following = epochs.propose(folder, previous, approvers=previous.approvers, signing=signing)
+    approvers.install(made.settings, following)
+    made.settings = made.settings.model_copy(update={"approvers_dir": folder})
+    for role, deps in made.deps.items():
+        made.deps[role] = replace(deps, settings=deps.settings.model_copy(update={"approvers_dir": folder}))
 
 
 def law(units: int, *, word: str = "text") -> str:

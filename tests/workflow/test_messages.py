@@ -14,6 +14,7 @@ from temporalio.common import RawValue
 from cutter import limits
 from cutter.approvals import schema
 from cutter.gates.catalogue import WorkerRole
+from tests.support.runs import in_force
 from tests.support.stack import Run, Stack
 from tests.support.temporal import until
 
@@ -171,6 +172,49 @@ async def test_an_approval_is_revoked_while_its_gate_waits_for_a_worker(stack: S
             await run.until_requested(LIFECYCLE)
         too_late = await run.revoke(second)
         assert (too_late["status"], too_late["code"]) == ("refused", "consumed_already")
+
+
+async def _accepted(run: Run, *names: str) -> bool:
+    return bool(sorted((await run.status())["accepted"]) == sorted(names))
+
+
+async def test_of_two_approvals_the_one_that_was_taken_back_takes_the_other_one_with_it_no_more(stack: Stack) -> None:
+    in_force(stack.settings, f"gate: {LEG_A}, connector: database, verdict: needs_approval(high)")
+    async with stack.workers():
+        run = await stack.start()
+        first = await run.approve(CUT, stack.kit.bob)
+        await until(lambda: _accepted(run, "bob"), what="the first of two")
+        await run.revoke(first, stack.kit.bob)
+        await run.approve(CUT, stack.kit.alice)
+        await run.until_attempted(LEG_A, "approval_refused")
+        await until(lambda: _accepted(run, "alice"), what="the other approval still counts")
+        second = await run.sign(who=stack.kit.bob, text="on second thought")
+        await run.handle.signal("submit_approval", second)
+        await run.until_requested(LIFECYCLE)
+
+
+async def test_two_approvals_of_which_one_is_gone_are_asked_about_once_and_then_waited_for(stack: Stack) -> None:
+    """The database still has both, so asking it again and again would lead nowhere."""
+    in_force(stack.settings, f"gate: {LEG_A}, connector: database, verdict: needs_approval(high)")
+    async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
+        run = await stack.start()
+        await run.until_requested(CUT)
+        signed = [await run.sign(who=who) for who in (stack.kit.alice, stack.kit.bob)]
+        for kb_id in signed:
+            await run.handle.signal("submit_approval", kb_id)
+        await until(lambda: _is_at(run, LEG_A), what="the gate waits for its worker")
+        path = stack.settings.state / "kb" / signed[0]
+        away = path.rename(path.with_suffix(".away"))
+        async with stack.workers(WorkerRole.EXEC):
+            await run.until_attempted(LEG_A, "approval_refused", times=2)
+            await run.until_requested(CUT)
+            await until(lambda: _accepted(run), what="both are to be handed over again")
+            away.rename(path)
+            for kb_id in signed:
+                await run.handle.signal("submit_approval", kb_id)
+            await run.until_requested(LIFECYCLE)
+    attempts = (await run.sidecar())["attempts"]
+    assert [one["outcome"] for one in attempts if one["gate"] == LEG_A].count("approval_refused") == 2
 
 
 async def _is_at(run: Run, gate: str) -> bool:

@@ -1650,6 +1650,61 @@ CREATE FUNCTION cutter_governance.fn_refusal_record(p_run_id text, p_gate text, 
     values (p_run_id, p_gate, left(p_message, 100), left(p_code, 100), left(p_reason, 500))
 $$;
 
+CREATE TABLE cutter_governance.approval_request (
+    request_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    n integer NOT NULL,
+    status text DEFAULT 'requested'::text NOT NULL,
+    tuple jsonb NOT NULL,
+    nonce text NOT NULL,
+    challenge text NOT NULL,
+    review_decision_id uuid,
+    requested_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    kb_id text,
+    request_sha256 text,
+    tier text,
+    after_pins jsonb NOT NULL,
+    pin_seq bigint NOT NULL,
+    CONSTRAINT approval_request_gate_check CHECK ((gate = ANY (ARRAY['SG_cut_authz'::text, 'SG_lifecycle_authz'::text]))),
+    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text]))),
+    CONSTRAINT approval_request_tier_check CHECK ((tier = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text])))
+);
+
+CREATE TABLE cutter_governance.approval_verdict (
+    id bigint NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    kb_id text NOT NULL,
+    approval_sha256 text,
+    accepted boolean NOT NULL,
+    code text NOT NULL,
+    reason text NOT NULL,
+    decision text,
+    approver text,
+    fingerprint text,
+    challenge text,
+    writer_digest text,
+    review_decision_id uuid,
+    not_after timestamp with time zone,
+    policy_sha256 text,
+    statement jsonb,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT approval_verdict_accepted_is_whole CHECK (((NOT accepted) OR ((approval_sha256 IS NOT NULL) AND (decision IS NOT NULL) AND (approver IS NOT NULL) AND (fingerprint IS NOT NULL) AND (not_after IS NOT NULL) AND (policy_sha256 IS NOT NULL))))
+);
+
+CREATE FUNCTION cutter_governance.fn_request_approvals(p_request cutter_governance.approval_request) RETURNS SETOF cutter_governance.approval_verdict
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select v.* from cutter_governance.approval_verdict v
+    where v.run_id = p_request.run_id and v.gate = p_request.gate and v.accepted and v.decision = 'approve'
+        and v.challenge = p_request.challenge and v.not_after > clock_timestamp()
+        and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e order by e.number desc limit 1)
+        and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
+$$;
+
 CREATE FUNCTION cutter_governance.fn_request_document(p_request_id uuid, p_kb_id text, p_body text, p_tier text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2597,28 +2652,6 @@ CREATE FUNCTION cutter_governance.fn_trigger_definitions() RETURNS jsonb
         and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
 $$;
 
-CREATE TABLE cutter_governance.approval_request (
-    request_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    run_id text NOT NULL,
-    gate text NOT NULL,
-    n integer NOT NULL,
-    status text DEFAULT 'requested'::text NOT NULL,
-    tuple jsonb NOT NULL,
-    nonce text NOT NULL,
-    challenge text NOT NULL,
-    review_decision_id uuid,
-    requested_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    kb_id text,
-    request_sha256 text,
-    tier text,
-    after_pins jsonb NOT NULL,
-    pin_seq bigint NOT NULL,
-    CONSTRAINT approval_request_gate_check CHECK ((gate = ANY (ARRAY['SG_cut_authz'::text, 'SG_lifecycle_authz'::text]))),
-    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text]))),
-    CONSTRAINT approval_request_tier_check CHECK ((tier = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text])))
-);
-
 CREATE FUNCTION cutter_governance.fn_tuple_covers(p_statement jsonb, p_run cutter_governance.run, p_request cutter_governance.approval_request) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3341,28 +3374,6 @@ CREATE TABLE cutter_governance.approval_revocation (
     approver text NOT NULL,
     kb_id text NOT NULL,
     recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-
-CREATE TABLE cutter_governance.approval_verdict (
-    id bigint NOT NULL,
-    run_id text NOT NULL,
-    gate text NOT NULL,
-    kb_id text NOT NULL,
-    approval_sha256 text,
-    accepted boolean NOT NULL,
-    code text NOT NULL,
-    reason text NOT NULL,
-    decision text,
-    approver text,
-    fingerprint text,
-    challenge text,
-    writer_digest text,
-    review_decision_id uuid,
-    not_after timestamp with time zone,
-    policy_sha256 text,
-    statement jsonb,
-    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT approval_verdict_accepted_is_whole CHECK (((NOT accepted) OR ((approval_sha256 IS NOT NULL) AND (decision IS NOT NULL) AND (approver IS NOT NULL) AND (fingerprint IS NOT NULL) AND (not_after IS NOT NULL) AND (policy_sha256 IS NOT NULL))))
 );
 
 ALTER TABLE cutter_governance.approval_verdict ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import LiteralString
 
+import pytest
+
+from activities.sovereign import open_request
 from cutter.approvals import schema
 from cutter.approvals.statement import render
 from cutter.domain.digests import sha256_hex
-from cutter.gates.catalogue import Sovereign
-from starter import signing
-from tests.support.runs import Deployment, drive, law
+from cutter.gates.catalogue import Sovereign, WorkerRole
+from cutter.messages import RequestInput
+from starter import inbox, signing
+from tests.support.runs import Deployment, drive, law, next_epoch
 
+CUT = Sovereign.CUT.value
 REVOKED = "select count(*) from cutter_governance.approval_revocation"
 
 
@@ -56,6 +63,46 @@ def test_the_database_itself_revokes_no_approval_of_another_run(deployment: Depl
         ).fetchone()
     assert row is not None
     assert row[0]["status"] == "revokes_nothing"
+
+
+def counted(made: Deployment, run_id: str) -> list[list[str]]:
+    """Whose approvals the open request counts, as the run is told and as people are shown."""
+    view = open_request(made.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
+    (entry,) = inbox.waiting(made.settings)
+    return [sorted(view.accepted), entry["approvers_accepted"]]
+
+
+def test_an_approval_that_was_taken_back_is_counted_no_more_and_the_other_one_still_is(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.approve(run_id, CUT)
+    _, approved = deployment.approve(run_id, CUT, by=1)
+    assert counted(deployment, run_id) == [["alice", "bob"]] * 2
+    assert deployment.order(run_id, schema.REVOKE, by=1, approval_sha256=approved.approval_sha256).accepted
+    assert counted(deployment, run_id) == [["alice"]] * 2
+
+
+def test_an_approval_under_the_epoch_before_is_counted_no_more(deployment: Deployment, tmp_path: Path) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.approve(run_id, CUT)
+    next_epoch(deployment, tmp_path / "approvers")
+    assert counted(deployment, run_id) == [[], []]
+    deployment.approve(run_id, CUT, by=1)
+    assert counted(deployment, run_id) == [["bob"]] * 2
+
+
+@pytest.mark.parametrize(
+    "changed",
+    ["accepted = false", "decision = 'reject'", "challenge = 'x'", "gate = 'SG_lifecycle_authz'",
+     "not_after = clock_timestamp()"],
+)  # fmt: skip
+def test_what_approves_no_open_request_is_not_counted(deployment: Deployment, changed: LiteralString) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.approve(run_id, CUT)
+    deployment.database.run(
+        "alter table cutter_governance.approval_verdict disable trigger user;"
+        f" update cutter_governance.approval_verdict set {changed}"
+    )
+    assert counted(deployment, run_id) == [[], []]
 
 
 def test_a_revocation_that_comes_too_late_says_so(deployment: Deployment) -> None:

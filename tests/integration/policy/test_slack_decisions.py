@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from activities.sovereign import resume_run
-from cutter.approvals import epochs, schema
+from cutter.approvals import schema
 from cutter.approvals.policy import Signing
 from cutter.gates.catalogue import WorkerRole
 from cutter.messages import Mode, ResumeInput
@@ -21,10 +20,9 @@ from cutter.settings import Settings
 from cutter.slack import callback
 from cutter.slack.api import Slack
 from cutter.slack.posting import make_pass
-from starter import approvers
 from starter.slack_decisions import resolve
 from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
-from tests.support.runs import Deployment, drive, law
+from tests.support.runs import Deployment, drive, law, next_epoch
 
 ALICE, BOB, OLGA = "U0ALICE", "U0BOB", "U0OLGA"
 DECIDE = "select cutter_governance.fn_unsigned_decide(%s, %s, %s, %s, %s)"
@@ -87,17 +85,6 @@ def buttons(message: Json) -> int:
     return json.dumps(message).count('"type": "button"')
 
 
-def epoch(made: Deployment, folder: Path, signing: Signing, *, after: int = 1) -> None:
-    """The next epoch: the same people and gates, and whether signing is optional."""
-    previous = epochs.read_epoch(made.settings.approvers, after)
-    shutil.copytree(made.settings.approvers, folder)
-    following = epochs.propose(folder, previous, approvers=previous.approvers, signing=signing)
-    approvers.install(made.settings, following)
-    made.settings = made.settings.model_copy(update={"approvers_dir": folder})
-    for role, deps in made.deps.items():
-        made.deps[role] = replace(deps, settings=deps.settings.model_copy(update={"approvers_dir": folder}))
-
-
 def stopped(made: Deployment, slack: FakeSlack, *, tier: str, mode: Mode = "live") -> Stopped:
     """A run that waits as stopped_policy_backup."""
     rule = f"rules:\n  - name: ask\n    connector: backup\n    verdict: needs_approval({tier})\n"
@@ -123,7 +110,7 @@ def slack() -> Iterator[FakeSlack]:
 @pytest.fixture
 def optional(deployment: Deployment, tmp_path: Path) -> Deployment:
     """A deployment whose signed epoch says that signing is optional."""
-    epoch(deployment, tmp_path / "approvers", Signing.OPTIONAL)
+    next_epoch(deployment, tmp_path / "approvers", Signing.OPTIONAL)
     return deployment
 
 
@@ -244,7 +231,7 @@ def test_a_decision_counts_no_more_once_the_epoch_asks_for_signatures(
     run = stopped(optional, slack, tier="low", mode="dryrun")
     run.make_pass()
     run.press(ALICE)
-    epoch(optional, tmp_path / "required", Signing.REQUIRED, after=2)
+    next_epoch(optional, tmp_path / "required", Signing.REQUIRED, after=2)
     assert (run.stop() or {})["have"] == 0
     assert run.resume() == ("refused", "stopped_policy_backup")
 

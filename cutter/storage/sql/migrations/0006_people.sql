@@ -139,6 +139,19 @@ begin
 end
 $$;
 
+-- Approvals of this very request that may still open its gate: not over, not taken back, of the epoch in force.
+create function cutter_governance.fn_request_approvals(p_request cutter_governance.approval_request)
+returns setof cutter_governance.approval_verdict
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select v.* from cutter_governance.approval_verdict v
+    where v.run_id = p_request.run_id and v.gate = p_request.gate and v.accepted and v.decision = 'approve'
+        and v.challenge = p_request.challenge and v.not_after > clock_timestamp()
+        and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e order by e.number desc limit 1)
+        and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
+$$;
+
 -- More people are asked for than when the request was opened: the policy's tier may rise, never fall.
 create function cutter_governance.fn_request_raise(p_run_id text, p_gate text, p_tier text) returns void
 language sql security definer

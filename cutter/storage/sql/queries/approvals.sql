@@ -41,7 +41,10 @@ select cutter_governance.fn_request_open(%(run_id)s, %(gate)s, coalesce((
 select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id),
     (select jsonb_build_object('sha256', e.sha256, 'thresholds', e.thresholds)
      from cutter_governance.policy_epoch e order by e.number desc limit 1),
-    to_jsonb(clock_timestamp())
+    to_jsonb(clock_timestamp()),
+    (select coalesce(jsonb_object_agg(a.approver, a.kb_id order by a.id), '{}')
+     from cutter_governance.approval_request q, cutter_governance.fn_request_approvals(q) a
+     where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested')
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: request_snapshot

@@ -12,11 +12,7 @@ left join cutter_governance.approval_request q
     and r.state = case q.gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end
 left join lateral (
     select array_agg(distinct a.approver order by a.approver) as approvers
-    from cutter_governance.approval_verdict a
-    where a.run_id = r.run_id and a.gate = q.gate and a.accepted and a.decision = 'approve'
-        and a.challenge = q.challenge and a.not_after > clock_timestamp()
-        and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = a.approval_sha256)
-    ) v on true
+    from cutter_governance.fn_request_approvals(q) a) v on true
 where r.ended_at is null and (q.request_id is not null or r.state like 'stopped\_%%')
 order by since, r.run_id
 
