@@ -39,6 +39,7 @@ from cutter.policy.rules import Permit, permit
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import single
+from cutter.storage.queries import query
 from cutter.storage.request_transaction import Asked, ask, bind
 
 Json = dict[str, Any]
@@ -122,6 +123,8 @@ def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
             "select cutter_governance.fn_verdict_record(%s, %s, %s, %s)",
             (input.run_id, input.gate, input.kb_id[:512], Jsonb(verdict_record(verdict))),
         )
+    if answer["status"] == "duplicate" and verdict.decision == schema.APPROVE:
+        verdict = _as_recorded(deps, input, verdict)
     if verdict.accepted and verdict.decision == schema.REVOKE and verdict.statement is not None:
         # A transaction of its own: it waits for the gate that is open, and may hold nothing that the gate needs.
         with single(deps.pool(Role.READ)) as connection:
@@ -134,6 +137,17 @@ def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
             # Whoever revokes must not believe that it helped: the approval was used before this came.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
     return _result(verdict, input.kb_id, facts["run"]["state"], duplicate=answer["status"] == "duplicate")
+
+
+def _as_recorded(deps: Deps, input: JudgeInput, verdict: Verdict) -> Verdict:
+    """An approval counts under the epoch that it was first judged by: sent again under another, it opens nothing."""
+    named = {"run_id": input.run_id, "gate": input.gate, "approval_sha256": verdict.approval_sha256}
+    with single(deps.pool(Role.READ)) as connection:
+        recorded = connection.execute(query("epoch_of_verdict"), named).fetchone()
+    if recorded == (verdict.policy_sha256,):
+        return verdict
+    reason = "it was judged under an earlier epoch of approvers: sign anew"
+    return replace(verdict, accepted=False, code="approval_of_other_epoch", reason=reason)
 
 
 def _result(verdict: Verdict, kb_id: str, state: str, *, duplicate: bool) -> JudgeResult:

@@ -494,6 +494,11 @@ BATCHES = (
          "::test_a_persons_stop_outweighs_the_cap_and_a_cancel_all"),
     ),
     *_of(
+        "activities/sovereign.py", _REVOKED,
+        ("an approval of an epoch before, sent again", "verdict = _as_recorded(deps, input, verdict)", "pass",
+         "::test_an_approval_under_the_epoch_before_is_counted_no_more"),
+    ),
+    *_of(
         "activities/batch_steer.py", "workflow/test_batch_policies.py",
         ("a document that nobody drives", "started += _opened(view, _silent(deps, view), started)", "pass",
          "::test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_does"),

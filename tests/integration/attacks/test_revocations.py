@@ -83,9 +83,12 @@ def test_an_approval_that_was_taken_back_is_counted_no_more_and_the_other_one_st
 
 def test_an_approval_under_the_epoch_before_is_counted_no_more(deployment: Deployment, tmp_path: Path) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
-    deployment.approve(run_id, CUT)
+    kb_id, _ = deployment.approve(run_id, CUT)
+    assert deployment.judge(run_id, CUT, kb_id).accepted, "as often as it is sent"
     next_epoch(deployment, tmp_path / "approvers")
     assert counted(deployment, run_id) == [[], []]
+    again = deployment.judge(run_id, CUT, kb_id)
+    assert (again.accepted, again.code) == (False, "approval_of_other_epoch")
     deployment.approve(run_id, CUT, by=1)
     assert counted(deployment, run_id) == [["bob"]] * 2
 

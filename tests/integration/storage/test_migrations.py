@@ -24,7 +24,7 @@ READ, EXEC, VERIFY = "cutter_read", "cutter_exec", "cutter_verify"
 USERS = {
     **dict.fromkeys(("approval_facts", "approval_document_facts", "units_were_written"), (READ, EXEC)),
     **dict.fromkeys(("source_of_document", "vocabulary", "runs_with_same_digest", "units_enacted_last"), (READ,)),
-    **dict.fromkeys(("max_writes", "tenant_rooms"), (READ,)),
+    **dict.fromkeys(("max_writes", "tenant_rooms", "epoch_of_verdict"), (READ,)),
     **dict.fromkeys(("snapshot_of_version",), (READ, EXEC, VERIFY)),
     **dict.fromkeys(("stored_units", "version_count"), (READ, EXEC, VERIFY)),
     **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit"), (EXEC,)),

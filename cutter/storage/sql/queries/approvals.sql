@@ -32,6 +32,10 @@ select
     exists (select from cutter_governance.approval_consumption c
             where c.approval_sha256 = any (%(digests)s) and c.run_id <> %(run_id)s)
 
+-- name: epoch_of_verdict
+select policy_sha256 from cutter_governance.approval_verdict
+where run_id = %(run_id)s and gate = %(gate)s and approval_sha256 = %(approval_sha256)s and accepted
+
 -- name: request_open
 select cutter_governance.fn_request_open(%(run_id)s, %(gate)s, coalesce((
     select trunc((r.caps ->> %(ttl)s)::numeric)::integer from cutter_governance.run r where r.run_id = %(run_id)s), 0),
