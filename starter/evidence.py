@@ -61,7 +61,7 @@ def export(
         "sealed": "by the closeout" if sealed else "no: the run is not closed, this is how it stands",
         "head": made.head,
         "signature": signature_of(str(path)) if signature else None,
-        "next": f"cutter evidence verify {path} --head {made.head}",
+        "next": f"cutter evidence verify {path} --head {made.head} --sha256 {made.sha256}",
     }
     show(found, as_json=as_json, render=lambda console: console.print(fields(found), soft_wrap=True))
 

@@ -1,8 +1,4 @@
-"""IO: the check of an evidence bundle or an audit export by this one file: Python 3.9 or newer, and gpg for authorship.
-
-Each check is a line: OK, FAILED or NOT CHECKED, and why. Exit 0 when nothing failed, 1 when something did, 2 for what
-cannot be read. docs/evidence.md has both formats.
-"""
+"""IO: the check of an evidence bundle or an audit export by one file: Python 3.9 or newer, and gpg for authorship."""
 
 from __future__ import annotations
 
@@ -12,29 +8,27 @@ import json
 import shutil
 import subprocess
 import tempfile
+from collections import Counter, namedtuple
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any as Json
 
 OK, FAILED, NOT_CHECKED = "OK", "FAILED", "NOT CHECKED"
 BUNDLE, EXPORT, GLOBAL, MANIFEST = "cutter-evidence/1", "cutter-audit/1", "global", "manifest.json"
 EVENT, TYPES = ("chain", "seq", "kind", "body", "prev_hash", "hash"), [str, int, str, str, str, str]
-CLOSING = {"format", "heads", "head", "events"}
+CLOSING, ASKED = {"format", "heads", "head", "events"}, {"challenge", "request_sha256"}
 REWRITTEN = "whether the whole file was rewritten, or its last events left out: give a kept head with --head"
-OPENS = {"SG_cut_authz": "IG_cut_leg_a_execute", "SG_lifecycle_authz": "IG_lifecycle_enact_execute"}
+ALONE = "it alone covers what no chain does (docs/evidence.md): give the one in the closeout's report with --sha256"
+OPENED = {"IG_cut_leg_a_execute": "SG_cut_authz", "IG_lifecycle_enact_execute": "SG_lifecycle_authz"}
 BOUND = {"gate", "decision", "approver", "document_id", "source_version_id", "writer_digest", "candidate_count"}
+USED = (BOUND - {"decision"}) | {"run_id", "challenge", "review_decision_id", "fingerprint", "policy_sha256"}
+JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
+ROWS = "acknowledgements actions attempts audit consumptions decisions documents orders receipts refusals requests"
+FIXED = {f"{name}.jsonl" for name in f"{ROWS} revocations signatures transitions verdicts voids".split()}
+FIXED |= {"run.json", "source.json", "outputs.json", "costs.json", "history.json"}
 BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError)
-Json = Any
 Line = tuple[str, str, str]  # what was checked, one of the three words, why
-
-
-class AuditCheck(NamedTuple):
-    problems: tuple[str, ...]
-    events: int
-    chains: int
-    head: str
-    anchored: str  # what the outside head covers
-    unchecked: tuple[str, ...]  # what the file alone cannot show
+AuditCheck = namedtuple("AuditCheck", "problems events chains head anchored unchecked")  # by an outside head
 
 
 def digest(data: bytes | str) -> str:
@@ -56,6 +50,12 @@ def parsed(line: bytes) -> Json:
         return None
 
 
+def unlike(member: str, found: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
+    """The rows that a member has and should not, or should have and has not, each as often as it stands there."""
+    has, should = Counter(map(canonical, found)), Counter(map(canonical, right))
+    yield from (f"{member} is not what the rest says: {row}" for row in (has - should) + (should - has))
+
+
 def head_of(heads: Json) -> str:
     """The digest to keep elsewhere: a single chain's own head, of several the digest over all of them."""
     return str(next(iter(heads.values()))[1]) if len(heads) == 1 else digest(canonical(heads)) if heads else ""
@@ -63,9 +63,8 @@ def head_of(heads: Json) -> str:
 
 def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
     """Check an export. `head` is one that was kept elsewhere: the export's own, or the hash of any event in it."""
-    lines = data.split(b"\n")
-    problems = ["the file does not end with a line feed: something was cut off or added"] if lines.pop() else []
-    rows = [parsed(line) for line in lines]
+    *lines, after = data.split(b"\n")
+    rows, problems = [*map(parsed, lines)], ["cut off or added: the file does not end with a line feed"] * bool(after)
     closing = rows.pop() if rows and rows[-1] is not None and set(rows[-1]) == CLOSING else None
     heads, places, broken, last, events, anchors = dict[str, Json](), {}, set(), "", 0, []
     for number, row in enumerate(rows, start=1):
@@ -114,8 +113,7 @@ def _against_global(anchors: list[Json], heads: Json, places: Json, broken: set[
     for body in anchors:
         name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
         if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
-            found = "not the one" if name in heads else "missing, the one"
-            yield f"deleted or altered: the chain of {name} is {found} that the global chain names"
+            yield f"the chain of {name} is {('missing,', 'not')[name in heads]} the one that the global chain names"
     for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
         yield f"inserted: the chain of {name} is not on the global chain"
 
@@ -132,19 +130,16 @@ def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[st
 
 
 def sealed(members: dict[str, bytes]) -> bytes:
-    """The bundle of these members: a plain tar of one form, the manifest of their digests first."""
+    """The bundle: a ustar of files of mode 0644, of nobody and no time, the manifest of the others' digests first."""
     run, audit = json.loads(members["run.json"]), json.loads(members["audit.jsonl"].split(b"\n")[-2])
     listed = {name: [len(members[name]), digest(members[name])] for name in sorted(members)}
     said = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
-    every = [(MANIFEST, (canonical(said) + "\n").encode()), *sorted(members.items())]
-    return b"".join(_header(name, len(body)) + body + bytes(-len(body) % 512) for name, body in every) + bytes(1024)
-
-
-def _header(name: str, size: int) -> bytes:
-    """A ustar header: a regular file of mode 0644, of nobody and of no time."""
-    head = name.encode("ascii").ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + b"%011o\0" % size + b"0" * 11
-    rest = b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2 + bytes(167)
-    return head + b"\0%06o\0 " % (sum(head + rest) + 8 * 32) + rest
+    parts = []
+    for name, body in [(MANIFEST, (canonical(said) + "\n").encode()), *sorted(members.items())]:
+        head = name.encode("ascii").ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + b"%011o\0" % len(body)
+        head, rest = head + b"0" * 11, b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2 + bytes(167)
+        parts += [head, b"\0%06o\0 " % (sum(head + rest) + 8 * 32), rest, body, bytes(-len(body) % 512)]
+    return b"".join(parts) + bytes(1024)
 
 
 class Bundle:
@@ -159,66 +154,72 @@ class Bundle:
             at += 512 + -(-length // 512) * 512
         self.run = json.loads(self.members["run.json"])
         self.events = [json.loads(event["body"]) for event in self.rows("audit")[:-1]]
-        self.receipts = {row["gate"]: (row, json.loads(row["sealed_body"])) for row in self.rows("receipts")}
-        self.pins = {name: pin for _, said in self.receipts.values() for name, pin in said["result"]["pins"].items()}
+        self.receipts = [(row, json.loads(row["sealed_body"])) for row in self.rows("receipts")]
+        self.pins = {name: pin for _, said in self.receipts for name, pin in said["result"]["pins"].items()}
         self.accepted = {row["approval_sha256"]: row for row in self.rows("verdicts") if row["accepted"]}
 
     def rows(self, name: str) -> list[Json]:
         return [json.loads(line) for line in self.members[f"{name}.jsonl"].splitlines()]
 
     def archive(self) -> Iterator[str]:
-        rest = {name: body for name, body in self.members.items() if name != MANIFEST}
-        listed = json.loads(self.members[MANIFEST])["members"]
-        other = (name for name, body in rest.items() if listed.get(name) != [len(body), digest(body)])
-        yield from (f"{name} is not as the manifest says" for name in other)
-        if sealed(rest) != self.data:
-            yield "the manifest or the archive's form is another"
+        rest = dict(self.members)
+        listed = json.loads(rest.pop(MANIFEST))["members"].items()
+        yield from unlike(MANIFEST, listed, ((name, [len(body), digest(body)]) for name, body in rest.items()))
+        yield from ["the manifest or the archive's form is another"] * (sealed(rest) != self.data)
+        texts = [*self.rows("decisions"), *(row["policy"] for row in self.rows("voids") if row["policy"])]
+        known = FIXED.union({f"policies/{one['sha256']}.yaml" for one in texts}.intersection(rest))
+        for name, row in self.accepted.items():
+            key, epoch = f"keys/{digest(self.key(row))}.asc", f"epochs/{row['policy_sha256']}.yaml"
+            known |= {f"signed/{name}.md", f"signed/{name}.asc", key, epoch}
+        yield from unlike("the list of members", rest, known)
+        for name in sorted(FIXED.intersection(rest)):
+            for number, line in enumerate(rest[name].splitlines(), start=1):
+                if parsed(line) is None and json.dumps(json.loads(line), ensure_ascii=False).encode() != line:
+                    yield f"{name} line {number} says a name twice, or is in another notation"
 
     def chained(self) -> Iterator[str]:
-        previous = digest(self.run["run_id"])
-        for gate, (row, said) in self.receipts.items():
-            follows = (row["prev_hash"], row["receipt_hash"]) == (previous, digest(previous + row["sealed_body"]))
-            if not follows or (said["gate"], said["run_id"]) != (gate, self.run["run_id"]):
-                yield f"{gate} does not follow the receipt before it, or its hash is not that of its body"
-            policy = said["policy"] or {"sha256": digest(b""), "decisions": ()}
-            text = self.members.get(f"policies/{policy['sha256']}.yaml", b"")
-            if digest(text) != policy["sha256"] or any(one["verdict"] == "deny" for one in policy["decisions"]):
-                yield f"{gate} was decided by a policy that is not here, or was denied"
+        previous, decided = digest(self.run["run_id"]), []
+        for row, said in self.receipts:
+            right = {"gate": said["gate"], "prev_hash": previous, "receipt_hash": digest(previous + row["sealed_body"])}
+            yield from unlike("receipts.jsonl", [{n: row[n] for n in right}], [right])
+            by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
+            text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
+            if digest(text) != by["sha256"] or any(one["verdict"] == "deny" for one in by["decisions"]):
+                yield f"{row['gate']} was decided by a policy that is not here, or was denied"
+            decided += [{"of": "receipt", "gate": row["gate"], "sha256": by["sha256"], **n} for n in by["decisions"]]
             previous = row["receipt_hash"]
-        moves = [{n: e[n] for n in {*e} - {"at", "kind", "run_id", "seq"}} for e in self.events if "event_type" in e]
-        named = [move["metadata"]["receipt_hash"] for move in moves if "receipt_hash" in move["metadata"]]
-        of = {event["run_id"] for event in self.events}
-        if of != {self.run["run_id"]} or named != [row["receipt_hash"] for row, _ in self.receipts.values()]:
-            yield "the audit chain is another run's, or names other receipts"
-        told = [canonical(row) for row in self.rows("transitions") if row["event_type"][:8] in ("document", "approval")]
-        if sorted(told) != sorted(map(canonical, moves)):
-            yield "the transitions of the run and its approvals are not those of the audit chain"
+        yield from unlike("decisions.jsonl", (row for row in self.rows("decisions") if row["of"] == "receipt"), decided)
+        moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.events if "event_type" in e]
+        told = (row for row in self.rows("transitions") if row["event_type"][:8] in ("document", "approval"))
+        yield from unlike("transitions.jsonl", ({**row, "run_id": self.run["run_id"]} for row in told), moves)
+        named = (move["metadata"]["receipt_hash"] for move in moves if "receipt_hash" in move["metadata"])
+        yield from unlike("receipts.jsonl", (row["receipt_hash"] for row, _ in self.receipts), named)
+        run = {name: self.run[name] for name in ("run_id", "document_id", "mode", "starter")}
+        yield from unlike("run.json", [run], ({n: event[n] for n in run} for event in self.events if event["seq"] == 1))
 
     def approvals(self) -> Iterator[str]:
-        heard = [[event.get(name) for name in ("approval_sha256", "fingerprint", "accepted")] for event in self.events]
-        for name, row in self.accepted.items():
-            judged = [name, row["fingerprint"], True] in heard and self.key(row) != b""
-            if digest(self.members[f"signed/{name}.md"]) != name or not judged:
-                yield f"{name} is not what was judged, or the audit chain or the policy epoch lacks verdict or signer"
+        told = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
+        heard = [{n: event[n] for n in JUDGED} for event in self.events if event["kind"] == "verdict"]
+        yield from unlike("verdicts.jsonl", told, (one for one in heard if one["accepted"] or one in told))
         used, requests = self.rows("consumptions"), {row["request_id"]: row for row in self.rows("requests")}
-        named = [(event["gate"], name) for event in self.events for name in event.get("approvals", ())]
-        if sorted(named) != sorted((row["gate"], row["approval_sha256"]) for row in used):
-            yield "the audit chain names other approvals that were consumed"
-        if {row["gate"] for row in used} != {gate for gate in OPENS if OPENS[gate] in self.receipts}:
-            yield "a gate was passed without an approval, or an approval consumed without its gate"
-        for row in used:
-            request, verdict = requests[row["request_id"]], self.accepted[row["approval_sha256"]]
-            front = self.members[f"signed/{row['approval_sha256']}.md"].decode().split("\n---\n")[0]
-            said = dict(line.split(": ", 1) for line in front.split("\n")[1:])
-            bound = {**request["tuple"], "decision": "approve", "approver": verdict["approver"]}
-            bound.update({name: self.pins[name] for name in ("writer_digest", "candidate_count", "source_version_id")})
-            bound["batch_id"] = self.run["batch_id"]
-            bound.update({name: request[name] for name in ("challenge", "request_sha256") if said["binding"] == "run"})
-            for name in sorted(BOUND.union(said).intersection(bound)):
-                if said.get(name) != str(bound[name]):
-                    yield f"{name} that was signed for {row['gate']} is not its request's and its receipts'"
-            if request["challenge"] != digest(canonical(request["tuple"])):
-                yield f"the challenge of {row['gate']} is not that of its tuple"
+        yield from unlike("requests.jsonl", (row["request_id"] for row in self.rows("requests")), requests)
+        named = [(event["run_id"], event["gate"], name) for event in self.events for name in event.get("approvals", ())]
+        yield from unlike("consumptions.jsonl", ((r["run_id"], r["gate"], r["approval_sha256"]) for r in used), named)
+        passed = {OPENED[row["gate"]] for row, _ in self.receipts if row["gate"] in OPENED}
+        yield from unlike("the list of gates that were passed with an approval", {row["gate"] for row in used}, passed)
+        for name, verdict in self.accepted.items():
+            body, right = self.members[f"signed/{name}.md"], {n: verdict[n] for n in ("decision", "approver")}
+            said = dict(line.split(": ", 1) for line in body.decode().split("\n---\n")[0].split("\n")[1:])
+            if (digest(body), said["decision"]) != (name, verdict["decision"]) or self.key(verdict) == b"":
+                yield f"signed/{name}.md is not what was judged, or lacks its policy epoch, or there its signer's key"
+            for row, request in ((row, requests[row["request_id"]]) for row in used if row["approval_sha256"] == name):
+                right.update(request["tuple"], decision="approve", batch_id=self.run["batch_id"])
+                right.update({n: self.pins[n] for n in ("writer_digest", "candidate_count", "source_version_id")})
+                right.update(challenge=digest(canonical(request["tuple"])), request_sha256=request["request_sha256"])
+                yield from unlike("consumptions.jsonl", *([{n: r[n] for n in USED}] for r in (row, verdict | right)))
+            bound = BOUND.union(said, ASKED).difference(() if said["binding"] == "run" else ASKED)
+            other = (n for n in sorted(bound.intersection(right)) if said.get(n) != str(right[n]))
+            yield from (f"{n} that was signed for {verdict['gate']} is not what the rest says" for n in other)
 
     def key(self, verdict: Json) -> bytes:
         """The public key that a verdict's policy epoch names for its approver; empty without both."""
@@ -251,10 +252,9 @@ def check(data: bytes, head: Json = None, sha256: Json = None, history: Json = N
     if parsed(data.split(b"\n")[0]):
         return _chain(verify_export(data, head))
     b, own = Bundle(data), digest(data)
-    compared = None if sha256 is None else [f"it is {own}"] * (own != sha256)
     return [
         _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing beside them"),
-        _line("sha256", compared, own if sha256 else f"{own}: give the one in the closeout's report with --sha256"),
+        _line("sha256", [f"it is {own}"] * (own != sha256) if sha256 else None, f"{own}; {ALONE}"),
         *_chain(verify_export(b.members["audit.jsonl"], head)),
         _line("receipts", b.chained(), f"{len(b.receipts)} in one chain, as the audit chain names them"),
         _line("approvals", b.approvals(), f"{len(b.accepted)} documents; requests, digests, receipts, verdicts agree"),
@@ -281,7 +281,7 @@ def _line(what: str, problems: Iterable[str] | None, why: str) -> Line:
 
 def main() -> int:
     """Check the file that the command line names, and print a line a check."""
-    parser = argparse.ArgumentParser(description="Check an evidence bundle or an audit export offline.")
+    parser = argparse.ArgumentParser(description="Check a bundle or an export offline: exit 1 if a check failed.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--head", help="head of the audit chain, kept elsewhere")
     parser.add_argument("--sha256", help="digest of the file, kept elsewhere")

@@ -404,6 +404,53 @@ def other_epoch(members: Members) -> None:
     members[name] = members[name].replace(b"succession: 1", b"succession: 2")
 
 
+def every(**changed: object) -> Callable[[list[Json]], object]:
+    """The same change of each row."""
+    return lambda rows: [row.update(changed) for row in rows]
+
+
+def ahead(**changed: object) -> Callable[[list[Json]], object]:
+    """A forged copy of the first row before it: whoever reads by name sees the real one last."""
+    return lambda rows: rows.insert(0, rows[0] | changed)
+
+
+def of_denied_copy(rows: list[Json]) -> None:
+    """The first gate was denied, says a receipt before its own."""
+    ahead(sealed_body=rows[0]["sealed_body"].replace('"allow"', '"deny"'))(rows)
+
+
+def of_other_tuple_copy(rows: list[Json]) -> None:
+    """The request was for another digest, says one of the same id before it."""
+    ahead(tuple=rows[0]["tuple"] | {"writer_digest": "0" * 64})(rows)
+
+
+def said_twice(name: str, place: int, first: bytes) -> Callable[[Members], None]:
+    """A line says one thing to whoever reads it from the front, and the right one to a parser."""
+
+    def forge(members: Members) -> None:
+        lines = members[name].splitlines(keepends=True)
+        lines[place] = b"{" + first + b"," + lines[place][1:]
+        members[name] = b"".join(lines)
+
+    return forge
+
+
+def swapped(members: Members) -> None:
+    """The first request is gone: the second stands in its place too."""
+    edited("requests.jsonl", lambda rows: rows[0].update(rows[1]))(members)
+
+
+def second_chain(members: Members) -> None:
+    """The global chain may speak of any run: one that is added to a bundle tells of another starter."""
+    events = [json.loads(line) for line in members["audit.jsonl"].splitlines()[:-1]]
+    last = {"run_head": events[-1]["hash"], "run_seq": events[-1]["seq"]}
+    body = json.dumps(json.loads(events[0]["body"]) | last | {"starter": "mallory"})
+    start = sha256_hex(offline.GLOBAL)
+    own = {"chain": offline.GLOBAL, "body": body, "prev_hash": start, "hash": chain(start, body)}
+    members["audit.jsonl"] = audit.export([events[0] | own, *events])
+    edited("run.json", every(starter="mallory"))(members)
+
+
 FORGED: dict[str, tuple[Callable[[Members], None], str]] = {
     "a receipt left out": (edited("receipts.jsonl", lambda rows: rows.pop(3)), "receipts"),
     "a receipt rewritten with those after it": (edited("receipts.jsonl", of_receipt), "receipts"),
@@ -430,6 +477,32 @@ FORGED: dict[str, tuple[Callable[[Members], None], str]] = {
     "transitions that say less": (edited("transitions.jsonl", of_moves), "receipts"),
     "an event of the chain": (
         edited("audit.jsonl", lambda r: r[4].update(body=r[4]["body"].replace('"at"', '"AT"'))), "audit chain"),
+    "other people consumed": (
+        edited("consumptions.jsonl", every(approver="mallory", fingerprint="F" * 40)), "approvals"),
+    "another policy epoch consumed": (edited("consumptions.jsonl", every(policy_sha256="0" * 64)), "approvals"),
+    "another document consumed": (edited("consumptions.jsonl", every(document_id="ICX-OTHER")), "approvals"),
+    "another version consumed": (edited("consumptions.jsonl", every(source_version_id=None)), "approvals"),
+    "another digest consumed": (edited("consumptions.jsonl", every(writer_digest="0" * 64)), "approvals"),
+    "more units consumed": (edited("consumptions.jsonl", every(candidate_count=4)), "approvals"),
+    "another run consumed": (edited("consumptions.jsonl", every(run_id="ictr-other")), "approvals"),
+    "another challenge consumed": (edited("consumptions.jsonl", every(challenge="0" * 64)), "approvals"),
+    "another decision consumed": (edited("consumptions.jsonl", every(review_decision_id=None)), "approvals"),
+    "a receipt twice, once denied": (edited("receipts.jsonl", of_denied_copy), "receipts"),
+    "a verdict twice, once by another": (edited("verdicts.jsonl", ahead(approver="mallory")), "approvals"),
+    "a verdict that was refused, invented": (
+        edited("verdicts.jsonl", ahead(accepted=False, code="signature_wrong")), "approvals"),
+    "a verdict left out": (edited("verdicts.jsonl", lambda rows: rows.pop(0)), "approvals"),
+    "a verdict of another decision": (edited("verdicts.jsonl", every(decision="reject")), "approvals"),
+    "a verdict of another document": (edited("verdicts.jsonl", every(kb_id="elsewhere.md")), "approvals"),
+    "a request twice, once for other digests": (edited("requests.jsonl", of_other_tuple_copy), "approvals"),
+    "a request left out": (edited("requests.jsonl", lambda rows: rows.pop(0)), "approvals"),
+    "a request in another's place": (swapped, "approvals"),
+    "another starter": (edited("run.json", every(starter="mallory")), "receipts"),
+    "another starter by a second chain": (second_chain, "receipts"),
+    "another mode": (edited("run.json", every(mode="dryrun")), "receipts"),
+    "another document": (edited("run.json", every(document_id="ICX-OTHER")), "receipts"),
+    "decisions that say other than the receipts": (edited("decisions.jsonl", every(verdict="deny")), "receipts"),
+    "a decision of a receipt left out": (edited("decisions.jsonl", lambda rows: rows.pop(0)), "receipts"),
 }  # fmt: skip
 """What somebody changes who knows the format and makes the manifest anew → the check that must refuse it."""
 
@@ -441,9 +514,52 @@ def test_an_edit_with_a_fitting_manifest_contradicts_the_rest(closed: Closed, na
     forge(members)
     data = offline.sealed(members)
     assert data != closed.bundle.data
-    failed = refused(data, gpg=shutil.which("gpg"))
-    assert check in failed
-    assert "archive" not in failed
+    found = {what: why for what, word, why in offline.check(data, gpg=shutil.which("gpg")) if word == offline.FAILED}
+    assert check in found
+    assert "manifest" not in found.get("archive", "")
+
+
+ADDED: dict[str, tuple[Callable[[Members], None], str]] = {
+    "a page of a stranger": (lambda m: m.update({"zz-approval-by-minister.md": b"approved"}), "zz-approval-by-min"),
+    "a statement that nobody judged": (lambda m: m.update({f"signed/{'0' * 64}.md": b"approved"}), "signed/0000"),
+    "a key that no epoch names": (lambda m: m.update({f"keys/{'0' * 64}.asc": b"key"}), "keys/0000"),
+    "an epoch that judged nothing": (lambda m: m.update({f"epochs/{'0' * 64}.yaml": b"epoch"}), "epochs/0000"),
+    "a policy that decided nothing": (lambda m: m.update({f"policies/{'0' * 64}.yaml": b"policy"}), "policies/0000"),
+    "a starter twice": (said_twice("run.json", 0, b'"starter":"mallory"'), "run.json line 1"),
+    "an approver twice": (said_twice("consumptions.jsonl", 1, b'"approver":"mallory"'), "consumptions.jsonl line 2"),
+    "a name twice inside": (
+        lambda m: m.update({"requests.jsonl": m["requests.jsonl"].replace(b'"tuple":{', b'"tuple":{"nonce":"0",', 1)}),
+        "requests.jsonl line 1"),
+    "a state twice in a transition": (said_twice("transitions.jsonl", 2, b'"to_state": "voided"'), "transitions.jsonl"),
+    "a cost twice": (said_twice("costs.json", 0, b'"total":0'), "costs.json line 1"),
+}  # fmt: skip
+"""What somebody adds who makes the manifest anew → the member, and its line, that the archive's check must name."""
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_what_was_added_is_named_though_the_manifest_has_it(closed: Closed, name: str) -> None:
+    forge, member = ADDED[name]
+    members = closed.members
+    forge(members)
+    data = offline.sealed(members)
+    found = {what: why for what, word, why in offline.check(data, head=closed.bundle.head) if word == offline.FAILED}
+    assert member in found["archive"]
+
+
+def test_no_member_can_be_left_out(closed: Closed) -> None:
+    members = closed.members
+    for name in {*members} - {"run.json", "audit.jsonl"}:  # without those no manifest can be made
+        data = offline.sealed({other: body for other, body in members.items() if other != name})
+        assert refused(data, head=closed.bundle.head), name
+
+
+def test_each_forged_row_is_named(closed: Closed) -> None:
+    members = closed.members
+    edited("consumptions.jsonl", lambda rows: rows[1].update(approver="mallory"))(members)
+    edited("verdicts.jsonl", ahead(approver="mallory"))(members)
+    why = {what: why for what, _, why in offline.check(offline.sealed(members))}["approvals"]
+    assert "verdicts.jsonl is not what the rest says: {" in why
+    assert 'consumptions.jsonl is not what the rest says: {"approver":"mallory"' in why
 
 
 def of_denial(rows: list[Json]) -> None:
@@ -480,6 +596,7 @@ def test_a_chain_that_was_rewritten_with_everything_else_needs_a_head_from_outsi
         event["prev_hash"], event["hash"] = previous, chain(previous, event["body"])
         previous = event["hash"]
     members["audit.jsonl"] = audit.export(events)
+    edited("run.json", every(starter="oleg"))(members)
     data = offline.sealed(members)
     assert refused(data, gpg=shutil.which("gpg")) == set()
     assert verdicts(data)["head"] == offline.NOT_CHECKED
