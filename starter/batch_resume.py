@@ -82,8 +82,9 @@ async def _hand_over(settings: Settings, seen: dict[str, Any], folder: str, list
         await batches.past_closing(client, batch_id)
     nothing_moves = await _is_over(settings, batch_id)
     answer = await batches.hand_over_set(client, batch_id, who, folder, listing)
-    # The workflow that was started for the set may have looked before it was judged, and closes behind it.
-    if nothing_moves and answer["accepted"] and not await _is_over(settings, batch_id):
+    # The workflow that was started for the set may have looked before it was judged, and closes behind it. That it had
+    # something to do after `go_on` says nothing: what was blocked is asked anew there, and blocked again by that look.
+    if (over or nothing_moves) and answer["accepted"] and not await _is_over(settings, batch_id):
         await batches.past_closing(client, batch_id)
         await batches.start(client, batch_id, who)
     return answer

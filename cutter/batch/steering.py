@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -95,6 +95,18 @@ def _item(one: Json) -> Item:
     )  # fmt: skip
 
 
+def _asked_anew(view: Json, items: Sequence[Item]) -> list[Item]:
+    """The items as the planner takes them: pending is also what a signature takes in again, and what was blocked, since
+    what it waits for may have become law after all.
+    """
+    names = {
+        one["document_id"]
+        for one in view["items"]
+        if one["included"] or (one["decided"] == "blocked" and one["run_id"] is None and not one["kept_out"])
+    }
+    return [replace(one, stage=Stage.PENDING, outcome=None) if one.document_id in names else one for one in items]
+
+
 def decide(view: Json, *, window: int, rooms: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()) -> Orders:
     """What to do now. `reviews` are items whose approval should have been there and is not.
 
@@ -111,10 +123,13 @@ def decide(view: Json, *, window: int, rooms: Mapping[str, int] | None = None, r
     if kind in ("failure", "critical", "cancel"):
         decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
     elif kind is None:
-        decided = [(name, "blocked", _why(one)) for name, one in plan.blocked(items).items()]
-        starts = again + plan.next_starts(
-            items, lanes=batch["lanes"], window=window, weights=batch["weights"], rooms=rooms
-        )
+        anew = _asked_anew(view, items)
+        decided = [
+            (name, "blocked", _why(one))
+            for name, one in plan.blocked(anew).items()
+            if name not in again and by_id[name]["decided"] != "blocked"
+        ]
+        starts = plan.next_starts(anew, lanes=batch["lanes"], window=window, weights=batch["weights"], rooms=rooms)
     return Orders(
         halt=halt,
         starts=tuple(starts),
@@ -131,8 +146,13 @@ def summarise(view: Json, *, attended: bool) -> Summary:
     state = batch_state(items, halted=batch["halted"] is not None)
     moving = any(one.stage in IN_MOTION for one in items)
     at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
-    # What a signature takes in again, begins as soon as there is room for it.
-    pending = any(one.stage is Stage.PENDING for one in items) or any(one["included"] for one in view["items"])
+    anew = _asked_anew(view, items)
+    # What a signature takes in again, and what needed a law that stands now, begins as soon as there is room for it.
+    pending = (
+        any(one.stage is Stage.PENDING for one in items)
+        or any(one["included"] for one in view["items"])
+        or any(one.stage is Stage.PENDING for one in plan.startable(anew))
+    )
     late = batch["halted"] is not None and view["halted_seconds"] > HEARD_BY_SECONDS
     if batch["halted"] and (late or not moving):
         # What was not started, waits for people or heeds no stop is for another day; the way on is `resume-batch`.

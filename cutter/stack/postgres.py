@@ -201,7 +201,8 @@ def _started(
         try:
             _await_ready(state_dir, process)
         except Unavailable:
-            if wanted is not None or ports.is_free(port) or tries_left == 0:
+            # One that lives still recovers: it has its port, and would begin anew.
+            if wanted is not None or alive(process) or ports.is_free(port) or tries_left == 0:
                 raise
         else:
             return process

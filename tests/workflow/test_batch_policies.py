@@ -171,9 +171,13 @@ async def test_a_set_with_wrong_documents_names_each_and_takes_the_right_ones(st
         assert (await batch.hand_over("../secrets"))["code"] == "malformed"
 
 
-async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own(stack: Stack) -> None:
+async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own_and_so_is_what_needs_it(
+    stack: Stack,
+) -> None:
+    needs_it = {"document_id": "ICX-B-3", "depends_on": ["ICX-B-1"]}
+    stack.register("ICX-B-3", support.law(3))
     async with stack.workers():
-        batch = await support.start(stack, 2)
+        batch = await support.start(stack, [*support.small_laws(stack, 2), needs_it])
         seen = await batch.until_state("batch_awaiting_cut_authz_set")
         first = seen["items"][0]
         document, data = signing.read_request(stack.settings, first["run_id"], first["request_kb_id"])
@@ -182,7 +186,7 @@ async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own(sta
         await stack.run_of(seen["items"][0]["run_id"], "ICX-B-1").handle.signal("submit_approval", name)
         await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-B-1"]))
         await batch.until_state("batch_awaiting_lifecycle_authz_set")
-        assert (await outcomes(batch))["ICX-B-1"] == "failed"
+        assert await outcomes(batch) == {"ICX-B-1": "failed", "ICX-B-2": "at_sg2", "ICX-B-3": "blocked"}
         order = await batch.order(schema.INCLUDE_FAILED, seen["items"][0]["run_id"], "ICX-B-1")
         assert (await batch.hand_over(order))["accepted"] == ["ICX-B-1"]
         again = await batch.until_stage("ICX-B-1", "at_sg1")
@@ -191,7 +195,11 @@ async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own(sta
         await batch.hand_over(await batch.sign(CUT))
         await batch.until_stage("ICX-B-1", "at_sg2")
         await batch.hand_over(await batch.sign(LIFECYCLE))
-        assert (await batch.handle.result()).totals == {"enacted": 2, "settled": 2}
+        await batch.until_stage("ICX-B-3", "at_sg1")
+        await batch.hand_over(await batch.sign(CUT))
+        await batch.until_stage("ICX-B-3", "at_sg2")
+        await batch.hand_over(await batch.sign(LIFECYCLE))
+        assert (await batch.handle.result()).totals == {"enacted": 3, "settled": 3}
 
 
 async def test_a_batch_whose_workflow_was_terminated_adopts_its_documents_when_it_is_started_again(

@@ -115,12 +115,20 @@ async def test_a_resume_that_is_typed_while_the_batch_closes_goes_on_by_itself(
         await batch.until_stage("ICX-B-2", "at_sg1")
 
 
+@pytest.mark.parametrize("blocked", [False, True], ids=["alone", "beside what is blocked"])
 async def test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed_to_its_end(
-    stack: Stack, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, blocked: bool
 ) -> None:
+    """What is blocked is asked anew by whoever hands the set over, and blocked again by the look that follows."""
+    items, others = support.small_laws(stack, 1), {}
+    if blocked:
+        stack.register("ICX-B-2", b"A text that has no heading at all.\n")
+        stack.register("ICX-B-3", support.law(3))
+        items += [{"document_id": "ICX-B-2"}, {"document_id": "ICX-B-3", "depends_on": ["ICX-B-2"]}]
+        others = {"failed": 1, "blocked": 1, "quarantine_queue": 1, "settled": 2}
     async with stack.workers():
-        night = await support.start(stack, 1, Options.overnight())
-        assert (await night.handle.result()).totals == {"at_sg1": 1, "human_review_queue": 1}
+        night = await support.start(stack, items, Options.overnight())
+        assert (await night.handle.result()).totals == {"at_sg1": 1, "human_review_queue": 1, **others}
         looked, follow, judge = threading.Event(), batch_steer.follow_batch, batch_set.judge_approval
 
         def seen_over(deps: Deps, batch_id: str) -> None:

@@ -14,6 +14,7 @@ from cutter.approvals.statement import render
 from cutter.domain.digests import sha256_hex
 from cutter.gates.catalogue import Sovereign, WorkerRole
 from cutter.messages import RequestInput
+from cutter.storage.queries import query
 from starter import inbox, signing
 from tests.support.runs import Deployment, drive, law, next_epoch
 
@@ -72,13 +73,22 @@ def counted(made: Deployment, run_id: str) -> list[list[str]]:
     return [sorted(view.accepted), entry["approvers_accepted"]]
 
 
+def of_a_batch(made: Deployment, run_id: str, kb_id: str) -> list[tuple[bool, str]]:
+    """Whether an approval from before the night still covers its gate, and why not: else the document asks people."""
+    with made.database.connect("cutter_read") as reader:
+        asked = {"run_id": run_id, "gate": CUT, "kb_ids": [kb_id]}
+        return [(row[1], row[2]) for row in reader.execute(query("newest_verdicts_on"), asked).fetchall()]
+
+
 def test_an_approval_that_was_taken_back_is_counted_no_more_and_the_other_one_still_is(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
-    deployment.approve(run_id, CUT)
-    _, approved = deployment.approve(run_id, CUT, by=1)
+    ours, _ = deployment.approve(run_id, CUT)
+    theirs, approved = deployment.approve(run_id, CUT, by=1)
     assert counted(deployment, run_id) == [["alice", "bob"]] * 2
     assert deployment.order(run_id, schema.REVOKE, by=1, approval_sha256=approved.approval_sha256).accepted
     assert counted(deployment, run_id) == [["alice"]] * 2
+    assert of_a_batch(deployment, run_id, theirs) == [(False, "revoked")]
+    assert of_a_batch(deployment, run_id, ours)[0][0]
 
 
 def test_an_approval_under_the_epoch_before_is_counted_no_more(deployment: Deployment, tmp_path: Path) -> None:
@@ -89,6 +99,7 @@ def test_an_approval_under_the_epoch_before_is_counted_no_more(deployment: Deplo
     assert counted(deployment, run_id) == [[], []]
     again = deployment.judge(run_id, CUT, kb_id)
     assert (again.accepted, again.code) == (False, "approval_of_other_epoch")
+    assert of_a_batch(deployment, run_id, kb_id) == [(False, "approval_of_other_epoch")]
     deployment.approve(run_id, CUT, by=1)
     assert counted(deployment, run_id) == [["bob"]] * 2
 

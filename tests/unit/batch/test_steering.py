@@ -88,9 +88,37 @@ def test_a_batch_is_not_over_while_what_a_signature_takes_in_again_waits_for_roo
     failed = item("ICX-A", "failed_mark")
     assert steering.summarise(view(failed, age=1.0), attended=True).over
     signed = view({**failed, "included": True}, age=1.0)
-    assert steering.decide(signed, window=9, rooms={"default": 0}).starts == ("ICX-A",)
+    assert steering.decide(signed, window=9, rooms={"default": 0}).starts == ()
+    assert steering.decide(signed, window=9, rooms={"default": 1}).starts == ("ICX-A",)
     assert not steering.summarise(signed, attended=True).over
     assert steering.summarise(view({**failed, "included": True}, halted="stop", age=1.0), attended=True).over
+
+
+def test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window() -> None:
+    failed = [item(f"ICX-{n}", "failed_mark", included=True) for n in range(9)]
+    assert steering.decide(view(*failed, age=1.0), window=9).starts == ("ICX-0", "ICX-1", "ICX-2", "ICX-3")
+    assert steering.decide(view(*failed, age=1.0), window=2).starts == ("ICX-0", "ICX-1")
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (item("ICX-A", "failed_mark"), item("ICX-A", "failed_mark", included=True)),
+        (item("ICX-A", "stopped_unavailable_kb"), item("ICX-A", "marked")),
+    ],
+)
+def test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all(before: Json, now: Json) -> None:
+    waiting = item("ICX-B", depends_on=["ICX-A"])
+    told = steering.decide(view(before, waiting, age=1.0), window=9)
+    assert [(name, word) for name, word, _ in told.decided] == [("ICX-B", "blocked")]
+    blocked = {**waiting, "decided": "blocked"}
+    assert steering.summarise(view(before, blocked, age=1.0), attended=True).over
+    assert not steering.decide(view(before, blocked, age=1.0), window=9).decided, "once"
+    under_way = steering.decide(view(now, blocked, age=1.0), window=9)
+    assert ("ICX-B" in under_way.starts, under_way.decided) == (False, ())
+    law = view(item("ICX-A", "closeout_reported", enacted=True), blocked, age=1.0)
+    assert steering.decide(law, window=9).starts == ("ICX-B",)
+    assert not steering.summarise(law, attended=True).over, "also while there is no room for it"
 
 
 @pytest.mark.parametrize("halted", ["hard_cap", "stop", "cancel", "failure", "critical"])

@@ -27,4 +27,5 @@ def view(
         "hard_cap_seconds": 3600.0, "state": state, "halted": None, "halted_reason": None, **batch,
     }  # fmt: skip
     halted = halt_age if made["halted"] else None
-    return {"batch": made, "age_seconds": age, "halted_seconds": halted, "items": list(items)}
+    placed = [{**one, "position": number} for number, one in enumerate(items, start=1)]
+    return {"batch": made, "age_seconds": age, "halted_seconds": halted, "items": placed}

@@ -1,6 +1,6 @@
 -- name: newest_verdicts_on
-select distinct on (v.kb_id) v.kb_id, v.accepted and t.code is null as good,
-    coalesce(t.code, v.code || ': ' || v.reason) as reason, v.fingerprint,
+select distinct on (v.kb_id) v.kb_id, v.accepted and t.code is null and e.code is null as good,
+    coalesce(t.code, e.code, v.code || ': ' || v.reason) as reason, v.fingerprint,
     cutter_governance.fn_approvals_needed(v.gate, (
         select q.tier from cutter_governance.approval_request q
         where q.run_id = v.run_id and q.gate = v.gate order by q.n desc limit 1)) as needed
@@ -10,6 +10,13 @@ left join lateral (
     join cutter_governance.gate_catalogue c on c.gate = a.gate
     where a.run_id = v.run_id and c.sovereign = v.gate and a.outcome = 'approval_refused' and a.started_at >= v.recorded_at
     order by a.n desc limit 1) t on true
+left join lateral (
+    select case when v.accepted and x.approval_sha256 is not null then 'revoked'
+        when v.accepted and v.policy_sha256 is distinct from (
+            select sha256 from cutter_governance.policy_epoch order by number desc limit 1)
+        then 'approval_of_other_epoch' end as code
+    from (select) as one
+    left join cutter_governance.approval_revocation x on x.approval_sha256 = v.approval_sha256) e on true
 where v.run_id = %(run_id)s and v.gate = %(gate)s and v.kb_id = any (%(kb_ids)s)
 order by v.kb_id, v.id desc
 
