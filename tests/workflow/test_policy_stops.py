@@ -9,7 +9,8 @@ from cutter.approvals import schema
 from cutter.batch.registry import Options
 from cutter.policy import current
 from starter import runs as starter_runs
-from starter.reconcile import drain, reading_deps
+from starter.looking_after import drain
+from starter.reconcile import reading_deps
 from tests.support import batch as support
 from tests.support.runs import in_force
 from tests.support.stack import Run, Stack
@@ -60,9 +61,9 @@ async def test_without_a_policy_the_run_ends_with_the_command_that_installs_one_
         waiting = [one for one in (await run.sidecar())["documents"] if one["sha256"] is None]
         assert [one["kind"] for one in waiting] == ["stop_route"]
     with reading_deps(stack.settings) as deps:
-        assert drain(stack.settings, deps) == ([], [])
+        assert drain(deps) == ([], [])
         current.install(stack.settings.policy, current.shipped())
-        assert [one["kb_id"] for one in drain(stack.settings, deps)[0]] == [waiting[0]["kb_id"]]
+        assert [one["kb_id"] for one in drain(deps)[0]] == [waiting[0]["kb_id"]]
 
 
 async def test_a_backup_that_two_people_must_allow_is_waited_for(stack: Stack) -> None:
