@@ -108,8 +108,14 @@ class Batch:
         seen = await self.view()
         folder = into or f"{documents.folder(self.batch_id)}/{documents.GATE_STEMS[gate]}-sitting-{uuid_utils.uuid7()}"
         waiting = [one for one in steering.waiting_at(seen, gate) if one["document_id"] not in leave_out]
+        await until(lambda: asyncio.to_thread(self._are_put, waiting), what="the requests stand in the knowledge base")
         await asyncio.to_thread(self._sign, waiting, folder, who or self.stack.kit.alice)
         return folder
+
+    def _are_put(self, waiting: Sequence[Json]) -> bool:
+        """A request is put a moment after the transaction that opens it."""
+        kb = Store(self.stack.settings.kb)
+        return all(kb.exists(one["request_kb_id"]) for one in waiting)
 
     def _sign(self, waiting: Sequence[Json], folder: str, who: Signing) -> None:
         for one in waiting:
