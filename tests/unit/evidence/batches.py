@@ -72,7 +72,8 @@ class Facts:
             "document_id": name, "position": number, "priority": 100, "depends_on": [], "critical": False,
             "tenant": "default", "source_uri": None, "decided": None, "reason": None, "run_id": run, "state": None,
             "outcome": outcome, "ended": False, "state_at": None, "created_at": None, "ended_at": None,
-            "included": False, "kept_out": False, "enacted": False, "latched": False, "gate": None, "request_kb_id": None,
+            "included": False, "kept_out": False, "enacted": False,
+            "latched": False, "gate": None, "request_kb_id": None,
             "expires_at": None, "approved": False, "queue": None, "queue_code": None, "queue_kb_id": None,
             "queue_state": None, **more,
         }  # fmt: skip
