@@ -95,7 +95,7 @@ def _item(one: Json) -> Item:
     )  # fmt: skip
 
 
-def _asked_anew(view: Json, items: Sequence[Item]) -> list[Item]:
+def _for_the_planner(view: Json, items: Sequence[Item]) -> list[Item]:
     """The items as the planner takes them: pending is also what a signature takes in again, and what was blocked, since
     what it waits for may have become law after all.
     """
@@ -123,7 +123,7 @@ def decide(view: Json, *, window: int, rooms: Mapping[str, int] | None = None, r
     if kind in ("failure", "critical", "cancel"):
         decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
     elif kind is None:
-        anew = _asked_anew(view, items)
+        anew = _for_the_planner(view, items)
         decided = [
             (name, "blocked", _why(one))
             for name, one in plan.blocked(anew).items()
@@ -146,7 +146,7 @@ def summarise(view: Json, *, attended: bool) -> Summary:
     state = batch_state(items, halted=batch["halted"] is not None)
     moving = any(one.stage in IN_MOTION for one in items)
     at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
-    anew = _asked_anew(view, items)
+    anew = _for_the_planner(view, items)
     # What a signature takes in again, and what needed a law that stands now, begins as soon as there is room for it.
     pending = (
         any(one.stage is Stage.PENDING for one in items)

@@ -191,6 +191,7 @@ async def test_of_two_approvals_the_one_that_was_taken_back_takes_the_other_one_
         second = await run.sign(who=stack.kit.bob, text="on second thought")
         await run.handle.signal("submit_approval", second)
         await run.until_requested(LIFECYCLE)
+        assert sorted(one["approver"] for one in (await run.sidecar())["consumptions"]) == ["alice", "bob"]
 
 
 async def test_two_approvals_of_which_one_is_gone_are_asked_about_once_and_then_waited_for(stack: Stack) -> None:

@@ -6,14 +6,13 @@ import asyncio
 
 import pytest
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowHandle
 
 from activities.sovereign import judge_approval
 from activities.void import void_run
 from cutter.approvals import schema
 from cutter.gates.catalogue import WorkerRole
 from cutter.messages import JudgeInput, StateView, VoidInput
-from tests.support.stack import DOCUMENT, Stack
+from tests.support.stack import DOCUMENT, Run, Stack
 from workflows import options
 
 UNITS = "select count(*) from public.information_unit where deleted_at is null"
@@ -120,20 +119,24 @@ async def test_a_void_while_a_gate_waits_ends_the_run(stack: Stack) -> None:
         assert (await run.result()).state == "voided_not_needed"
 
 
+async def voided(run: Run, order: str) -> StateView:
+    """What the short workflow answers that voids a run by this order."""
+    return await run.stack.client.execute_workflow(
+        options.VOID_RUN,
+        VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
+        id=options.void_workflow_id(run.run_id),
+        task_queue=options.WORKFLOW_QUEUE,
+        result_type=StateView,
+    )
+
+
 async def test_the_void_workflow_ends_an_open_run_and_tells_its_workflow(stack: Stack) -> None:
     async with stack.workers():
         run = await stack.start()
         await run.approve(CUT)
         await run.until_requested(LIFECYCLE)
         order = await run.order(schema.VOID, reason="superseded")
-        void: WorkflowHandle[object, StateView] = await stack.client.start_workflow(
-            options.VOID_RUN,
-            VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
-            id=options.void_workflow_id(run.run_id),
-            task_queue=options.WORKFLOW_QUEUE,
-            result_type=StateView,
-        )
-        done = await void.result()
+        done = await voided(run, order)
         assert (done.state, done.code) == ("voided_superseded", "voided")
         assert stack.database.value(UNITS) == 0
         assert (await run.result()).state == "voided_superseded"
@@ -150,13 +153,7 @@ async def test_a_void_whose_first_answer_was_lost_still_tells_the_open_run(stack
             void_run, held[WorkerRole.EXEC], VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT)
         )
         assert (lost.state, lost.code) == ("voided_superseded", "voided")
-        done = await stack.client.execute_workflow(
-            options.VOID_RUN,
-            VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
-            id=options.void_workflow_id(run.run_id),
-            task_queue=options.WORKFLOW_QUEUE,
-            result_type=StateView,
-        )
+        done = await voided(run, order)
         assert (done.state, done.code) == ("voided_superseded", "voided_before")
         assert (await asyncio.wait_for(run.result(), 60)).state == "voided_superseded"
 
@@ -166,13 +163,7 @@ async def test_law_that_is_enacted_is_never_voided(stack: Stack) -> None:
         run = await stack.start()
         await run.through()
         order = await run.order(schema.VOID, reason="too late")
-        done = await stack.client.execute_workflow(
-            options.VOID_RUN,
-            VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
-            id=options.void_workflow_id(run.run_id),
-            task_queue=options.WORKFLOW_QUEUE,
-            result_type=StateView,
-        )
+        done = await voided(run, order)
         assert done.code == "enacted_law_is_never_voided"
         assert stack.database.value(UNITS) > 20
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from conftest import FAST
 
 from cutter.errors import Unavailable
 from cutter.stack import postgres
 from cutter.storage.bootstrap import CONNECT, DATABASES, OWNER, ROLES, bootstrap, password_file
+from tests.integration.stack.conftest import FAST
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,12 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
-from conftest import FAST
 
 from cutter.errors import Unavailable
 from cutter.stack import ports, postgres
 from cutter.stack.postgres import State, cluster_status, ensure_cluster, stop_cluster
 from cutter.stack.processes import alive, identify, send, until, working_in
+from tests.integration.stack.conftest import FAST
 
 START = """
 import sys
@@ -192,6 +192,22 @@ def test_as_root_it_runs_as_an_unprivileged_user(state_dir: Path) -> None:
     cluster = ensure_cluster(state_dir, settings=FAST)
     assert psutil.Process(cluster.process.pid).uids().effective != 0
     assert stat.S_IMODE(cluster.data_dir.stat().st_mode) == 0o700
+
+
+def test_a_server_that_still_recovers_is_not_begun_anew(state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds its port by then, which must not be taken for another program's: each new start would begin again."""
+    ready, begun = postgres._await_ready, []
+
+    def late(folder: Path, process: postgres.Process) -> None:
+        ready(folder, process)
+        begun.append(process)
+        raise Unavailable("PostgreSQL does not get ready in time", what="database")
+
+    monkeypatch.setattr(postgres, "_await_ready", late)
+    with pytest.raises(Unavailable, match="in time"):
+        ensure_cluster(state_dir, settings=FAST)
+    assert len(begun) == 1
+    assert alive(begun[0])
 
 
 def test_a_missing_program_is_named() -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Checkout
 
 from cutter.stack import ports, postgres, records, temporal, temporal_server
 from cutter.stack.processes import Process, alive, identify, send, until
 from cutter.stack.supervisor import only_one
+from tests.integration.stack.conftest import Checkout
 
 WORKERS = ("worker-cutter", "worker-exec", "worker-verify")
 pytestmark = pytest.mark.xdist_group("stack")

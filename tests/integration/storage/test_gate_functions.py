@@ -11,7 +11,7 @@ from cutter.gates.catalogue import GATES
 from tests.campaigns.tampering import quiet
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates
-from tests.support.database import ROLES
+from tests.support.database import OWNER, ROLES
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law
 
@@ -330,6 +330,19 @@ def test_a_gate_whose_opening_was_refused_is_not_closed(at_cut: At, gate: str) -
     with pytest.raises(psycopg.Error, match="not sealed"):
         connection.commit()
     assert (at_cut.run()["state"], at_cut.run()["ended_at"]) == ("awaiting_cut_authorization", None)
+
+
+def test_a_receipt_that_no_opening_made_cannot_be_committed(at_cut: At) -> None:
+    """Whoever made it: at COMMIT it follows the receipt before it."""
+    connection = at_cut.connect(OWNER)
+    connection.execute(
+        "insert into cutter_governance.gate_receipt (run_id, gate, attempt, role, payload_sha256, prev_hash,"
+        " before_pins, after_pins, result, sealed_at, sealed_body, receipt_hash) values (%s, 'IG_closeout', 1,"
+        " 'cutter_read', 'x', '', '{}', '{}', '{}', now(), 'b', encode(sha256('b'), 'hex'))",
+        (at_cut.run_id,),
+    )
+    with pytest.raises(psycopg.Error, match="it was never opened"):
+        connection.commit()
 
 
 def test_a_gate_that_a_stop_kept_shut_is_not_closed_and_lets_no_row_in(at_cut: At) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from activities.publish import publish
 from cutter.approvals import schema
 from cutter.domain import ids
 from cutter.errors import Conflict, InvalidInput
-from cutter.gates.catalogue import Sovereign
+from cutter.gates.catalogue import Role, Sovereign, WorkerRole
 from starter import runs, source
 from starter.messages import drift_rows
 from tests.integration.storage.conftest import LEG_A, At
@@ -462,6 +463,14 @@ def test_a_gate_s_report_is_recorded_by_its_own_role_or_the_reader(at_cut: At) -
         with pytest.raises(psycopg.Error, match="is not for cutter_"):
             call(at_cut, done, kb_id, "0" * 64, role=role)
     assert call(at_cut, done, kb_id, "0" * 64, role="cutter_read")["run"]["run_id"] == at_cut.run_id
+
+
+def test_a_worker_leaves_the_report_of_another_role_to_whoever_may_put_it(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    again = "update cutter_governance.outbox set done_at = null where run_id = %s and subject = 'IG_mark'"
+    deployment.database.run(again, (run_id,))
+    assert publish(deployment.deps[WorkerRole.EXEC], Role.EXEC, run_id) == {}
+    assert list(publish(deployment.deps[WorkerRole.CUTTER], Role.READ, run_id)) == ["IG_mark"]
 
 
 def test_an_action_is_recorded_once_and_another_payload_is_a_conflict(at_cut: At) -> None:
