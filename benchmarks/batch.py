@@ -34,7 +34,7 @@ from cutter.registration import caps_of
 from cutter.storage.pools import connect as connect_database
 from starter import batches, signing
 from starter.client import connect
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from tests.support.batch import queue_yaml
 from tests.support.processes import Stack, stack
 from workflows import options

@@ -35,7 +35,7 @@ from cutter.gates.catalogue import GATES, WorkerRole
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
 from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
-from starter import demo, runs, signing, source
+from starter import demo, known_runs, runs, signing, source
 from starter.client import connect
 from tests.support.gate_calls import allowed
 from tests.support.laws import law
@@ -98,7 +98,7 @@ class Bench:
         """Every gate's function in one loop, in this process; `counting` goes through the relay, which costs time."""
         document_id, sample = self.register(units), Sample()
         deps = self.wired if counting else self.direct
-        run_id = runs.register_run(self.settings, document_id, "live")
+        run_id = known_runs.register_run(self.settings, document_id, "live")
         began = time.perf_counter()
         for gate in GATES:
             approvals: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ class Bench:
     def bare_calls(self, units: int) -> float:
         """N calls of fn_iu_create alone, in ms: in the transaction of a rehearsal, since no other may make them."""
         document_id = self.register(units)
-        run_id = runs.register_run(self.settings, document_id, "dryrun")
+        run_id = known_runs.register_run(self.settings, document_id, "dryrun")
         for gate in GATES[:5]:
             GATE_FUNCTIONS[gate.name](self.direct[gate.worker], GateInput(run_id=run_id))
         deps, leg = self.direct[WorkerRole.EXEC], GATES[5]
@@ -157,7 +157,7 @@ class Bench:
         """The run on the engine, approvals given at once; people's time is taken out."""
         document_id, sample = self.register(units), Sample()
         client = await connect(self.settings)
-        run_id = runs.register_run(self.settings, document_id, "live")
+        run_id = known_runs.register_run(self.settings, document_id, "live")
         began = time.perf_counter()
         handle = await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="bench"))
         signalled: dict[str, datetime] = {}
@@ -180,7 +180,7 @@ class Bench:
     async def _request(self, run_id: str, gate: str) -> dict[str, Any]:
         # Asked often, so that the time in which nobody has seen the request yet stays small.
         while True:
-            seen = await asyncio.to_thread(runs.sidecar, self.settings, run_id)
+            seen = await asyncio.to_thread(known_runs.sidecar, self.settings, run_id)
             for request in seen["requests"]:
                 put = any(doc["kb_id"] == request["kb_id"] and doc["sha256"] for doc in seen["documents"])
                 if request["gate"] == gate and put:
@@ -189,7 +189,7 @@ class Bench:
             await asyncio.sleep(0.005)
 
     def _read(self, sample: Sample, run_id: str, signalled: dict[str, datetime]) -> None:
-        seen = runs.sidecar(self.settings, run_id)
+        seen = known_runs.sidecar(self.settings, run_id)
         for attempt in seen["attempts"]:
             start, end = (datetime.fromisoformat(attempt[name]) for name in ("started_at", "finished_at"))
             sample.gates[attempt["gate"]] = (end - start).total_seconds() * 1000

@@ -31,7 +31,7 @@ from cutter.settings import Settings
 from cutter.storage.pools import connect as connect_database
 from starter import batches, demo, source
 from starter.client import connect
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from tests.support.batch import queue_yaml
 from tests.support.laws import law
 from tests.support.processes import stack

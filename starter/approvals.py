@@ -14,7 +14,7 @@ from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs, next_step
 from cutter.errors import InvalidInput, Refused
 from cutter.settings import Settings, load
-from starter import including, orders, runs, signing, sitting
+from starter import including, known_runs, orders, signing, sitting
 from starter.terminal import ExitCode, Json, end, err, fields, show, table
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
@@ -132,7 +132,7 @@ def revoke(
 def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
     settings = load()
     seen = _open_run(settings, run)
-    latch = runs.sidecar(settings, seen["run_id"])["latch"]
+    latch = known_runs.sidecar(settings, seen["run_id"])["latch"]
     step = next_step(
         run_id=seen["run_id"], document_id=seen["document_id"], state=seen["state"], latched=latch["stopped"]
     )
@@ -150,7 +150,7 @@ def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: boo
 
 def _open_run(settings: Settings, run: str) -> dict[str, Any]:
     """The run's row; an ended run is refused before anybody's key is used."""
-    seen: dict[str, Any] = runs.sidecar(settings, runs.run_id_of(settings, run))["run"]
+    seen: dict[str, Any] = known_runs.sidecar(settings, known_runs.run_id_of(settings, run))["run"]
     if seen["ended_at"] is not None:
         raise Refused(
             f"{seen['run_id']} is over as {seen['outcome'] or seen['state']}: see `cutter status {seen['run_id']}`",

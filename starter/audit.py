@@ -15,7 +15,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter import runs
+from starter import known_runs
 from starter.inbox import OPERATOR
 from starter.terminal import ExitCode, Json, end, show, table
 
@@ -33,7 +33,7 @@ def export(
     Example: cutter audit export --run ICX-LAW-2026-001 --out audit.jsonl
     """
     settings = load()
-    data = exported(settings, runs.run_id_of(settings, run) if run else None)
+    data = exported(settings, known_runs.run_id_of(settings, run) if run else None)
     try:
         out.write_bytes(data)
     except OSError as problem:

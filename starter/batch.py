@@ -25,7 +25,7 @@ from cutter.storage.pools import connect as connect_database
 from starter import batches
 from starter.batch_outcome import outcome
 from starter.batch_resume import FINISHED, Wait, Watch, go_on
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from starter.terminal import Json, Listing, show
 
 QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]

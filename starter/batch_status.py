@@ -21,9 +21,8 @@ from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter import batches
 from starter.inbox import utc
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from starter.terminal import Listing, out
 from starter.watching import follow
 
@@ -50,6 +49,14 @@ def look(settings: Settings, batch_id: str) -> View:
         raise registry.unknown(batch_id)
     seen: Any = row
     return glance(seen[0], seen[2], seen[1].isoformat(), rooms=seen[3])
+
+
+def _newest(settings: Settings) -> list[View]:
+    """The newest batches, newest first."""
+    names = ("batch_id", "mode", "state", "policy", "created_at", "ended_at", "halted", "items", "queued")
+    with translated(), connect(settings, OPERATOR) as connection:
+        rows = connection.execute(query("batches"), {"limit": OPEN_MAX}).fetchall()
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def status_of_batch(settings: Settings, batch_id: str, *, watch: bool, as_json: bool) -> None:
@@ -177,7 +184,7 @@ def _counted(rows: Sequence[View]) -> str:
 
 def open_batches(settings: Settings) -> list[View]:
     """The batches that have not ended, newest first."""
-    return [_batch(row) for row in batches.newest(settings, limit=OPEN_MAX) if row["ended_at"] is None]
+    return [_batch(row) for row in _newest(settings) if row["ended_at"] is None]
 
 
 def _batch(row: Mapping[str, Any]) -> View:

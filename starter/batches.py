@@ -32,9 +32,9 @@ from cutter.settings import Settings
 from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
-from cutter.storage.queries import query
 from starter.client import connect as connect_to_temporal
-from starter.runs import OPERATOR, unanswered
+from starter.known_runs import OPERATOR
+from starter.runs import unanswered
 from workflows import options
 
 Json = dict[str, Any]
@@ -104,22 +104,6 @@ def again(settings: Settings, batch_id: str) -> None:
         return
     with translated(), connect(settings, OPERATOR) as connection:
         connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))
-
-
-def queued(settings: Settings, batch_id: str) -> list[Json]:
-    """What waits in the batch's three queues."""
-    names = ("document_id", "run_id", "queue", "state", "code", "reason", "kb_id", "entered_at")
-    with translated(), connect(settings, OPERATOR) as connection:
-        rows = connection.execute(query("open_queue"), {"batch_id": batch_id}).fetchall()
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def newest(settings: Settings, *, limit: int = 50) -> list[Json]:
-    """The newest batches, newest first."""
-    names = ("batch_id", "mode", "state", "policy", "created_at", "ended_at", "halted", "items", "queued")
-    with translated(), connect(settings, OPERATOR) as connection:
-        rows = connection.execute(query("batches"), {"limit": limit}).fetchall()
-    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[Any, Any]:

@@ -23,7 +23,7 @@ from cutter.messages import RunInput
 from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
-from starter import approvers, demo_batch, evidence, runs, signing, source, up
+from starter import approvers, demo_batch, evidence, known_runs, runs, signing, source, up
 from starter.client import connect
 from starter.orchestrate import Tell, by_state, wait_for_people
 from starter.terminal import ExitCode, Json, Listing, end, progress, say, show, table
@@ -52,7 +52,7 @@ def demo(
         home = ensure_approver(settings)
         first, others = _laws(laws)
         run_id = asyncio.run(_story(settings, home, first))
-        seen = runs.sidecar(settings, run_id)
+        seen = known_runs.sidecar(settings, run_id)
         batch = demo_batch.play(settings, signing.who(settings, APPROVER, None, home), others) if others else None
         told = summary(settings, seen) | {"batch": batch}
         show(told, as_json=as_json, render=lambda console: _closeout(told, console))
@@ -113,7 +113,7 @@ async def _story(settings: Settings, home: Path, law: Path) -> str:
     )  # fmt: skip
     say(f"registered {document_id}: {law.name}")
     client = await connect(settings)
-    run_id = runs.register_run(settings, document_id, "live")
+    run_id = known_runs.register_run(settings, document_id, "live")
     first = RunInput(document_id=document_id, run_id=run_id, starter="demo")
     handle = await runs.start(client, first, runs.turn_of(settings, document_id))
     signer = signing.who(settings, APPROVER, None, home)
@@ -135,14 +135,14 @@ async def _await_gate(
 ) -> dict[str, Any]:
     while True:
         seen = await wait_for_people(settings, handle, run_id, tell)
-        if seen.get("request") is None or runs.sidecar(settings, run_id)["requests"][-1]["gate"] == gate:
+        if seen.get("request") is None or known_runs.sidecar(settings, run_id)["requests"][-1]["gate"] == gate:
             return seen
         await asyncio.sleep(0.1)
 
 
 async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
     while True:
-        seen = await asyncio.to_thread(runs.sidecar, settings, run_id)
+        seen = await asyncio.to_thread(known_runs.sidecar, settings, run_id)
         if any(used["gate"] == gate for used in seen["consumptions"]) or seen["run"]["state"].startswith("stopped_"):
             return
         await asyncio.sleep(0.1)

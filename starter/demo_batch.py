@@ -24,7 +24,7 @@ from cutter.storage.pools import connect as connect_database
 from starter import batch_status, batches, sitting, source
 from starter.batch_watch import until_people_or_end
 from starter.client import connect
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from starter.signing import Signing
 from starter.terminal import Listing, progress, say
 

@@ -20,7 +20,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter import runs
+from starter import known_runs
 from starter.inbox import OPERATOR
 from starter.terminal import ExitCode, Json, end, fields, show, table
 
@@ -46,7 +46,7 @@ def export(
     Example: cutter evidence export ICX-LAW-2026-001 -o evidence.tar
     """
     settings = load()
-    made, sealed, signature = exported(settings, runs.run_id_of(settings, run))
+    made, sealed, signature = exported(settings, known_runs.run_id_of(settings, run))
     path = (out or Path(f"evidence-{made.run_id}.tar")).absolute()
     if sign is not None:
         signature = Gpg(None, interactive=True).sign_detached(made.data, sign)

@@ -12,7 +12,7 @@ from cutter.batch import documents, resumption
 from cutter.errors import NotFound, Refused
 from cutter.gates.catalogue import Sovereign
 from cutter.settings import Settings
-from starter import batch_resume, batches, orders, runs, signing
+from starter import batch_resume, batches, known_runs, orders, signing
 from starter.terminal import Listing, err, progress
 
 Json = dict[str, Any]
@@ -71,7 +71,7 @@ def _prepared(
 
 
 def _order(settings: Settings, one: Json, keys: orders.Keys, reason: str) -> orders.Order:
-    seen = runs.sidecar(settings, one["run_id"])
+    seen = known_runs.sidecar(settings, one["run_id"])
     if any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in seen["receipts"]):
         raise Refused(
             f"its drafts stand: type `cutter void {one['run_id']} --reason TEXT`, then resume the queue with "

@@ -24,7 +24,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect as connect_database
-from starter import batches, orders, runs
+from starter import batches, known_runs, orders
 from starter.approvals import Approver, Home, Key, Run, Yes
 from starter.client import connect
 from starter.executions import tell
@@ -62,8 +62,8 @@ def void(
     Example: cutter void ICX-LAW-2026-001 --reason "wrong source"
     """
     settings = load()
-    run_id = runs.run_id_of(settings, run)
-    seen = runs.sidecar(settings, run_id)
+    run_id = known_runs.run_id_of(settings, run)
+    seen = known_runs.sidecar(settings, run_id)
     if seen["run"]["state"].startswith("voided_"):
         asyncio.run(orders.tell_of_void(settings, seen))
         _show({"run_id": run_id, "status": "duplicate", "state": seen["run"]["state"]}, as_json=as_json)
@@ -88,9 +88,9 @@ def acknowledge_drift(
     Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
     """
     settings = load()
-    run_id = runs.run_id_of(settings, run)
-    seen = runs.sidecar(settings, run_id)["run"]
-    drift = runs.drift(settings, run_id)
+    run_id = known_runs.run_id_of(settings, run)
+    seen = known_runs.sidecar(settings, run_id)["run"]
+    drift = known_runs.drift(settings, run_id)
     if drift is None:
         raise Refused(
             f"{run_id} is {seen['state']}, not stopped by drift: see `cutter status {run_id}`", code="no_drift"
@@ -127,8 +127,8 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     if ids.is_batch_id(run):
         _stop_batch(settings, run, kind, text, as_json=as_json)
         return
-    run_id = runs.run_id_of(settings, run)
-    seen = runs.sidecar(settings, run_id)["run"]
+    run_id = known_runs.run_id_of(settings, run)
+    seen = known_runs.sidecar(settings, run_id)["run"]
     if seen["ended_at"] is not None:
         raise Refused(f"{run_id} is over as {seen['outcome'] or seen['state']}: nothing to {kind}", code="run_ended")
     answer = set_latch(settings, run_id, kind, text)

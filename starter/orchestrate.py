@@ -18,7 +18,7 @@ from cutter.evidence.run_view import law_already, run_view
 from cutter.messages import Mode, RunInput, RunResult
 from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
-from starter import orders, runs
+from starter import known_runs, orders, runs
 from starter.batch_resume import resume_batch
 from starter.client import connect
 from starter.executions import open_execution_of
@@ -85,7 +85,7 @@ def resume(
         resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
         return
     settings = load()
-    seen = runs.sidecar(settings, runs.run_id_of(settings, str(run_id or document_id)))["run"]
+    seen = known_runs.sidecar(settings, known_runs.run_id_of(settings, str(run_id or document_id)))["run"]
     answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)
 
@@ -95,7 +95,7 @@ async def _start(
 ) -> dict[str, Any]:
     client = await connect(settings)
     await runs.require_no_open_run(client, settings, document_id)
-    run_id = runs.register_run(settings, document_id, mode, amends=amends)
+    run_id = known_runs.register_run(settings, document_id, mode, amends=amends)
     first = RunInput(
         document_id=document_id, run_id=run_id, mode=mode, starter=getpass.getuser(), source_uri=source_uri,
         amends=amends,
@@ -132,10 +132,10 @@ async def _outcome(
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
     if shown is None:
-        return {**found, "state": runs.sidecar(settings, run_id)["run"]["state"]}
+        return {**found, "state": known_runs.sidecar(settings, run_id)["run"]["state"]}
     with shown() as tell:
         found |= await wait_for_people(settings, handle, run_id, tell)
-    law_by = runs.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
+    law_by = known_runs.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
     return {**found, "law_by": law_by, "reason": law_already(law_by)} if law_by else found
 
 
@@ -173,7 +173,7 @@ async def wait_for_people(
     result = asyncio.ensure_future(handle.result(follow_runs=False))
     try:
         while not result.done():
-            seen = await asyncio.to_thread(runs.sidecar, settings, run_id)
+            seen = await asyncio.to_thread(known_runs.sidecar, settings, run_id)
             tell(seen)
             state = seen["run"]["state"]
             # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
@@ -183,7 +183,7 @@ async def wait_for_people(
                 return {"state": state, "request": waiting[-1]["kb_id"] if waiting else None}
             await asyncio.wait([result], timeout=POLL_SECONDS)
         ended: RunResult = await result
-        tell(await asyncio.to_thread(runs.sidecar, settings, run_id))
+        tell(await asyncio.to_thread(known_runs.sidecar, settings, run_id))
         return {"state": ended.state, "outcome": ended.outcome, "reason": ended.reason, "kb_doc_id": ended.kb_doc_id}
     finally:
         result.cancel()
@@ -214,7 +214,7 @@ def exit_code(found: dict[str, Any], state: str, *, wait: bool) -> ExitCode:
 
 def next_step(settings: Settings, found: dict[str, Any]) -> str:
     """What moves the run on, by what the database says of it."""
-    seen = runs.sidecar(settings, found["run_id"])
+    seen = known_runs.sidecar(settings, found["run_id"])
     sealed = {one["gate"] for one in seen["receipts"]}
     step = steps.next_step(
         run_id=found["run_id"], document_id=found["document_id"], state=found["state"], outcome=found.get("outcome"),

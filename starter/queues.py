@@ -18,7 +18,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter import runs
+from starter import known_runs
 from starter.batch_status import age_text
 from starter.inbox import utc
 from starter.terminal import Json, Listing, show
@@ -57,7 +57,7 @@ def show_entry(
     Example: cutter queues show ICX-LAW-2026-001
     """
     settings = load()
-    run_id = runs.run_id_of(settings, run)
+    run_id = known_runs.run_id_of(settings, run)
     entries = waiting(settings, run_id=run_id)
     if not entries:
         raise NotFound(f"{run_id} is in no queue: see `cutter queues`, or `cutter status {run_id}`", code="NOT_QUEUED")
@@ -68,7 +68,7 @@ def show_entry(
 
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
     """Open entries, the longest waiting first. Times are UTC texts; `commands` move the entry on."""
-    with translated(), connect(settings, runs.OPERATOR) as connection:
+    with translated(), connect(settings, known_runs.OPERATOR) as connection:
         asked = {"batch_id": batch_id, "run_id": run_id}
         rows = connection.cursor(row_factory=dict_row).execute(query("queues"), asked).fetchall()
     return [_entry(row) for row in rows]
@@ -122,7 +122,7 @@ def _listing(found: list[View]) -> RenderableType:
 
 
 def _document(settings: Settings, kb_id: str) -> str:
-    with translated(), connect(settings, runs.OPERATOR) as connection:
+    with translated(), connect(settings, known_runs.OPERATOR) as connection:
         row = connection.execute(query("queue_document"), {"kb_id": kb_id}).fetchone()
     return str(row[0]) if row else ""
 

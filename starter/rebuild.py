@@ -33,7 +33,7 @@ from cutter.storage.batch_folder import QUEUE
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter import runs
+from starter import known_runs
 from starter.reconcile import reading_deps
 from starter.terminal import ExitCode, Json, end, progress, show, table
 
@@ -62,7 +62,7 @@ def rebuild(
             if ids.is_batch_id(name):
                 batches.append(rebuild_batch(deps, name))
             else:
-                found.append(rebuild_run(deps, runs.run_id_of(settings, name)))
+                found.append(rebuild_run(deps, known_runs.run_id_of(settings, name)))
     conflicts = [conflict for one in [*found, *batches] for conflict in one["conflicts"]]
     show({"runs": found, "batches": batches}, as_json=as_json, render=lambda out: _render(out, found, batches))
     end(ExitCode.STOPPED if conflicts else ExitCode.DONE)
@@ -76,7 +76,7 @@ def _all(settings: Settings, name: str) -> list[str]:
 
 def rebuild_run(deps: Deps, run_id: str) -> View:
     """Write one run's folder and put its documents; those whose name holds other bytes are listed as conflicts."""
-    sidecar = runs.sidecar(deps.settings, run_id)
+    sidecar = known_runs.sidecar(deps.settings, run_id)
     project(deps, sidecar)
     context = commands.of_run(sidecar["run"], pins_of(sidecar), _clock(deps.settings), None)
     documents, conflicts = _put_all(deps, context, documents_of(deps.settings, sidecar))

@@ -17,7 +17,7 @@ from cutter.settings import Settings, load
 from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
-from starter import runs
+from starter import known_runs
 from starter.status import view_of
 from starter.terminal import Json, show
 
@@ -34,7 +34,7 @@ def report(
     Example: cutter report ICX-LAW-2026-001
     """
     settings = load()
-    found, page = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, runs.run_id_of(settings, run))
+    found, page = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, known_runs.run_id_of(settings, run))
     name = found.get("batch_id") or found["run_id"]
     path = (out or settings.state / "reports" / f"{name}.html").absolute()
     try:
@@ -53,6 +53,6 @@ def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], bytes]:
 
 
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], bytes]:
-    with translated(), connect(settings, runs.OPERATOR) as connection:
+    with translated(), connect(settings, known_runs.OPERATOR) as connection:
         view = batch_view(batch_folder.read_facts(connection, batch_id))
     return {"batch_id": batch_id, "state": view["state"]}, batch_report.render(view)

@@ -41,7 +41,8 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from starter import batches
 from starter.client import connect
-from starter.runs import OPERATOR, unanswered
+from starter.known_runs import OPERATOR
+from starter.runs import unanswered
 from starter.terminal import Json, fields, show
 from workflows import options
 

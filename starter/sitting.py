@@ -24,7 +24,7 @@ from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect as connect_database
 from starter import batch_resume, batches, signing
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from starter.signing import Signing
 from starter.terminal import Listing, err, progress
 

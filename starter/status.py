@@ -17,7 +17,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter import runs, tenants
+from starter import known_runs, tenants
 from starter.batch_status import open_batches, status_of_batch, table_of_batches
 from starter.inbox import OPERATOR, utc
 from starter.status_as import status_as
@@ -52,19 +52,19 @@ def status(
     if ids.is_batch_id(run):
         status_of_batch(settings, run, watch=watch, as_json=as_json)
         return
-    run_id = runs.run_id_of(settings, run)
+    run_id = known_runs.run_id_of(settings, run)
     follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _over, watch=watch, as_json=as_json)
 
 
 def view_of(settings: Settings, run_id: str) -> View:
     """One run as people read it; STOP_RUN_NOT_FOUND when there is none."""
-    sidecar = runs.sidecar(settings, run_id)
+    sidecar = known_runs.sidecar(settings, run_id)
     with translated(), connect(settings, OPERATOR) as connection:
         refusals = (
             connection.cursor(row_factory=dict_row).execute(query("refusals_of_run"), {"run_id": run_id}).fetchall()
         )
     run = sidecar["run"]
-    law_by = runs.enacting_run(settings, run["document_id"]) if run["outcome"] == "skipped" else None
+    law_by = known_runs.enacting_run(settings, run["document_id"]) if run["outcome"] == "skipped" else None
     return run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals], law_by)
 
 

@@ -15,7 +15,7 @@ from cutter.settings import Settings
 from cutter.storage.batch_folder import read_facts
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
-from starter import runs
+from starter import known_runs
 from starter.terminal import Listing, table
 from starter.watching import follow
 
@@ -38,12 +38,12 @@ def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View
         raise InvalidInput(f"--as {kind}: a batch is a {BATCH_VIEW}, a run is a {', a '.join(RUN_VIEWS)}")
     if kind == BATCH_VIEW:
         return lambda: _workstream(settings, name)
-    run_id = runs.run_id_of(settings, name)
-    return lambda: run_as(kind, runs.sidecar(settings, run_id))
+    run_id = known_runs.run_id_of(settings, name)
+    return lambda: run_as(kind, known_runs.sidecar(settings, run_id))
 
 
 def _workstream(settings: Settings, batch_id: str) -> View:
-    with translated(), connect(settings, runs.OPERATOR) as connection:
+    with translated(), connect(settings, known_runs.OPERATOR) as connection:
         return batch_as_workstream(read_facts(connection, ids.batch_id(batch_id)))
 
 

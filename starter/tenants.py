@@ -17,7 +17,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from starter.terminal import Json, Listing, fields, show
 
 View = dict[str, Any]

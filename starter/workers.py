@@ -25,7 +25,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from starter import runs, versions
+from starter import known_runs, runs, versions
 from starter.client import connect
 from starter.inbox import utc
 from starter.terminal import ExitCode, Json, Listing, end, say, show
@@ -69,7 +69,7 @@ def workers(
 
 def look(settings: Settings) -> View:
     """What `crew` sees now; first what silence means is recorded. `unavailable` says why pollers are not known."""
-    with translated(), connect_database(settings, runs.OPERATOR) as connection:
+    with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
         connection.execute(query("judge_workers"))
         rows = connection.cursor(row_factory=dict_row).execute(query("workers")).fetchall()
     for row in rows:
@@ -85,7 +85,7 @@ def look(settings: Settings) -> View:
 
 def events(settings: Settings) -> Iterator[str]:
     """The transitions of all workers in their order, as lines of a transitions.jsonl (seed 004 "Event Schema")."""
-    with translated(), connect_database(settings, runs.OPERATOR) as connection:
+    with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
         for (body,) in connection.execute(query("worker_events")):
             said = json.loads(str(body))
             yield json.dumps({name: said[name] for name in FIELDS}, ensure_ascii=False)

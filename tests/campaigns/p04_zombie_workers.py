@@ -34,7 +34,7 @@ from temporalio.worker import Worker
 
 from cutter.gates.catalogue import GATES, WorkerRole
 from cutter.stack.processes import until
-from starter.runs import register_run
+from starter.known_runs import register_run
 from tests.campaigns.p03_crash_points import STEPS, differences, wanted
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs

@@ -26,7 +26,7 @@ from cutter.batch.registry import Options
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect
 from starter import signing
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch

@@ -19,7 +19,7 @@ from cutter.kb.store import Store
 from cutter.registration import caps_of
 from cutter.storage.pools import connect as connect_as
 from starter import batch_resume, batches, signing, sitting
-from starter.runs import OPERATOR
+from starter.known_runs import OPERATOR
 from starter.signing import Signing
 from tests.support.stack import THREE_UNITS, Stack
 from tests.support.temporal import until

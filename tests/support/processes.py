@@ -23,7 +23,7 @@ from cutter.settings import Settings
 from cutter.stack import records, workers
 from cutter.stack.detached import spawn
 from cutter.stack.processes import Process, alive, send, until
-from starter import demo, runs, signing
+from starter import demo, known_runs, signing
 from tests.support import forked
 from tests.support.proxy import CommitProxy
 
@@ -165,7 +165,7 @@ class Stack:
 
     def sidecar(self, run_id: str) -> Json:
         """Everything the database says of a run."""
-        return runs.sidecar(self.settings, run_id)
+        return known_runs.sidecar(self.settings, run_id)
 
 
 @contextmanager

@@ -32,7 +32,7 @@ from cutter.kb.writing import put
 from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings
 from cutter.stack import key_homes
-from starter import approvers, orders, runs, signing, source
+from starter import approvers, known_runs, orders, runs, signing, source
 from starter.client import connect
 from starter.keys import ensure_throwaway_keys
 from starter.signing import Signing
@@ -171,7 +171,7 @@ class Stack:
         self, document_id: str = DOCUMENT, *, mode: Any = "live", run_id: str | None = None, **fields: Any
     ) -> Run:
         """Register a run (or take one that is there) and start its workflow."""
-        run_id = run_id or runs.register_run(self.settings, document_id, mode, amends=fields.get("amends"))
+        run_id = run_id or known_runs.register_run(self.settings, document_id, mode, amends=fields.get("amends"))
         handle = await runs.start(
             self.client, RunInput(document_id=document_id, run_id=run_id, mode=mode, starter="olga", **fields)
         )
@@ -195,7 +195,7 @@ class Run:
     # --- looking --------------------------------------------------------------------------------------------------
 
     async def sidecar(self) -> Json:
-        return await asyncio.to_thread(runs.sidecar, self.stack.settings, self.run_id)
+        return await asyncio.to_thread(known_runs.sidecar, self.stack.settings, self.run_id)
 
     async def state(self) -> str:
         return str((await self.sidecar())["run"]["state"])
@@ -304,7 +304,7 @@ class Run:
 
     def _order(self, decision: str, reason: str, who: Signing, more: dict[str, str]) -> str:
         settings = self.stack.settings
-        seen = runs.sidecar(settings, self.run_id)["run"]
+        seen = known_runs.sidecar(settings, self.run_id)["run"]
         if decision == schema.RESUME:
             more = {"stopped_state": seen["state"], **more}
         if decision == schema.ACKNOWLEDGE_DRIFT:
@@ -325,7 +325,7 @@ class Run:
         settings = self.stack.settings
         approval = sha256_hex(Store(settings.kb).get(kb_id))
         order = self._order(schema.REVOKE, "taken back", who, {"approval_sha256": approval})
-        return orders.revoke(settings, runs.sidecar(settings, self.run_id)["run"], approval, order)
+        return orders.revoke(settings, known_runs.sidecar(settings, self.run_id)["run"], approval, order)
 
     async def resume(self, kb_id: str | None = None) -> Json:
         """The update `resume`; its answer."""

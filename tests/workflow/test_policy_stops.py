@@ -8,7 +8,7 @@ from functools import partial
 from cutter.approvals import schema
 from cutter.batch.registry import Options
 from cutter.policy import current
-from starter import runs as starter_runs
+from starter import known_runs
 from starter.looking_after import drain
 from starter.reconcile import reading_deps
 from tests.support import batch as support
@@ -94,7 +94,7 @@ async def test_a_rule_that_comes_while_people_decide_asks_for_the_second_one(sta
         await run.approve(CUT, stack.kit.bob)
         await run.approve(LIFECYCLE)
         assert (await run.result()).state == "closeout_reported"
-        approvers = starter_runs.sidecar(stack.settings, run.run_id)["consumptions"]
+        approvers = known_runs.sidecar(stack.settings, run.run_id)["consumptions"]
         assert {one["approver"] for one in approvers if one["gate"] == CUT} == {"alice", "bob"}
 
 

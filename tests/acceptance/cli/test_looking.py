@@ -8,7 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
-from starter import runs as registered
+from starter import known_runs
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support.processes import temporal_program
 from tests.support.stack import DOCUMENT, THREE_UNITS, Stack
@@ -81,7 +81,7 @@ async def test_a_document_means_its_open_run_although_a_later_one_has_ended(stac
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-    later = await asyncio.to_thread(registered.register_run, stack.settings, DOCUMENT, "dryrun")
+    later = await asyncio.to_thread(known_runs.register_run, stack.settings, DOCUMENT, "dryrun")
     await cutter("cancel", later, "--reason", "by mistake")
     await cutter("reconcile", "--grace-seconds", "0")
     ended = (await cutter("status", later, "--json")).json
@@ -172,7 +172,7 @@ async def test_reconcile_ends_a_cancelled_run_whose_workflow_is_gone(stack: Stac
 
 
 async def test_reconcile_leaves_a_run_alone_that_was_registered_a_moment_ago(stack: Stack, cutter: Cutter) -> None:
-    run_id = await asyncio.to_thread(registered.register_run, stack.settings, DOCUMENT, "live")
+    run_id = await asyncio.to_thread(known_runs.register_run, stack.settings, DOCUMENT, "live")
     assert [one["run_id"] for one in (await cutter("reconcile", "--json")).json["left_alone"]] == [run_id]
     marked = (await cutter("reconcile", "--grace-seconds", "0", "--json")).json["marked"]
     assert [one["run_id"] for one in marked] == [run_id]

@@ -13,7 +13,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
 from cutter.messages import Mode
 from cutter.registration import mint_run_id
-from starter import runs
+from starter import known_runs
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law
@@ -40,7 +40,7 @@ def test_a_second_live_run_of_a_document_is_not_registered_and_the_open_one_is_n
         deployment.begin(first.document_id)
     assert caught.value.code == "STOP_RUN_BUSY"
     with pytest.raises(Refused, match=said):
-        runs.register_run(deployment.settings, first.document_id, "live")
+        known_runs.register_run(deployment.settings, first.document_id, "live")
     made = "select count(*) from cutter_governance.run where document_id = %s"
     assert deployment.database.value(made, (first.document_id,)) == 1
 

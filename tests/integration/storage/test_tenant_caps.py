@@ -16,7 +16,7 @@ from cutter.evidence import audit
 from cutter.gates.catalogue import WorkerRole
 from cutter.messages import SteerInput
 from cutter.registration import mint_run_id
-from starter import cli, runs
+from starter import cli, known_runs
 from starter.audit import exported
 from starter.tenants import look
 from tests.support.batch import queue_yaml
@@ -96,13 +96,13 @@ def test_max_runs_per_min_counts_single_runs_and_those_of_batches_and_says_when_
 def test_who_starts_a_run_is_told_which_cap_and_when_to_try_again(deployment: Deployment) -> None:
     caps(deployment, max_concurrency=1, max_runs_per_min=2)
     first, second, third = documents(deployment, 3)
-    run_id = runs.register_run(deployment.settings, first, "live")
+    run_id = known_runs.register_run(deployment.settings, first, "live")
     said = (
         "tenant north has 1 of 1 runs at work .max_concurrency.: type the same command again when one of them has "
         "ended or waits for a person; see `cutter tenants`"
     )
     with pytest.raises(Refused, match=said) as caught:
-        runs.register_run(deployment.settings, second, "live")
+        known_runs.register_run(deployment.settings, second, "live")
     assert caught.value.code == "STOP_TENANT_CONCURRENCY"
     move(deployment, run_id, "awaiting_cut_authorization")
     deployment.begin(second)
