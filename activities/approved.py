@@ -39,9 +39,11 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
     """Fetch and verify the named approvals here; nothing else that came through Temporal is used.
 
     As many people are needed as the gate asks for, or the policy now or when the request was made, whoever asks most.
+    What lifted the run's stops is judged again here too.
     """
     assert attempt.gate.sovereign is not None
     name, facts = attempt.gate.sovereign.value, attempt.approval_facts
+    approving.require_signed_orders(deps, Role.EXEC, facts)
     verdicts = []
     for kb_id in sorted(set(input.approval_kb_ids)):
         try:

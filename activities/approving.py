@@ -19,7 +19,7 @@ from cutter.approvals.request import RequestTuple
 from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.batch import documents
 from cutter.domain.digests import sha256_hex
-from cutter.errors import NotFound, Unavailable
+from cutter.errors import NotFound, Refused, Unavailable
 from cutter.gates.catalogue import Role, Sovereign
 from cutter.kb.ids import signature_of
 from cutter.policy.rules import Permit
@@ -41,6 +41,54 @@ def judge(
         policy, ring = policy_of(deps, facts)
         verdict = check(deps.kb, kb_id, ring, _expected_for(connection, facts, gate), policy)
     return verdict, facts
+
+
+def require_signed_orders(deps: Deps, role: Role, facts: Json) -> None:
+    """Raise Refused unless every resume and acknowledgement that this run went on by is what a person signed.
+
+    As of the time of its verdict: under the epoch that was in force, for the state that the run had stopped in.
+    """
+    for order in facts["orders"]:
+        code, reason = _judged_order(deps, role, facts, order)
+        if code:
+            raise Refused(
+                f"type `cutter void {facts['run']['run_id']}`, or have put back what was signed: {order['kb_id']}, by"
+                f" which the run went on ({order['decision']}), does not hold ({code}: {reason})",
+                code="STOP_ORDER_UNVERIFIED",
+            )
+
+
+def _judged_order(deps: Deps, role: Role, facts: Json, order: Json) -> tuple[str, str]:
+    """(Code, reason) of what is wrong with it; empty for nothing."""
+    if order["policy_sha256"] is None:
+        return "epoch_missing", "no approver was named yet"
+    policy, ring = deps.policy(order["policy_sha256"])
+    run = facts["run"]
+    with single(deps.pool(role)) as connection:
+
+        def expected(document: ApprovalDocument) -> Expected:
+            ours, _, _, consumed = _document_facts(connection, document, run["run_id"], None)
+            return Expected(
+                deployment_id=str(facts["epoch"]["deployment_id"]),
+                gate=order["gate"],
+                run_id=run["run_id"],
+                document_id=run["document_id"],
+                decisions=frozenset((order["decision"],)),
+                now=datetime.fromisoformat(order["recorded_at"]),
+                ttl_run_seconds=ORDER_TTL_SECONDS,
+                consumed_by_another=consumed,
+                written_by_us=ours,
+                starter=run["starter"],
+                stopped_state=order["stopped_state"],
+                drift_fingerprint=order["fingerprint"],
+            )
+
+        verdict = check(deps.kb, order["kb_id"], ring, expected, policy)
+    if not verdict.accepted:
+        return verdict.code, verdict.reason
+    if verdict.approval_sha256 != order["statement_sha256"]:
+        return "another_document", "it is not the document that was used"
+    return "", ""
 
 
 def read_facts(connection: Connection, run_id: str, gate: str) -> Json:

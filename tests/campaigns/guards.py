@@ -38,6 +38,7 @@ _ALONE = f"{_STORAGE}test_one_password_alone.py"
 _AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
+_FORGED = "integration/attacks/test_forged_orders.py"
 _REVOKED = "integration/attacks/test_revocations.py"
 _VERIFY = "unit/approvals/test_approval_verify.py::test_one_change_refuses_with_its_own_step_and_code"
 _STATEMENT = "unit/approvals/test_approval_statement.py"
@@ -484,6 +485,27 @@ BATCHES = (
         "cutter/storage/sql/queries/batch.sql", _REVOKED,
         ("an approval before the night that no longer holds", "and t.code is null and e.code is null as good",
          "and t.code is null as good", "::test_an_approval_under_the_epoch_before_is_counted_no_more"),
+    ),
+    *_of(
+        "activities/approved.py", _FORGED,
+        ("a resume that nobody signed", "    approving.require_signed_orders(deps, Role.EXEC, facts)\n", "",
+         "::test_a_stop_that_nobody_s_signature_lifted_writes_nothing"),
+    ),
+    *_of(
+        "activities/approving.py", _FORGED,
+        ("a resume of another document", 'if verdict.approval_sha256 != order["statement_sha256"]', "if False",
+         "::test_a_document_that_is_another_than_was_used_lifts_nothing"),
+    ),
+    *_of(
+        f"{_SQL}0006_people.sql", _FORGED,
+        ("the epoch that a verdict names", "'policy_sha256', (select e.sha256 from cutter_governance.policy_epoch e"
+         " where e.installed_at <= v.recorded_at\n            order by e.number desc limit 1)",
+         "'policy_sha256', v.policy_sha256",
+         "::test_the_epoch_that_is_in_force_counts_and_not_the_one_that_the_verdict_names"),
+        ("the stop that a resume was for", "select e.body::jsonb ->> 'to_state' from cutter_governance.audit_event e\n"
+         "            where e.chain = p_run_id and e.kind = 'transition' and e.at <= v.recorded_at order by e.seq desc"
+         " limit 1", "select 'stopped_hard_cap'",
+         "::test_a_genuine_resume_of_another_stop_does_not_lift_this_one"),
     ),
     *_of(
         "activities/publish.py", _PEOPLE,

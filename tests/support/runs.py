@@ -142,14 +142,18 @@ class Deployment:
 
     def order(self, run_id: str, decision: str, *, by: int = 0, **fields: str) -> JudgeResult:
         """Sign and upload an order about a run (resume, void, acknowledge_drift, revoke); its verdict."""
+        kb_id, gate = self.sign_order(run_id, decision, by=by, **fields)
+        return self.judge(run_id, gate, kb_id)
+
+    def sign_order(self, run_id: str, decision: str, *, by: int = 0, **fields: str) -> tuple[str, str]:
+        """Sign and upload an order without handing it over: (KB id, gate)."""
         deployment_id, gate = signing.gate_ahead(self.settings, run_id)
         run = self.run_row(run_id)
         who = self.keys.signing(by)
         # Two orders of one second would else be one document.
         mark = uuid.uuid4().hex[:8]
         statement = signing.order(run, deployment_id, gate, who, decision, f"as agreed ({mark})", **fields)
-        kb_id = signing.sign_and_upload(self.settings, statement, who, f"orders/{run_id}/{decision}-{mark}.md")
-        return self.judge(run_id, gate, kb_id)
+        return signing.sign_and_upload(self.settings, statement, who, f"orders/{run_id}/{decision}-{mark}.md"), gate
 
     def judge(self, run_id: str, gate: str, kb_id: str) -> JudgeResult:
         """The verdict of the cutter worker, recorded."""
@@ -285,11 +289,16 @@ def in_force(settings: Settings, *rules: str) -> None:
     current.install(settings.policy, body.encode(), replace=True)
 
 
-def next_epoch(made: Deployment, folder: Path, signing: Signing = Signing.REQUIRED, *, after: int = 1) -> None:
-    """The next epoch: the same people and gates, and whether signing is optional. `folder` is not there yet."""
+def next_epoch(
+    made: Deployment, folder: Path, signing: Signing = Signing.REQUIRED, *, after: int = 1, people: int | None = None
+) -> None:
+    """The next epoch: the same gates and the first `people` (default all), and whether signing is optional.
+
+    `folder` is not there yet.
+    """
     previous = epochs.read_epoch(made.settings.approvers, after)
     shutil.copytree(made.settings.approvers, folder)
-    following = epochs.propose(folder, previous, approvers=previous.approvers, signing=signing)
+    following = epochs.propose(folder, previous, approvers=previous.approvers[:people], signing=signing)
     approvers.install(made.settings, following)
     made.settings = made.settings.model_copy(update={"approvers_dir": folder})
     for role, deps in made.deps.items():

@@ -2067,6 +2067,24 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_run_orders(p_run_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(jsonb_agg(jsonb_build_object('kb_id', v.kb_id, 'statement_sha256', o.statement_sha256,
+        'decision', o.decision, 'gate', v.gate, 'recorded_at', v.recorded_at,
+        'policy_sha256', (select e.sha256 from cutter_governance.policy_epoch e where e.installed_at <= v.recorded_at
+            order by e.number desc limit 1),
+        'stopped_state', (select e.body::jsonb ->> 'to_state' from cutter_governance.audit_event e
+            where e.chain = p_run_id and e.kind = 'transition' and e.at <= v.recorded_at order by e.seq desc limit 1),
+        -- fn_run_resume has held it against the survey
+        'fingerprint', v.statement ->> 'fingerprint') order by o.consumed_at), '[]')
+    from cutter_governance.order_consumption o
+    join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
+        and v.approval_sha256 = o.statement_sha256
+    where o.run_id = p_run_id and o.decision in ('resume', 'acknowledge_drift')
+$$;
+
 CREATE FUNCTION cutter_governance.fn_run_outcome(p_run_id text, p_outcome text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'

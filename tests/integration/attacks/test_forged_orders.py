@@ -1,0 +1,165 @@
+"""Whoever has cutter_read's password can record that a resume was signed: who writes looks at the signature itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, LiteralString
+
+import pytest
+
+from activities.void import void_run
+from cutter import limits
+from cutter.approvals import schema
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Refused
+from cutter.gates.catalogue import BY_NAME, Sovereign, WorkerRole
+from cutter.messages import VoidInput
+from starter import known_runs
+from tests.support.runs import Deployment, drive, law, next_epoch
+
+CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value
+LEG_A, ENACT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
+RESUME = "select cutter_governance.fn_run_resume(%s, %s)"
+STOP = "select cutter_governance.fn_stop_set(%s, 'stop', 'a mistake', 'olga')"
+UNITS = "select count(*) from public.information_unit where deleted_at is null"
+
+
+def stopped(made: Deployment, run_id: str, state: str = "stopped_stop") -> None:
+    if state == "stopped_stop":
+        made.database.value(STOP, (run_id,), role="cutter_operator")
+    made.database.value("select cutter_governance.fn_run_stop(%s, %s, 'a test')", (run_id, state), role="cutter_read")
+
+
+def resumed(made: Deployment, run_id: str, statement_sha256: str | None) -> Any:
+    return made.database.value(RESUME, (run_id, statement_sha256), role="cutter_read")
+
+
+def sha256_of(made: Deployment, kb_id: str) -> str:
+    return sha256_hex(made.deps[WorkerRole.CUTTER].kb.get(kb_id, limit=limits.STATEMENT_BYTES_MAX))
+
+
+def forged(made: Deployment, run_id: str, kb_id: str, sha256: str, gate: str = CUT, **statement: str) -> None:
+    """The reader records a resume that it says was signed, and lifts the stop by it."""
+    decision = "acknowledge_drift" if "fingerprint" in statement else "resume"
+    epoch = made.database.value("select sha256 from cutter_governance.policy_epoch where number = 1")
+    verdict = {
+        "approval_sha256": sha256, "accepted": True, "code": "accepted", "reason": "", "decision": decision,
+        "approver": "alice", "fingerprint": "F" * 40, "not_after": "2099-01-01T00:00:00Z", "policy_sha256": epoch,
+        "statement": statement,
+    }  # fmt: skip
+    record = "select cutter_governance.fn_verdict_record(%s, %s, %s, %s::jsonb)"
+    made.database.value(record, (run_id, gate, kb_id, json.dumps(verdict)), role="cutter_read")
+    assert resumed(made, run_id, sha256)["status"] == "resumed"
+
+
+def nothing_is_written(made: Deployment, run_id: str, code: str, gate: str = LEG_A) -> None:
+    """The gate's writer refuses for that reason, and a void is the way on."""
+    before = made.database.value(UNITS)
+    approval, verdict = made.approve(run_id, BY_NAME[gate].sovereign or CUT)
+    assert verdict.accepted, verdict
+    with pytest.raises(Refused, match=code) as refusal:
+        made.gate(gate, run_id, [approval])
+    assert refusal.value.code == "STOP_ORDER_UNVERIFIED"
+    assert f"cutter void {run_id}" in str(refusal.value)
+    assert made.database.value(UNITS) == before
+    kb_id, named = made.sign_order(run_id, schema.VOID)
+    assert made.judge(run_id, named, kb_id).accepted
+    order = VoidInput(run_id=run_id, kb_id=kb_id, document_id=made.run_row(run_id)["document_id"])
+    assert void_run(made.deps[WorkerRole.EXEC], order).code == "voided"
+
+
+@pytest.fixture
+def run_id(deployment: Deployment) -> str:
+    """A run that a person has stopped before its cut."""
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    stopped(deployment, run_id)
+    return run_id
+
+
+def test_a_stop_that_nobody_s_signature_lifted_writes_nothing(deployment: Deployment, run_id: str) -> None:
+    forged(deployment, run_id, "orders/none.md", "a" * 64)
+    nothing_is_written(deployment, run_id, "kb_not_found")
+
+
+def test_a_genuine_resume_of_another_run_lifts_nothing_here(deployment: Deployment, run_id: str) -> None:
+    other = drive(deployment, law(2), until="IG_grant_probe").run_id
+    stopped(deployment, other)
+    theirs, _ = deployment.sign_order(other, schema.RESUME, stopped_state="stopped_stop")
+    forged(deployment, run_id, theirs, sha256_of(deployment, theirs))
+    nothing_is_written(deployment, run_id, "run_id_mismatch")
+
+
+def test_a_genuine_resume_of_another_stop_does_not_lift_this_one(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    stopped(deployment, run_id, "stopped_hard_cap")
+    unused, _ = deployment.sign_order(run_id, schema.RESUME, stopped_state="stopped_hard_cap")
+    used = deployment.order(run_id, schema.RESUME, stopped_state="stopped_hard_cap")
+    assert resumed(deployment, run_id, used.approval_sha256)["status"] == "resumed"
+    stopped(deployment, run_id)
+    forged(deployment, run_id, unused, sha256_of(deployment, unused))
+    nothing_is_written(deployment, run_id, "stopped_state_mismatch")
+
+
+def test_a_document_that_is_another_than_was_used_lifts_nothing(deployment: Deployment, run_id: str) -> None:
+    """The signed one is genuine, and another digest was consumed for it: it would be there for a second time."""
+    genuine, _ = deployment.sign_order(run_id, schema.RESUME, stopped_state="stopped_stop")
+    forged(deployment, run_id, genuine, "b" * 64)
+    nothing_is_written(deployment, run_id, "another_document")
+
+
+def test_an_acknowledgement_of_one_drift_is_none_of_another_whatever_the_reader_says(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_backup").run_id
+    seen = drift(deployment, run_id, "more")
+    signed, _ = deployment.sign_order(run_id, schema.ACKNOWLEDGE_DRIFT, fingerprint=seen)
+    unseen = drift(deployment, run_id, "more_still")
+    forged(deployment, run_id, signed, sha256_of(deployment, signed), fingerprint=unseen)
+    assert deployment.gate("IG_grant_probe", run_id).status == "passed"
+    nothing_is_written(deployment, run_id, "fingerprint_mismatch")
+
+
+def drift(made: Deployment, run_id: str, column: LiteralString) -> str:
+    """One column more; the fingerprint of what differs then."""
+    made.database.run(f"alter table public.vocabulary add column {column} text")
+    made.gate("IG_grant_probe", run_id)
+    made.database.value("select cutter_governance.fn_drift_look(%s)", (run_id,), role="cutter_operator")
+    found = known_runs.drift(made.settings, run_id)
+    assert found is not None
+    return str(found["fingerprint"])
+
+
+def test_the_epoch_that_is_in_force_counts_and_not_the_one_that_the_verdict_names(
+    deployment: Deployment, run_id: str, tmp_path: Path
+) -> None:
+    """Bob signs, who is an approver no more; the reader says that he was."""
+    next_epoch(deployment, tmp_path / "approvers", people=1)
+    genuine, _ = deployment.sign_order(run_id, schema.RESUME, by=1, stopped_state="stopped_stop")
+    forged(deployment, run_id, genuine, sha256_of(deployment, genuine))
+    nothing_is_written(deployment, run_id, "signer_not_allowed")
+
+
+def test_what_a_person_signed_opens_the_gates_that_come(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_backup").run_id
+    signed = deployment.order(run_id, schema.ACKNOWLEDGE_DRIFT, fingerprint=drift(deployment, run_id, "more"))
+    assert resumed(deployment, run_id, signed.approval_sha256)["status"] == "resumed"
+    document = deployment.run_row(run_id)["document_id"]
+    drive(deployment, document_id=document, run_id=run_id, until="IG_write_verify")
+    stopped(deployment, run_id)
+    again = deployment.order(run_id, schema.RESUME, by=1, stopped_state="stopped_stop")
+    assert resumed(deployment, run_id, again.approval_sha256)["status"] == "resumed"
+    assert drive(deployment, document_id=document, run_id=run_id).state == "closeout_reported"
+
+
+def test_at_the_enactment_it_is_looked_at_again(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_write_verify").run_id
+    stopped(deployment, run_id)
+    forged(deployment, run_id, "orders/none.md", "a" * 64, gate=LIFECYCLE)
+    nothing_is_written(deployment, run_id, "kb_not_found", gate=ENACT)
+
+
+def test_what_a_person_signed_holds_under_later_epochs_too(deployment: Deployment, run_id: str, tmp_path: Path) -> None:
+    verdict = deployment.order(run_id, schema.RESUME, stopped_state="stopped_stop")
+    assert resumed(deployment, run_id, verdict.approval_sha256)["status"] == "resumed"
+    next_epoch(deployment, tmp_path / "approvers")
+    document = deployment.run_row(run_id)["document_id"]
+    assert drive(deployment, document_id=document, run_id=run_id).state == "closeout_reported"
