@@ -17,16 +17,22 @@ from cutter.errors import NotFound
 from cutter.gates.catalogue import Role
 from cutter.messages import GateInput
 from cutter.policy.rules import Permit
-from cutter.storage.gate_transaction import Attempt
+from cutter.storage.gate_transaction import Attempt, Open, Read
 
 Json = dict[str, Any]
+
+ORDERS = "orders_taken"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """Approvals of a sovereign gate that this process verified: what fn_gate_open consumes, and what they say."""
+    """Approvals of a sovereign gate that this process verified: what fn_gate_open consumes, and what they say.
+
+    `orders`: digests of the resumes and acknowledgements that were verified with them.
+    """
 
     offers: tuple[Json, ...]
+    orders: frozenset[str]
     statements: tuple[Statement, ...]
     threshold: int
 
@@ -69,6 +75,24 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
             {"approval_sha256": one.approval_sha256, "challenge": one.statement.challenge if one.statement else None}
             for one in met.slots
         ),
+        orders=_digests(facts["orders"]),
         statements=statements,
         threshold=policy.needed(name, tier),
     )
+
+
+def orders_read(attempt: Attempt) -> Read:
+    """What the run has gone on by, read in the transaction: no resume comes in between while it holds the latch."""
+    return ORDERS, {"run_id": attempt.run_id}
+
+
+def resumed_meanwhile(opened: Open, approved: Approved) -> Refusal | None:
+    """Why the attempt is over when the run was resumed by more than was verified: the next attempt verifies it too."""
+    row = opened.row(ORDERS)
+    if row is not None and _digests(row[0]) == approved.orders:
+        return None
+    return Refusal(status="ended", code="stale_attempt", reason="the run was resumed after its approvals were verified")
+
+
+def _digests(orders: Any) -> frozenset[str]:
+    return frozenset(str(one["statement_sha256"]) for one in orders)

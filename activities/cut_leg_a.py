@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from activities.approved import Approved, verified_approvals
+from activities.approved import Approved, orders_read, resumed_meanwhile, verified_approvals
 from activities.cutplan import plan_of
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
@@ -54,8 +54,10 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
         return answer.offers
 
     def body(opened: Open) -> Passed | Refusal:
-        stale = None if rehearse else _backup_stale(deps, opened, stored)
-        return stale or _write(deps, opened, None if rehearse else approved[0])
+        if rehearse:
+            return _write(deps, opened, None)
+        refusal = resumed_meanwhile(opened, approved[0]) or _backup_stale(deps, opened, stored)
+        return refusal or _write(deps, opened, approved[0])
 
     outcome = run_gate(deps, leg, input, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads)
     return _committed(deps, input.run_id, outcome) if outcome.status == "passed" else outcome
@@ -65,6 +67,7 @@ def _reads(attempt: Attempt) -> list[Read]:
     return [
         (BACKUP, {"run_id": attempt.run_id}),
         (BEFORE, {"docprefix": attempt.pins.get("docprefix")}),
+        orders_read(attempt),
         pinned_read(attempt),
     ]
 

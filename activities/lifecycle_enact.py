@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from activities.approved import Approved, verified_approvals
+from activities.approved import Approved, orders_read, resumed_meanwhile, verified_approvals
 from activities.cut_leg_a import TOOL
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
@@ -36,7 +36,8 @@ def lifecycle_enact(deps: Deps, input: GateInput) -> GateOutcome:
         return answer.offers
 
     def body(opened: Open) -> Passed | Refusal:
-        return Passed(report=gate.evaluate(_enact(deps, opened, approved[0])))
+        refusal = resumed_meanwhile(opened, approved[0])
+        return refusal or Passed(report=gate.evaluate(_enact(deps, opened, approved[0])))
 
     return run_gate(deps, step, input, body, prepare=prepare, reads=_reads)
 
@@ -45,6 +46,7 @@ def _reads(attempt: Attempt) -> list[Read]:
     return [
         (DECISION, {"run_id": attempt.run_id, "gate": Sovereign.LIFECYCLE.value}),
         (ADDRESSES, {"docprefix": attempt.pins.get("docprefix")}),
+        orders_read(attempt),
     ]
 
 

@@ -490,6 +490,8 @@ BATCHES = (
         "activities/approved.py", _FORGED,
         ("a resume that nobody signed", "    approving.require_signed_orders(deps, Role.EXEC, facts)\n", "",
          "::test_a_stop_that_nobody_s_signature_lifted_writes_nothing"),
+        ("a resume while a writer verifies", "if row is not None and _digests", "if True or _digests",
+         "::test_a_resume_that_comes_while_a_writer_verifies_is_verified_by_its_next_attempt"),
     ),
     *_of(
         "activities/approving.py", _FORGED,

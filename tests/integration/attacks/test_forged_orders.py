@@ -8,6 +8,7 @@ from typing import Any, LiteralString
 
 import pytest
 
+from activities import approving
 from activities.void import void_run
 from cutter import limits
 from cutter.approvals import schema
@@ -148,6 +149,26 @@ def test_what_a_person_signed_opens_the_gates_that_come(deployment: Deployment) 
     again = deployment.order(run_id, schema.RESUME, by=1, stopped_state="stopped_stop")
     assert resumed(deployment, run_id, again.approval_sha256)["status"] == "resumed"
     assert drive(deployment, document_id=document, run_id=run_id).state == "closeout_reported"
+
+
+@pytest.mark.parametrize(("until", "gate"), [("IG_grant_probe", LEG_A), ("IG_write_verify", ENACT)])
+def test_a_resume_that_comes_while_a_writer_verifies_is_verified_by_its_next_attempt(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, until: str, gate: str
+) -> None:
+    run_id = drive(deployment, law(2), until=until).run_id
+    approval, _ = deployment.approve(run_id, BY_NAME[gate].sovereign or CUT)
+    verified = approving.require_signed_orders
+
+    def late(*arguments: Any) -> None:
+        verified(*arguments)
+        stopped(deployment, run_id)
+        forged(deployment, run_id, "orders/none.md", "a" * 64)
+
+    monkeypatch.setattr(approving, "require_signed_orders", late)
+    outcome = deployment.gate(gate, run_id, [approval])
+    assert (outcome.status, outcome.code) == ("ended", "stale_attempt")
+    monkeypatch.setattr(approving, "require_signed_orders", verified)
+    nothing_is_written(deployment, run_id, "kb_not_found", gate=gate)
 
 
 def test_at_the_enactment_it_is_looked_at_again(deployment: Deployment) -> None:

@@ -34,7 +34,9 @@ USERS = {
     "run_limits": (READ,),
     "policy_context": (READ,),
     **dict.fromkeys(("run_sidecar",), (READ, "cutter_backup")),
-    **dict.fromkeys(("addresses_under_prefix", "enactment_counts", "approved_decision", "open_request"), (EXEC,)),
+    **dict.fromkeys(
+        ("addresses_under_prefix", "enactment_counts", "approved_decision", "open_request", "orders_taken"), (EXEC,)
+    ),
     **dict.fromkeys(("change_set_to_verify", "verify_signature", "verify_result", "verify_rows"), (VERIFY,)),
     "live_grants": (READ,),
     "run_evidence": (READ, "cutter_operator"),

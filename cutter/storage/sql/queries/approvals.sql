@@ -33,6 +33,9 @@ select
     exists (select from cutter_governance.approval_consumption c
             where c.approval_sha256 = any (%(digests)s) and c.run_id <> %(run_id)s)
 
+-- name: orders_taken
+select cutter_governance.fn_run_orders(%(run_id)s)
+
 -- name: epoch_of_verdict
 select policy_sha256 from cutter_governance.approval_verdict
 where run_id = %(run_id)s and gate = %(gate)s and approval_sha256 = %(approval_sha256)s and accepted
