@@ -461,8 +461,6 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/steering.py", "unit/batch/test_steering.py",
-        ("a signed document that nobody waits for", ' or any(one["included"] for one in view["items"])', "",
-         "::test_a_batch_is_not_over_while_what_a_signature_takes_in_again_waits_for_room"),
         ("a halted batch that never ends", 'batch["halted"] is not None and view["halted_seconds"] > HEARD_BY_SECONDS',
          "False", "::test_a_halted_batch_ends_although_a_document_comes_to_no_stop"),
     ),
@@ -472,8 +470,7 @@ BATCHES = (
          '(one["decided"] == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
         ("blocked once, blocked for ever", ' and one["run_id"] is None and not one["kept_out"])', " and False)",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
-        ("over before the last has begun", "one.stage is Stage.PENDING for one in plan.startable(anew)",
-         "False for one in plan.startable(anew)",
+        ("over before the last has begun", "(*items, *plan.startable(anew))", "items",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
     ),
     *_of(

@@ -94,6 +94,16 @@ def test_a_batch_is_not_over_while_what_a_signature_takes_in_again_waits_for_roo
     assert steering.summarise(view({**failed, "included": True}, halted="stop", age=1.0), attended=True).over
 
 
+def test_a_batch_is_over_although_a_signature_takes_in_what_its_dependency_still_blocks() -> None:
+    """It begins when that becomes law after all; nobody waits for it until then."""
+    failed, signed = item("ICX-A", "failed_mark"), item("ICX-B", "failed_mark", included=True, depends_on=["ICX-A"])
+    assert steering.decide(view(failed, signed, age=1.0), window=9).starts == ()
+    assert steering.summarise(view(failed, signed, age=1.0), attended=True).over
+    law = {**failed, "state": "closeout_reported", "enacted": True}
+    assert steering.decide(view(law, signed, age=1.0), window=9).starts == ("ICX-B",)
+    assert not steering.summarise(view(law, signed, age=1.0), attended=True).over
+
+
 def test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window() -> None:
     failed = [item(f"ICX-{n}", "failed_mark", included=True) for n in range(9)]
     assert steering.decide(view(*failed, age=1.0), window=9).starts == ("ICX-0", "ICX-1", "ICX-2", "ICX-3")
