@@ -159,6 +159,10 @@ BACKUP_RECORD_BYTES_MAX = 64 * 1024
 BACKUP_STDERR_BYTES_MAX = 16 * 1024
 """Bytes kept of what one process of a backup writes to its error stream; the rest is read and dropped."""
 
+BACKUP_NICENESS = 10
+"""How far the programs of a backup stand back for the rest of the machine: a large batch takes one wave of backups
+after the other, and documents of others begin meanwhile."""
+
 BACKUP_POLL_SECONDS = 0.5
 """Longest time that a backup waits in one system call, so that a cancellation is noticed."""
 

@@ -84,6 +84,7 @@ class Pipeline:
                     bufsize=0,
                     start_new_session=True,
                 )
+                os.setpriority(os.PRIO_PROCESS, process.pid, os.nice(0) + limits.BACKUP_NICENESS)
             except OSError as problem:
                 self._end()
                 raise Unavailable(f"{stage.name} does not start: {problem.strerror}", what="backup") from None
