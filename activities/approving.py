@@ -29,6 +29,9 @@ from cutter.storage.queries import query
 ORDER_TTL_SECONDS = 24 * 3600
 """Life of a signed resume, void, acknowledgement or revocation."""
 
+TOLD = "stopped_error_"
+"""Where a run stops whose gate met what it does not foresee; the reason says what that was."""
+
 Json = dict[str, Any]
 
 
@@ -46,22 +49,30 @@ def judge(
 def require_signed_orders(deps: Deps, role: Role, facts: Json) -> None:
     """Raise Refused unless every resume and acknowledgement that this run went on by is what a person signed.
 
-    As of the time of its verdict: under the epoch that was in force, for the state that the run had stopped in.
+    As of the time it was used: under the epoch that was in force, after and for the stop that was left. Who signs that
+    a run goes on from the very stop that this makes has been told what does not hold, and answers for what came before;
+    but what is not there any more nobody can put into the run's evidence.
     """
+    wrong = ""
     for order in facts["orders"]:
-        code, reason = _judged_order(deps, role, facts, order)
-        if code:
-            raise Refused(
-                f"type `cutter void {facts['run']['run_id']}`, or have put back what was signed: {order['kb_id']}, by"
-                f" which the run went on ({order['decision']}), does not hold ({code}: {reason})",
-                code="STOP_ORDER_UNVERIFIED",
-            )
+        what = f"{order['kb_id']}, by which the run went on ({order['decision']})"
+        verdict = _judged_order(deps, role, facts, order)
+        if verdict.approval_sha256 != order["statement_sha256"]:
+            reason = "" if verdict.accepted else f" ({verdict.code}: {verdict.reason})"
+            raise _unverified(f"have put back what was signed: {what}, is not what was used{reason}")
+        if not verdict.accepted:
+            wrong = f"{what}, does not hold ({verdict.code}: {verdict.reason})"
+        elif order["decision"] == schema.RESUME and order["stopped_state"].startswith(TOLD):
+            wrong = ""
+    if wrong:
+        raise _unverified(f"sign a resume if it may go on nevertheless: {wrong}")
 
 
-def _judged_order(deps: Deps, role: Role, facts: Json, order: Json) -> tuple[str, str]:
-    """(Code, reason) of what is wrong with it; empty for nothing."""
-    if order["policy_sha256"] is None:
-        return "epoch_missing", "no approver was named yet"
+def _unverified(way_on: str) -> Refused:
+    return Refused(f"void it, or {way_on}", code="STOP_ORDER_UNVERIFIED")
+
+
+def _judged_order(deps: Deps, role: Role, facts: Json, order: Json) -> Verdict:
     policy, ring = deps.policy(order["policy_sha256"])
     run = facts["run"]
     with single(deps.pool(role)) as connection:
@@ -74,21 +85,17 @@ def _judged_order(deps: Deps, role: Role, facts: Json, order: Json) -> tuple[str
                 run_id=run["run_id"],
                 document_id=run["document_id"],
                 decisions=frozenset((order["decision"],)),
-                now=datetime.fromisoformat(order["recorded_at"]),
+                now=datetime.fromisoformat(order["consumed_at"]),
                 ttl_run_seconds=ORDER_TTL_SECONDS,
                 consumed_by_another=consumed,
                 written_by_us=ours,
                 starter=run["starter"],
                 stopped_state=order["stopped_state"],
+                stopped_at=_moment(order["stopped_at"]),
                 drift_fingerprint=order["fingerprint"],
             )
 
-        verdict = check(deps.kb, order["kb_id"], ring, expected, policy)
-    if not verdict.accepted:
-        return verdict.code, verdict.reason
-    if verdict.approval_sha256 != order["statement_sha256"]:
-        return "another_document", "it is not the document that was used"
-    return "", ""
+        return check(deps.kb, order["kb_id"], ring, expected, policy)
 
 
 def read_facts(connection: Connection, run_id: str, gate: str) -> Json:
@@ -180,11 +187,17 @@ def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor
             batch_id=run["batch_id"],
             dryrun_request_sha256=rehearsed if rehearsed in rehearsals else None,
             stopped_state=run["state"],
+            stopped_at=_moment(facts["stopped_at"]),
+            ended_by_people_at=_moment(facts["ended_by_people_at"]),
             drift_fingerprint=drift,
             approval_sha256=None if foreign else target,
         )
 
     return expected
+
+
+def _moment(at: str | None) -> datetime | None:
+    return datetime.fromisoformat(at) if at else None
 
 
 def _document_facts(

@@ -48,6 +48,12 @@ def registered(answer: dict[str, Any]) -> str:
             f"`cutter void {run_id} --reason TEXT` ends it",
             code="STOP_RUN_BUSY",
         )
+    if answer["status"] == "not_in_batch":
+        raise Refused(
+            f"{run_id} is no run of the batch {answer['batch_id']}, which alone begins its runs: see"
+            f" `cutter status {answer['batch_id']}`, or `cutter run {document_id}` for a run of its own",
+            code="STOP_NOT_IN_BATCH",
+        )
     if answer["status"] == "waits":
         raise Refused(tenants.no_room(answer), code=answer["code"])
     if answer["status"] == "conflict":

@@ -31,9 +31,11 @@ class Expected:
 
     `request` is the frozen tuple (None where no request is open: then nothing can be approved or rejected), and
     `request_sha256` the digest of the run's own request document. `decisions` and `bindings` are what may be answered
-    here and now. `now` is the database's clock. `revoked`, `consumed_by_another` (run) and `written_by_us` are about
-    the very document that is judged. `dryrun_request_sha256` and `batch_id` are for binding tuple; the last four are
-    for decisions that are not about a request. A field that is None here matches no statement.
+    here and now. `now` is the database's clock. What lifts a stop is signed after `stopped_at`, and what is signed for
+    a batch after `ended_by_people_at`, when people ended another run of the document in it. `revoked`,
+    `consumed_by_another` (run) and `written_by_us` are about the very document that is judged. `dryrun_request_sha256`
+    and `batch_id` are for binding tuple; the last four are for decisions that are not about a request. A field that is
+    None here matches no statement.
     """
 
     deployment_id: str
@@ -52,6 +54,8 @@ class Expected:
     consumed_by_another: bool = False
     written_by_us: bool = False
     starter: str | None = None
+    stopped_at: datetime | None = None
+    ended_by_people_at: datetime | None = None
     review_decision: ReviewDecision | None = None
     batch_id: str | None = None
     dryrun_request_sha256: str | None = None

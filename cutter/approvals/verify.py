@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from cutter import limits
 from cutter.approvals import schema, statement
@@ -224,11 +224,26 @@ def _step_6_times(case: _Case) -> Refusal | None:
         return _no("ttl_exceeded", f"the approval would live longer than {life}")
     if _is_answer(said, schema.RUN) and (expected.request_expires is None or expected.request_expires <= expected.now):
         return _no("request_expired", "the request has expired; `cutter orchestrate resume` makes a fresh one")
+    if _signed_before(created, _not_before(said, expected)):
+        return _no(
+            "signed_before_the_stop", "it was signed before people or the run's own limits stopped it: sign anew"
+        )
     if expected.revoked:
         return _no("revoked", "this approval was revoked")
     if expected.consumed_by_another:
         return _no("approval_consumed_before", "another run has used this approval, and each is used once: sign anew")
     return None
+
+
+def _not_before(said: Statement, expected: Expected) -> datetime | None:
+    if said.decision in (schema.RESUME, schema.ACKNOWLEDGE_DRIFT):
+        return expected.stopped_at
+    return expected.ended_by_people_at if said.binding == schema.TUPLE else None
+
+
+def _signed_before(created: datetime, moment: datetime | None) -> bool:
+    # A signature's time has whole seconds, the database's has not: one second is no difference.
+    return moment is not None and created < moment - timedelta(seconds=1)
 
 
 def _step_7_approver(case: _Case) -> Refusal | None:

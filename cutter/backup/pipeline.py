@@ -84,13 +84,14 @@ class Pipeline:
                     bufsize=0,
                     start_new_session=True,
                 )
-                os.setpriority(os.PRIO_PROCESS, process.pid, os.nice(0) + limits.BACKUP_NICENESS)
             except OSError as problem:
                 self._end()
                 raise Unavailable(f"{stage.name} does not start: {problem.strerror}", what="backup") from None
             if self._running:
                 _close(self._running[-1].stdout)
             self._running.append(process)
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, process.pid, os.nice(0) + limits.BACKUP_NICENESS)
             before = process.stdout
         return self
 

@@ -148,7 +148,8 @@ def summarise(view: Json, *, attended: bool) -> Summary:
     at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
     anew = _for_the_planner(view, items)
     # What a signature takes in again, and what needed a law that stands now, begins as soon as there is room for it.
-    pending = any(one.stage is Stage.PENDING for one in (*items, *plan.startable(anew)))
+    signed = {one["document_id"] for one in view["items"] if one["included"]} - set(plan.blocked(anew))
+    pending = bool(signed) or any(one.stage is Stage.PENDING for one in (*items, *plan.startable(anew)))
     late = batch["halted"] is not None and view["halted_seconds"] > HEARD_BY_SECONDS
     if batch["halted"] and (late or not moving):
         # What was not started, waits for people or heeds no stop is for another day; the way on is `resume-batch`.

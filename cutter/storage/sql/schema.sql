@@ -431,7 +431,7 @@ begin
         return jsonb_build_object('status', 'busy', 'run_id', other.run_id, 'document_id', p_document_id,
             'mode', other.mode, 'state', other.state);
     end if;
-    answer := cutter_governance.fn_run_register(
+    answer := cutter_governance.fn_run_make(
         p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, newest.run_id);
     if answer ->> 'status' = 'registered' then
         insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
@@ -905,6 +905,20 @@ CREATE FUNCTION cutter_governance.fn_effect_pins(p_effect text, p_before jsonb, 
         when 'units_enacted' then (p_before - 'row_content_enacted')
             || jsonb_build_object('row_content', p_before -> 'row_content_enacted')
         else jsonb_build_object('functions', 'unknown effect') end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_ended_by_people_at(p_run_id text) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select max(greatest(
+        (select max(e.at) from cutter_governance.audit_event e where e.chain = other.run_id and e.kind = 'stop'),
+        (select max(o.consumed_at) from cutter_governance.order_consumption o
+         where o.run_id = other.run_id and o.decision in ('reject', 'void'))))
+    from cutter_governance.run r
+    join cutter_governance.run other on other.batch_id = r.batch_id and other.document_id = r.document_id
+        and other.run_id <> r.run_id
+    where r.run_id = p_run_id
 $$;
 
 CREATE FUNCTION cutter_governance.fn_expected_pins(p_run_id text) RETURNS jsonb
@@ -2040,92 +2054,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_run_move(p_run_id text, p_to text, p_trigger text, p_severity text DEFAULT 'info'::text, p_metadata jsonb DEFAULT '{}'::jsonb) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-    v_from text;
-    v_ended boolean := p_to in ('closeout_reported') or p_to like 'failed\_%' or p_to like 'voided\_%';
-begin
-    select state into v_from from cutter_governance.run where run_id = p_run_id for update;
-    if v_from = p_to or (cutter_governance.fn_stop_is_signed(v_from) and p_to like 'stopped\_%'
-        and not cutter_governance.fn_stop_is_signed(p_to))
-    then
-        return;
-    end if;
-    update cutter_governance.run
-    set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
-    where run_id = p_run_id;
-    perform cutter_governance.fn_audit(p_run_id, 'transition', jsonb_build_object(
-        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'document_run_state_transition',
-        'severity', case when p_to like 'failed\_%' then 'error' else p_severity end, 'entity_id', p_run_id,
-        'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
-    if v_ended then
-        perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
-    end if;
-end
-$$;
-
-CREATE FUNCTION cutter_governance.fn_run_orders(p_run_id text) RETURNS jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-    select coalesce(jsonb_agg(jsonb_build_object('kb_id', v.kb_id, 'statement_sha256', o.statement_sha256,
-        'decision', o.decision, 'gate', v.gate, 'recorded_at', v.recorded_at,
-        'policy_sha256', (select e.sha256 from cutter_governance.policy_epoch e where e.installed_at <= v.recorded_at
-            order by e.number desc limit 1),
-        'stopped_state', (select e.body::jsonb ->> 'to_state' from cutter_governance.audit_event e
-            where e.chain = p_run_id and e.kind = 'transition' and e.at <= v.recorded_at order by e.seq desc limit 1),
-        -- fn_run_resume has held it against the survey
-        'fingerprint', v.statement ->> 'fingerprint') order by o.consumed_at), '[]')
-    from cutter_governance.order_consumption o
-    join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
-        and v.approval_sha256 = o.statement_sha256
-    where o.run_id = p_run_id and o.decision in ('resume', 'acknowledge_drift')
-$$;
-
-CREATE FUNCTION cutter_governance.fn_run_outcome(p_run_id text, p_outcome text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-    v_run cutter_governance.run;
-begin
-    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
-    if v_run.ended_at is not null or p_outcome not in ('rehearsed', 'skipped') or (v_run.mode <> 'dryrun'
-        and (p_outcome = 'rehearsed' or exists (
-            select from cutter_governance.gate_receipt where run_id = p_run_id and gate = 'IG_cut_leg_a_execute')))
-    then
-        return;
-    end if;
-    update cutter_governance.run set outcome = p_outcome, ended_at = clock_timestamp() where run_id = p_run_id;
-    perform cutter_governance.fn_audit(p_run_id, 'ended', jsonb_build_object('outcome', p_outcome, 'state', v_run.state));
-    perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
-end
-$$;
-
-CREATE FUNCTION cutter_governance.fn_run_pins(p_run_id text) RETURNS jsonb
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-    pins jsonb := '{}';
-    one jsonb;
-begin
-    for one in
-        select r.result -> 'pins' from cutter_governance.gate_receipt r
-        join cutter_governance.gate_catalogue c on c.gate = r.gate
-        where r.run_id = p_run_id and r.sealed_at is not null and not r.rehearsal
-        order by c.ordinal
-    loop
-        pins := pins || coalesce(one, '{}');
-    end loop;
-    return pins;
-end
-$$;
-
-CREATE FUNCTION cutter_governance.fn_run_register(p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb DEFAULT '{}'::jsonb, p_first_execution_id text DEFAULT NULL::text, p_batch_id text DEFAULT NULL::text, p_amends text DEFAULT NULL::text) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_run_make(p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb, p_first_execution_id text, p_batch_id text, p_amends text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2178,6 +2107,109 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_run_move(p_run_id text, p_to text, p_trigger text, p_severity text DEFAULT 'info'::text, p_metadata jsonb DEFAULT '{}'::jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_from text;
+    v_ended boolean := p_to in ('closeout_reported') or p_to like 'failed\_%' or p_to like 'voided\_%';
+begin
+    select state into v_from from cutter_governance.run where run_id = p_run_id for update;
+    if v_from = p_to or (cutter_governance.fn_stop_is_signed(v_from) and p_to like 'stopped\_%'
+        and not cutter_governance.fn_stop_is_signed(p_to))
+    then
+        return;
+    end if;
+    update cutter_governance.run
+    set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
+    where run_id = p_run_id;
+    perform cutter_governance.fn_audit(p_run_id, 'transition', jsonb_build_object(
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'document_run_state_transition',
+        'severity', case when p_to like 'failed\_%' then 'error' else p_severity end, 'entity_id', p_run_id,
+        'from_state', v_from, 'to_state', p_to, 'trigger', p_trigger, 'metadata', p_metadata));
+    if v_ended then
+        perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
+    end if;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_orders(p_run_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(jsonb_agg(jsonb_build_object('kb_id', v.kb_id, 'statement_sha256', o.statement_sha256,
+        'decision', o.decision, 'consumed_at', o.consumed_at, 'stopped_state', o.stopped_state,
+        'stopped_at', o.stopped_at,
+        'policy_sha256', (select e.sha256 from cutter_governance.policy_epoch e where e.installed_at <= v.recorded_at
+            order by e.number desc limit 1),
+        'gate', case when exists (select from cutter_governance.gate_receipt r where r.run_id = p_run_id
+                and r.gate = 'IG_cut_leg_a_execute' and r.sealed_at <= v.recorded_at)
+            then 'SG_lifecycle_authz' else 'SG_cut_authz' end,
+        -- fn_run_resume has held it against the survey
+        'fingerprint', v.statement ->> 'fingerprint') order by o.consumed_at), '[]')
+    from cutter_governance.order_consumption o
+    join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
+        and v.approval_sha256 = o.statement_sha256
+    where o.run_id = p_run_id and o.decision in ('resume', 'acknowledge_drift')
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_outcome(p_run_id text, p_outcome text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+begin
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    if v_run.ended_at is not null or p_outcome not in ('rehearsed', 'skipped') or (v_run.mode <> 'dryrun'
+        and (p_outcome = 'rehearsed' or exists (
+            select from cutter_governance.gate_receipt where run_id = p_run_id and gate = 'IG_cut_leg_a_execute')))
+    then
+        return;
+    end if;
+    update cutter_governance.run set outcome = p_outcome, ended_at = clock_timestamp() where run_id = p_run_id;
+    perform cutter_governance.fn_audit(p_run_id, 'ended', jsonb_build_object('outcome', p_outcome, 'state', v_run.state));
+    perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_pins(p_run_id text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    pins jsonb := '{}';
+    one jsonb;
+begin
+    for one in
+        select r.result -> 'pins' from cutter_governance.gate_receipt r
+        join cutter_governance.gate_catalogue c on c.gate = r.gate
+        where r.run_id = p_run_id and r.sealed_at is not null and not r.rehearsal
+        order by c.ordinal
+    loop
+        pins := pins || coalesce(one, '{}');
+    end loop;
+    return pins;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_register(p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb DEFAULT '{}'::jsonb, p_first_execution_id text DEFAULT NULL::text, p_batch_id text DEFAULT NULL::text, p_amends text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_batch_id is not null and not exists (
+        select from cutter_governance.run where run_id = p_run_id and batch_id = p_batch_id)
+    then
+        return jsonb_build_object('status', 'not_in_batch', 'run_id', p_run_id, 'document_id', p_document_id,
+            'batch_id', p_batch_id);
+    end if;
+    return cutter_governance.fn_run_make(
+        p_run_id, p_document_id, p_mode, p_starter, p_caps, p_first_execution_id, p_batch_id, p_amends);
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_run_resume(p_run_id text, p_statement_sha256 text DEFAULT NULL::text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2219,8 +2251,10 @@ begin
                 return jsonb_build_object('status', 'refused', 'code', 'not_what_was_acknowledged', 'decision', v_needed);
             end if;
         end if;
-        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
-        values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint);
+        insert into cutter_governance.order_consumption (
+            statement_sha256, run_id, decision, approver, fingerprint, stopped_state, stopped_at)
+        values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint, v_run.state,
+            greatest(v_run.state_at, case when latch.stopped then latch.set_at end));
         v_after := cutter_governance.fn_policy_stop(p_run_id);
         if v_needed = 'resume' and (v_after -> 'have')::integer < (v_after -> 'needed')::integer then
             return v_after || jsonb_build_object('state', v_run.state, 'decision', v_needed)
@@ -2283,7 +2317,9 @@ declare
 begin
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     if v_run.ended_at is not null or v_run.state = p_state or (cutter_governance.fn_stop_is_signed(v_run.state)
-        and p_state like 'stopped\_%' and not cutter_governance.fn_stop_is_signed(p_state))
+        and p_state like 'stopped\_%' and (not cutter_governance.fn_stop_is_signed(p_state)
+            -- as a policy's stop it would go on by the approvals that are there already
+            or p_state like 'stopped\_policy\_%'))
     then
         return jsonb_build_object('state', v_run.state);
     end if;
@@ -2518,6 +2554,15 @@ begin
     return jsonb_build_object('status', 'stopped', 'state', v_run.state, 'wrote', exists (
         select from cutter_governance.gate_receipt where run_id = p_run_id and gate = 'IG_cut_leg_a_execute'));
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_stopped_at(p_run_id text) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select greatest(r.state_at, case when l.stopped then l.set_at end)
+    from cutter_governance.run r join cutter_governance.stop_latch l on l.run_id = r.run_id
+    where r.run_id = p_run_id and r.state like 'stopped\_%'
 $$;
 
 CREATE FUNCTION cutter_governance.fn_survey(p_run_id text, p_docprefix text) RETURNS jsonb
@@ -3647,6 +3692,8 @@ CREATE TABLE cutter_governance.order_consumption (
     approver text NOT NULL,
     fingerprint text NOT NULL,
     consumed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    stopped_state text,
+    stopped_at timestamp with time zone,
     CONSTRAINT order_consumption_decision_check CHECK ((decision = ANY (ARRAY['resume'::text, 'void'::text, 'acknowledge_drift'::text, 'reject'::text, 'include_failed'::text])))
 );
 

@@ -8,10 +8,12 @@ import psycopg
 import pytest
 import uuid_utils
 
+from activities.begin import begin_run
 from cutter.batch import registry
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
-from cutter.messages import Mode
+from cutter.gates.catalogue import WorkerRole
+from cutter.messages import BeginInput, Mode, RunInput
 from cutter.registration import mint_run_id
 from starter import known_runs
 from tests.support.batch import queue_yaml
@@ -55,13 +57,25 @@ def test_a_stopped_run_is_open_and_an_ended_one_makes_room(deployment: Deploymen
     assert register(deployment, document_id)["status"] == "registered"
 
 
+def test_a_run_that_its_batch_has_not_made_is_none_of_it(deployment: Deployment) -> None:
+    """What was signed for a batch would else be for whoever starts a workflow that names it."""
+    document_id = deployment.register(law(2))
+    start = BeginInput(
+        run=RunInput(document_id=document_id, mode="live", starter="mallory", batch_id="b"), first_execution_id="e"
+    )
+    with pytest.raises(Refused, match="no run of the batch b, which alone begins its runs") as caught:
+        begin_run(deployment.deps[WorkerRole.CUTTER], start)
+    assert caught.value.code == "STOP_NOT_IN_BATCH"
+    assert deployment.database.value("select count(*) from cutter_governance.run") == 0
+
+
 def test_a_run_says_what_triggered_it_and_one_trigger_starts_one_run(deployment: Deployment) -> None:
     """Seed 003 §1.1: by a person, by Temporal's own client, and in a batch; the database itself refuses a second."""
     first, second, third = (deployment.register(law(2), document_id=f"ICX-{n}") for n in range(3))
     by_hand = register(deployment, first)["run_id"]
     started = register(deployment, second, execution="e1")["run_id"]
     answer = deployment.database.value(
-        "select cutter_governance.fn_run_register(%s, %s, 'live', 'olga', '{}', null, 'b')", (mint_run_id(), third)
+        "select cutter_governance.fn_run_make(%s, %s, 'live', 'olga', '{}', null, 'b', null)", (mint_run_id(), third)
     )
     triggers = {
         run_id: (deployment.run_row(run_id)["trigger_type"], deployment.run_row(run_id)["trigger_ref"])

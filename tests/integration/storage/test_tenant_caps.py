@@ -26,6 +26,7 @@ from tests.support.runs import Deployment, drive, law
 Json = dict[str, Any]
 
 REGISTER = "select cutter_governance.fn_run_register(%s, %s, 'live', 'olga', '{}', null, %s)"
+MAKE = "select cutter_governance.fn_run_make(%s, %s, 'live', 'olga', '{}', null, %s, null)"
 SET = "select cutter_governance.fn_tenant_set(%s, %s, %s, 'olga')"
 OPERATOR = "cutter_operator"
 
@@ -41,8 +42,11 @@ def documents(deployment: Deployment, count: int, tenant: str = "north") -> list
 
 
 def start(deployment: Deployment, document_id: str, batch_id: str | None = None) -> Json:
-    asked = (mint_run_id(), document_id, batch_id)
-    answer: Json = deployment.database.value(REGISTER, asked, role=OPERATOR)
+    if batch_id:
+        # As the batch makes it (fn_batch_item_start), which nobody else may.
+        made: Json = deployment.database.value(MAKE, (mint_run_id(), document_id, batch_id))
+        return made
+    answer: Json = deployment.database.value(REGISTER, (mint_run_id(), document_id, None), role=OPERATOR)
     return answer
 
 

@@ -35,6 +35,8 @@ from tests.campaigns.approval_cases import (
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 ALICE, BOB, STRANGER = "A" * 40, "B" * 40, "C" * 40
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+LATER = NOW - MINUTE + timedelta(seconds=1, microseconds=1)
+"""A moment after what is signed here, by more than the fraction that a signature's own time leaves out."""
 
 
 def approver(name: str, fingerprint: str, **changes: Any) -> Approver:
@@ -334,6 +336,9 @@ REFUSED: list[tuple[str, Case, Callable[[Case], Case], int, str]] = [
     ("request expired this second", GOOD, run(request_expires=NOW), 6, "request_expired"),
     ("request without an end", GOOD, run(request_expires=None), 6, "request_expired"),
     ("revoked", GOOD, run(revoked=True), 6, "revoked"),
+    ("before the stop that it lifts", ORDERS["resume"], run(stopped_at=LATER), 6, "signed_before_the_stop"),
+    ("before the drift", ORDERS["acknowledge_drift"], run(stopped_at=LATER), 6, "signed_before_the_stop"),
+    ("before people ended the first run", batch_case(), run(ended_by_people_at=LATER), 6, "signed_before_the_stop"),
     ("spent", batch_case(), run(consumed_by_another=True), 6, "approval_consumed_before"),
     ("another's name", GOOD, said(approver="bob"), 7, "approver_mismatch"),
     ("the starter", GOOD, run(starter="alice"), 7, "approver_is_starter"),

@@ -99,6 +99,8 @@ def test_a_batch_is_over_although_a_signature_takes_in_what_its_dependency_still
     failed, signed = item("ICX-A", "failed_mark"), item("ICX-B", "failed_mark", included=True, depends_on=["ICX-A"])
     assert steering.decide(view(failed, signed, age=1.0), window=9).starts == ()
     assert steering.summarise(view(failed, signed, age=1.0), attended=True).over
+    waits = item("ICX-A", "awaiting_cut_authorization", queue=steering.REVIEW)
+    assert not steering.summarise(view(waits, signed, age=1.0), attended=False).over, "it may still become law"
     law = {**failed, "state": "closeout_reported", "enacted": True}
     assert steering.decide(view(law, signed, age=1.0), window=9).starts == ("ICX-B",)
     assert not steering.summarise(view(law, signed, age=1.0), attended=True).over

@@ -249,7 +249,9 @@ create table cutter_governance.order_consumption (
     decision text not null check (decision in ('resume', 'void', 'acknowledge_drift', 'reject', 'include_failed')),
     approver text not null,
     fingerprint text not null,
-    consumed_at timestamptz not null default clock_timestamp()
+    consumed_at timestamptz not null default clock_timestamp(),
+    stopped_state text,
+    stopped_at timestamptz
 );
 
 -- What people decided of a policy's stop without a signature, where the signed epoch lets them: each of them once a stop.

@@ -145,10 +145,10 @@ $$;
 
 -- Makes a run, or finds it again by its id or its first execution. A document has one live run at a time: while one is
 -- open, a second is not made, and the answer names the open one; rehearsals write nothing and are not counted. A tenant
--- at one of its caps gets none either: the answer says which, and when to ask again.
-create function cutter_governance.fn_run_register(
-    p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb default '{}',
-    p_first_execution_id text default null, p_batch_id text default null, p_amends text default null)
+-- at one of its caps gets none either: the answer says which, and when to ask again. Nobody calls it directly.
+create function cutter_governance.fn_run_make(
+    p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb, p_first_execution_id text,
+    p_batch_id text, p_amends text)
 returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -199,6 +199,27 @@ begin
     end if;
     return jsonb_build_object('status', 'registered', 'run_id', existing.run_id, 'document_id', existing.document_id,
         'mode', existing.mode, 'state', existing.state, 'caps', existing.caps);
+end
+$$;
+
+-- The same for whoever starts a run. A batch's runs are made by the batch alone (fn_batch_item_start), and found here: what
+-- was signed for a batch is for nobody who merely names it.
+create function cutter_governance.fn_run_register(
+    p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb default '{}',
+    p_first_execution_id text default null, p_batch_id text default null, p_amends text default null)
+returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if p_batch_id is not null and not exists (
+        select from cutter_governance.run where run_id = p_run_id and batch_id = p_batch_id)
+    then
+        return jsonb_build_object('status', 'not_in_batch', 'run_id', p_run_id, 'document_id', p_document_id,
+            'batch_id', p_batch_id);
+    end if;
+    return cutter_governance.fn_run_make(
+        p_run_id, p_document_id, p_mode, p_starter, p_caps, p_first_execution_id, p_batch_id, p_amends);
 end
 $$;
 

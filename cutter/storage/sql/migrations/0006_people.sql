@@ -299,7 +299,9 @@ declare
 begin
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     if v_run.ended_at is not null or v_run.state = p_state or (cutter_governance.fn_stop_is_signed(v_run.state)
-        and p_state like 'stopped\_%' and not cutter_governance.fn_stop_is_signed(p_state))
+        and p_state like 'stopped\_%' and (not cutter_governance.fn_stop_is_signed(p_state)
+            -- as a policy's stop it would go on by the approvals that are there already
+            or p_state like 'stopped\_policy\_%'))
     then
         return jsonb_build_object('state', v_run.state);
     end if;
@@ -477,8 +479,10 @@ begin
                 return jsonb_build_object('status', 'refused', 'code', 'not_what_was_acknowledged', 'decision', v_needed);
             end if;
         end if;
-        insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)
-        values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint);
+        insert into cutter_governance.order_consumption (
+            statement_sha256, run_id, decision, approver, fingerprint, stopped_state, stopped_at)
+        values (verdict.approval_sha256, p_run_id, verdict.decision, verdict.approver, verdict.fingerprint, v_run.state,
+            greatest(v_run.state_at, case when latch.stopped then latch.set_at end));
         v_after := cutter_governance.fn_policy_stop(p_run_id);
         if v_needed = 'resume' and (v_after -> 'have')::integer < (v_after -> 'needed')::integer then
             return v_after || jsonb_build_object('state', v_run.state, 'decision', v_needed)
@@ -499,25 +503,53 @@ begin
 end
 $$;
 
--- The signed documents that let a stopped run go on, and what they stand against as of the time of their verdict: who
--- writes judges them again, since whoever has the reader's password can record a verdict. The epoch is the one that was in
--- force then, whatever the verdict says; `recorded_at` and the state are this database's own.
+-- The signed documents that let a stopped run go on, and what they stand against as of then: who writes judges them again,
+-- since whoever has the reader's password can record a verdict. Epoch, gate, stop and times are this database's own,
+-- whatever the verdict says.
 create function cutter_governance.fn_run_orders(p_run_id text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
     select coalesce(jsonb_agg(jsonb_build_object('kb_id', v.kb_id, 'statement_sha256', o.statement_sha256,
-        'decision', o.decision, 'gate', v.gate, 'recorded_at', v.recorded_at,
+        'decision', o.decision, 'consumed_at', o.consumed_at, 'stopped_state', o.stopped_state,
+        'stopped_at', o.stopped_at,
         'policy_sha256', (select e.sha256 from cutter_governance.policy_epoch e where e.installed_at <= v.recorded_at
             order by e.number desc limit 1),
-        'stopped_state', (select e.body::jsonb ->> 'to_state' from cutter_governance.audit_event e
-            where e.chain = p_run_id and e.kind = 'transition' and e.at <= v.recorded_at order by e.seq desc limit 1),
+        'gate', case when exists (select from cutter_governance.gate_receipt r where r.run_id = p_run_id
+                and r.gate = 'IG_cut_leg_a_execute' and r.sealed_at <= v.recorded_at)
+            then 'SG_lifecycle_authz' else 'SG_cut_authz' end,
         -- fn_run_resume has held it against the survey
         'fingerprint', v.statement ->> 'fingerprint') order by o.consumed_at), '[]')
     from cutter_governance.order_consumption o
     join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
         and v.approval_sha256 = o.statement_sha256
     where o.run_id = p_run_id and o.decision in ('resume', 'acknowledge_drift')
+$$;
+
+-- Since when what stops this run holds; null for one that goes on.
+create function cutter_governance.fn_stopped_at(p_run_id text) returns timestamptz
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select greatest(r.state_at, case when l.stopped then l.set_at end)
+    from cutter_governance.run r join cutter_governance.stop_latch l on l.run_id = r.run_id
+    where r.run_id = p_run_id and r.state like 'stopped\_%'
+$$;
+
+-- When people last stopped, rejected or voided another run of the same document in the same batch: what was signed for the
+-- batch before that is not what they want any more.
+create function cutter_governance.fn_ended_by_people_at(p_run_id text) returns timestamptz
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select max(greatest(
+        (select max(e.at) from cutter_governance.audit_event e where e.chain = other.run_id and e.kind = 'stop'),
+        (select max(o.consumed_at) from cutter_governance.order_consumption o
+         where o.run_id = other.run_id and o.decision in ('reject', 'void'))))
+    from cutter_governance.run r
+    join cutter_governance.run other on other.batch_id = r.batch_id and other.document_id = r.document_id
+        and other.run_id <> r.run_id
+    where r.run_id = p_run_id
 $$;
 
 create function cutter_governance.fn_revocation_record(

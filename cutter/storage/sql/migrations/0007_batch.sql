@@ -231,7 +231,7 @@ begin
         return jsonb_build_object('status', 'busy', 'run_id', other.run_id, 'document_id', p_document_id,
             'mode', other.mode, 'state', other.state);
     end if;
-    answer := cutter_governance.fn_run_register(
+    answer := cutter_governance.fn_run_make(
         p_run_id, p_document_id, v_batch.mode, p_starter, v_batch.caps, null, p_batch_id, newest.run_id);
     if answer ->> 'status' = 'registered' then
         insert into cutter_governance.order_consumption (statement_sha256, run_id, decision, approver, fingerprint)

@@ -19,7 +19,9 @@ select jsonb_build_object(
     'decision_used', exists (select from cutter_governance.approval_consumption c
                              join cutter_governance.approval_request q on q.review_decision_id = c.review_decision_id
                              where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'),
-    'orders', cutter_governance.fn_run_orders(r.run_id))
+    'orders', cutter_governance.fn_run_orders(r.run_id),
+    'stopped_at', cutter_governance.fn_stopped_at(r.run_id),
+    'ended_by_people_at', cutter_governance.fn_ended_by_people_at(r.run_id))
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: approval_document_facts
