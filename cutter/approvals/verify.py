@@ -224,14 +224,14 @@ def _step_6_times(case: _Case) -> Refusal | None:
         return _no("ttl_exceeded", f"the approval would live longer than {life}")
     if _is_answer(said, schema.RUN) and (expected.request_expires is None or expected.request_expires <= expected.now):
         return _no("request_expired", "the request has expired; `cutter orchestrate resume` makes a fresh one")
-    if _signed_before(created, _not_before(said, expected)):
-        return _no(
-            "signed_before_the_stop", "it was signed before people or the run's own limits stopped it: sign anew"
-        )
     if expected.revoked:
         return _no("revoked", "this approval was revoked")
     if expected.consumed_by_another:
         return _no("approval_consumed_before", "another run has used this approval, and each is used once: sign anew")
+    if _signed_before(created, _not_before(said, expected)):
+        return _no(
+            "signed_before_the_stop", "it was signed before people or the run's own limits stopped it: sign anew"
+        )
     return None
 
 
