@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -29,6 +29,7 @@ from activities.gauges import Gauges
 from activities.history import freezing
 from activities.presence import INITIALIZING, SHUTDOWN, Presence
 from activities.table import build_activities, build_batch_activities
+from activities.worker_shutdown import running
 from cutter import __version__, limits, settings
 from cutter.approvals import scratch
 from cutter.build import build_id
@@ -149,13 +150,11 @@ async def serving(
                 workers.append(make_batch_worker(client, deps, executor, interceptors=[counting]))
             else:
                 workers.append(make_worker(client, deps, executor, interceptors=[counting, *interceptors], **changed))
-        for worker in workers:
-            await exits.enter_async_context(worker)
         keeping = asyncio.create_task(presence.keep())
         try:
-            yield presence
+            async with running(workers, presence.busy):
+                yield presence
         finally:
-            await asyncio.gather(*(worker.shutdown() for worker in workers))
             presence.end()
             await keeping
 
@@ -261,8 +260,9 @@ def main() -> int:
 def _leave(code: int) -> NoReturn:
     """A process that used a Temporal client can abort while the interpreter exits; the code would lie."""
     scratch.remove_all()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # a full disk
+            stream.flush()
     os._exit(code)
 
 

@@ -6,6 +6,7 @@ where everything is caught.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -30,13 +31,14 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
             _count(str(getattr(result, "status", "done")))
             return result
         except CutterError as problem:
-            _count(type(problem).__name__.lower())
-            log.warning("activity.refused", activity=name, code=problem.code, kind=type(problem).__name__)
-            raise failure_of(problem) from None
+            raise _refused(name, problem) from None
         except CancelledError:
             # The worker is going down, or the attempt is given up: the engine knows which; it is no bug of the gate.
             raise
         except Exception as problem:
+            lacking = lacking_of(problem)
+            if lacking is not None:
+                raise _refused(name, lacking) from None
             _count("unexpected")
             log.error("activity.unexpected", activity=name, kind=type(problem).__name__, where=_where(problem))
             raise ApplicationError(
@@ -46,6 +48,27 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
             ) from None
 
     return run
+
+
+LACKING = {
+    errno.ENOSPC: "disk", errno.EDQUOT: "disk", errno.EROFS: "disk", errno.EIO: "disk",
+    errno.EMFILE: "files", errno.ENFILE: "files", errno.ENOMEM: "memory",
+}  # fmt: skip
+"""What the worker's machine lacks, by the system's error number: the operator brings it back, then a retry helps."""
+
+
+def lacking_of(problem: BaseException) -> Unavailable | None:
+    """The error of an exhausted machine, None for any other one. Its text could hold a path, so it stays here."""
+    what = LACKING.get(problem.errno or 0) if isinstance(problem, OSError) else None
+    if what is None:
+        return None
+    return Unavailable(f"the worker's machine has no {what} left: {errno.errorcode[problem.errno]}", what=what)  # type: ignore[attr-defined]
+
+
+def _refused(name: str, problem: CutterError) -> ApplicationError:
+    _count(type(problem).__name__.lower())
+    log.warning("activity.refused", activity=name, code=problem.code, kind=type(problem).__name__)
+    return failure_of(problem)
 
 
 def _count(outcome: str) -> None:

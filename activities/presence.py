@@ -62,11 +62,15 @@ class Presence:
         finally:
             self._used[queue] -= 1
 
+    def busy(self) -> bool:
+        """True while an activity runs here."""
+        return self._used.total() > 0
+
     async def keep(self) -> None:
         """Beat until `end` is called."""
         while not self._over.is_set():
             worked, self._worked = self._worked, False
-            await self.say(BUSY if worked or self._used.total() else IDLE)
+            await self.say(BUSY if worked or self.busy() else IDLE)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._over.wait(), self._seconds)
 

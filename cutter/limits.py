@@ -43,6 +43,18 @@ FAILURE_BUDGET_A_RUN = 6
 LOST_WORKERS_A_GATE = 20
 """Attempts of one gate that died with their worker; more means the gate itself kills workers."""
 
+LOST_WORKER_DELAYS_SECONDS = (1, 5, 15, 30)
+"""Pause before an attempt that died with its worker is tried again. A fault that fails every attempt at once would
+otherwise use up all tries within a second."""
+
+OUTAGE_LOOK_SECONDS = 30
+"""A run that met an outage and could not record its stop in PostgreSQL tries to record it again after this time."""
+
+OUTAGE_LOOK_SECONDS_MAX = 3_600
+OUTAGE_LOOK_PART = 10
+"""Later tries follow after a tenth of the time that the outage has lasted, but at most after the maximum: the record
+follows soon after the outage ends, and a long outage costs few events."""
+
 BACKUPS_A_GATE = 3
 """Backups that grew stale before leg A could start, before the run stops: one takes longer than it may be old."""
 
@@ -189,6 +201,13 @@ WORKER_START_SECONDS = 60
 
 WORKER_STOP_SECONDS = 30
 """A worker's orderly end before it is killed; a gate that was running is taken up again by the next worker."""
+
+SHUTDOWN_IDLE_SECONDS = 20
+"""A worker that was told to stop leaves after nothing has run in it for this long, even if the server never answers its
+open polls. It covers the report of the last activity's result."""
+
+SHUTDOWN_LOOK_SECONDS = 0.5
+"""Time between two looks whether a worker's shutdown is over."""
 
 DISK_FREE_MIN_BYTES = 1_024 * MIB
 """Below this free space nothing is started: a database that meets a full disk stops in the middle of things."""

@@ -48,6 +48,7 @@ class Caps:
     ttl_lifecycle_seconds: float = limits.TTL_SG2_HOURS * 3600
     backup_max_age_seconds: float = limits.BACKUP_MAX_AGE_MINUTES * 60
     lane_wait_seconds: float = limits.LANE_WAIT_SECONDS
+    outage_look_seconds: float = limits.OUTAGE_LOOK_SECONDS
 
     def __post_init__(self) -> None:
         _few(self.soft_seconds, self.retry_delays_seconds)
@@ -55,7 +56,7 @@ class Caps:
         spans = (
             *self.soft_seconds.values(), self.hard_seconds, self.heartbeat_seconds, *self.retry_delays_seconds,
             self.worker_wait_seconds, self.ttl_cut_seconds, self.ttl_lifecycle_seconds, self.backup_max_age_seconds,
-            self.lane_wait_seconds,
+            self.lane_wait_seconds, self.outage_look_seconds,
         )  # fmt: skip
         if not self.retry_delays_seconds or not all(0 < span <= limits.CAP_SECONDS_MAX for span in spans):
             raise ValueError("a span of time that no timer could hold")

@@ -31,6 +31,7 @@ def caps_of(settings: Settings) -> Caps:
         ttl_lifecycle_seconds=settings.ttl_sg2_hours * 3600,
         backup_max_age_seconds=settings.backup_max_age_minutes * 60,
         lane_wait_seconds=settings.lane_wait_seconds,
+        outage_look_seconds=settings.outage_look_seconds,
     )
 
 

@@ -125,6 +125,11 @@ class Settings(BaseSettings):
         limits.BACKUP_MAX_AGE_MINUTES, le=limits.BACKUP_MAX_AGE_MINUTES, description="A backup is stale after this"
     )
     lane_wait_seconds: Seconds = Field(limits.LANE_WAIT_SECONDS, le=60, description="Between tries for the write lane")
+    outage_look_seconds: Seconds = Field(
+        limits.OUTAGE_LOOK_SECONDS,
+        le=limits.OUTAGE_LOOK_SECONDS_MAX,
+        description="Before a run that met an outage tries again to record its stop in PostgreSQL",
+    )
 
     slack_channel: str | None = Field(
         None,

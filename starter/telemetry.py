@@ -5,9 +5,11 @@ Metrics are off, then on loopback, unless a setting says otherwise; nothing of i
 
 from __future__ import annotations
 
+import io
+import json
 import logging
 import sys
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, Processor
@@ -64,6 +66,32 @@ def _logging() -> LoggingConfig:
     )
 
 
+class LogStream(io.TextIOBase):
+    """A stream for log lines that never fails its caller: a full disk loses lines, not work.
+
+    The first line that can be written again is preceded by one that says how many were lost.
+    """
+
+    def __init__(self, target: TextIO) -> None:
+        self._target = target
+        self._lost = 0
+
+    def write(self, text: str, /) -> int:
+        """Write the text, or count it as lost."""
+        try:
+            if self._lost:
+                self._target.write(json.dumps({"event": "log.lost", "lines": self._lost, "level": "warning"}) + "\n")
+            self._target.write(text)
+            self._target.flush()
+            self._lost = 0
+        except (OSError, ValueError):  # ValueError: the stream was closed
+            self._lost += 1
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing: each write is flushed."""
+
+
 def configure_logs(settings: Settings, **bound: str) -> None:
     """Every line that this process logs, the SDK's and other libraries' too, as JSON or as text; `bound` is on each."""
 
@@ -73,13 +101,16 @@ def configure_logs(settings: Settings, **bound: str) -> None:
     shared: list[Processor] = [
         bind, structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)
     ]  # fmt: skip
-    json = settings.log_format == "json"
-    last: Processor = structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=False)
-    structlog.configure(processors=[*shared, last])
+    as_json = settings.log_format == "json"
+    last: Processor = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
+    lines = LogStream(sys.stdout)
+    structlog.configure(
+        processors=[*shared, last], logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, lines))
+    )
     others = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[*shared, structlog.stdlib.add_logger_name, structlog.processors.format_exc_info],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
     )
-    handler = logging.StreamHandler(sys.stdout)
+    handler = logging.StreamHandler(lines)
     handler.setFormatter(others)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

@@ -90,9 +90,12 @@ def word(text: str) -> str:
 
 async def control(
     name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER,
-    queue: str = "", seconds: float = CONTROL_SECONDS,
+    queue: str = "", seconds: float = CONTROL_SECONDS, tries: int = limits.RETRIES_A_GATE + 1,
 ) -> Result:  # fmt: skip
-    """Run a control activity; idempotent, so a lost worker or an outage is tried again. Raises Away or Broken."""
+    """Run a control activity; idempotent, so a lost worker or an outage is tried again. Raises Away or Broken.
+
+    `tries` bounds the tries. No try follows another without a pause.
+    """
     failures = 0
     while True:
         try:
@@ -121,14 +124,14 @@ async def control(
         if kind == "worker":
             raise Away(what, reason)
         failures += 1
-        again = decide(attempts=failures, failures=failures, budget=_budget(caps), terminal=kind == "broken")
+        budget = _budget(caps, tries, lost=kind == "lost")
+        again = decide(attempts=failures, failures=failures, budget=budget, terminal=kind == "broken")
         if isinstance(again, Denied):
             if again.code is Denial.TERMINAL:
                 raise Broken(what, reason)
             raise Away(what, f"{again.code}: {reason}")
-        if kind == "unavailable":
-            pause = again.seconds(workflow.random().random())
-            await workflow.sleep(timedelta(seconds=pause), summary=f"{name}: {what} is away, try {failures + 1}")
+        pause = again.seconds(workflow.random().random())
+        await workflow.sleep(timedelta(seconds=pause), summary=f"{name}: {what} is away, try {failures + 1}")
 
 
 async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
@@ -141,7 +144,13 @@ async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
     return verdict
 
 
-def _budget(caps: Caps) -> RetryBudget:
+def lost_worker_delays(caps: Caps) -> tuple[float, ...]:
+    """Pauses after attempts that died with their worker; none is longer than a retry's."""
+    longest = max(caps.retry_delays_seconds)
+    return tuple(min(one, longest) for one in limits.LOST_WORKER_DELAYS_SECONDS)
+
+
+def _budget(caps: Caps, tries: int, *, lost: bool) -> RetryBudget:
     """A control activity is bounded by its own tries alone."""
-    tries = limits.RETRIES_A_GATE + 1
-    return RetryBudget(max_attempts=tries, max_failures=tries, delays_seconds=caps.retry_delays_seconds)
+    delays = lost_worker_delays(caps) if lost else caps.retry_delays_seconds
+    return RetryBudget(max_attempts=tries, max_failures=tries, delays_seconds=delays)

@@ -137,9 +137,11 @@ class DocumentRun(Passage):
             raise Ended(await self.close(seen.state, outcome=outcome))
 
     async def _registered(self, first: BeginInput) -> RunView:
+        """The run as the database has it. Its caps are known only then, so an outage is shown after two tries."""
+        asks = "ask the database for the run"
         while True:
             try:
-                return await control("begin_run", first, RunView, self.caps, summary="ask the database for the run")
+                return await control("begin_run", first, RunView, self.caps, summary=asks, tries=2)
             except Away as problem:
                 await self._outage(f"stopped_unavailable_{problem.what}", str(problem), registered=False)
             except Broken as problem:

@@ -31,6 +31,9 @@ with workflow.unsafe.imports_passed_through():
     from workflows.control import Away, Broken, control
     from workflows.mailbox import Mailbox
 
+ESCALATE = "escalate"
+"""The activity that records a stop in PostgreSQL."""
+
 PARKED_AFTER = timedelta(days=30)
 """A stopped run's workflow closes after this; the run stays stopped and `cutter orchestrate resume` starts it again."""
 
@@ -108,11 +111,15 @@ class Holding(Mailbox):
     async def hold(self, state: str, reason: str, gate: str) -> NoReturn:
         """Record a stop, wait for what resumes it, then go on. A stop that the database does not share is none."""
         self.board.gate, self.board.request = "", None
-        done = await self.escalate(state, reason, gate)
+        await self._wait_as_recorded(await self.escalate(state, reason, gate), reason)
+
+    async def _wait_as_recorded(self, done: StateView, reason: str) -> NoReturn:
+        """Wait for what resumes a run whose stop PostgreSQL has recorded, or was asked to record."""
         if done.code == "not_so":
             raise Astray
         if view.is_terminal(done.state):
             raise Ended(await self.close(done.state, reason=reason))
+        self._note(done)
         self.board.state = done.state
         await self.wait_for_resume()
         raise Again
@@ -239,18 +246,22 @@ class Holding(Mailbox):
         self, name: str, argument: Any, result: type[Any], summary: str, role: WorkerRole = WorkerRole.CUTTER
     ) -> Any:
         """A control activity; an outage stops the run in view of people, who resume it when it is over."""
+        records = name == ESCALATE
         while True:
             try:
                 return await control(name, argument, result, self.caps, summary=summary, role=role)
             except Away as problem:
-                await self._outage(f"stopped_unavailable_{problem.what}", str(problem))
+                await self._outage(f"stopped_unavailable_{problem.what}", str(problem), records=records)
             except Broken as problem:
-                await self._outage("stopped_unavailable_worker_error", f"{name}: {problem.code} {problem}")
+                reason = f"{name}: {problem.code} {problem}"
+                await self._outage("stopped_unavailable_worker_error", reason, records=records)
 
-    async def _outage(self, state: str, reason: str, *, registered: bool = True) -> None:
-        """Wait until people resume it. What the step was for is not done, so a stop need not wait for that.
+    async def _outage(self, state: str, reason: str, *, registered: bool = True, records: bool = False) -> None:
+        """Wait until people resume it, and record the stop in PostgreSQL as soon as that is possible.
 
-        A run may be over since, which the database says; and before that has registered it, nothing can stop it.
+        What the step was for is not done, so a stop need not wait for that. A run may be over since, which the database
+        says. The step itself is tried again where no stop is left to record: before the database has registered the
+        run, while the run is stopped already, and for a step that `records` a stop.
         """
         board = self.board
         before, board.state = board.state, state
@@ -258,16 +269,13 @@ class Holding(Mailbox):
         board.note = f"cutter orchestrate resume --document-id {board.document_id}"
         self.show()
         self.filter_by()
-        try:
-            await workflow.wait_condition(
-                lambda: (
-                    self._asked_to_resume() or self._told_to_look(registered) or (registered and self._told_to_stop())
-                ),
-                timeout=PARKED_AFTER,
-                timeout_summary="parked",
-            )
-        except TimeoutError:
-            raise Ended(self.result(state, outcome="parked", reason=reason)) from None
+        began = workflow.now()
+        while not await self._told(registered, workflow.now() - began):
+            if workflow.now() - began >= PARKED_AFTER:
+                raise Ended(self.result(state, outcome="parked", reason=reason))
+            if records or not registered or before.startswith("stopped_"):
+                break
+            await self._record_outage(state, reason)
         board.state, board.note = before, ""
         looks = self._told_to_look(registered)
         if registered and not looks and not self._asked_to_resume() and self.box.stop is not None:
@@ -278,6 +286,31 @@ class Holding(Mailbox):
             raise Astray
         self.show()
         self.filter_by()
+
+    async def _told(self, registered: bool, lasted: timedelta) -> bool:
+        """Wait for an order during an outage that has lasted so long; False when it is time to look again."""
+        after = max(self.caps.outage_look_seconds, lasted.total_seconds() / limits.OUTAGE_LOOK_PART)
+        try:
+            await workflow.wait_condition(
+                lambda: (
+                    self._asked_to_resume() or self._told_to_look(registered) or (registered and self._told_to_stop())
+                ),
+                timeout=timedelta(seconds=min(after, limits.OUTAGE_LOOK_SECONDS_MAX)),
+                timeout_summary="look whether the outage is over",
+            )
+        except TimeoutError:
+            return False
+        return True
+
+    async def _record_outage(self, state: str, reason: str) -> None:
+        """Record the stop, then wait for what resumes the run. Returns when PostgreSQL still cannot be told."""
+        order = EscalateInput(run_id=self.board.run_id, state=state, reason=reason[: limits.REASON_CHARACTERS_MAX])
+        summary = f"SG_3: {state}"
+        try:
+            done = await control(ESCALATE, order, StateView, self.caps, summary=summary, tries=1)
+        except (Away, Broken):
+            return
+        await self._wait_as_recorded(done, reason)
 
     def _answer_resume(self) -> None:
         letter = next((one for one in self.box.letters if one.kb_id is None), None)
@@ -301,11 +334,14 @@ class Holding(Mailbox):
         """SG_3: record the stop or failure and write its stop-route report. `not_so`: the database knows better."""
         short = reason[: limits.REASON_CHARACTERS_MAX]
         order = EscalateInput(run_id=self.board.run_id, state=state, reason=short, gate=gate)
-        done: StateView = await self.control("escalate", order, StateView, f"SG_3: {state}")
+        done: StateView = await self.control(ESCALATE, order, StateView, f"SG_3: {state}")
+        self._note(done)
+        return done
+
+    def _note(self, done: StateView) -> None:
         if done.kb_doc_id:
             self.board.documents["SG_failure_escalation"] = done.kb_doc_id
         self.board.note = done.next_command
-        return done
 
     async def fail(self, state: str, reason: str, gate: str) -> NoReturn:
         """End a run that a gate has refused. Only the database fails a run: a mere claim sends us back to look."""

@@ -16,15 +16,9 @@ with workflow.unsafe.imports_passed_through():
     from cutter.lifecycle.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import GateInput, GateOutcome
     from workflows import options
-    from workflows.control import away_from, reason_of, understood
+    from workflows.control import away_from, lost_worker_delays, reason_of, understood
     from workflows.holding import Astray, Holding
     from workflows.inbox import StopOrder
-
-
-LOST_WORKERS = RetryBudget(
-    max_attempts=limits.LOST_WORKERS_A_GATE + 1, max_failures=limits.LOST_WORKERS_A_GATE + 1, delays_seconds=(0,)
-)
-"""Attempts that died with their worker are tried again at once: another worker took them up."""
 
 
 @dataclass(slots=True)
@@ -152,11 +146,18 @@ class Passage(Holding):
 
     async def _lost(self, gate: Gate, why: str, what: str, tries: Tries) -> None:
         tries.lost += 1
-        decision = decide(attempts=tries.lost, failures=tries.lost, budget=LOST_WORKERS)
+        decision = decide(attempts=tries.lost, failures=tries.lost, budget=self._lost_workers())
         if isinstance(decision, Denied):
             reason = f"{decision.code}: {gate.name}: {why}, {tries.lost} times"
             await self.hold(f"stopped_unavailable_{what}", reason, gate.name)
         self.board.retry(f"{gate.name}: {why}, tried again")
+        seconds = decision.seconds(workflow.random().random())
+        await self.pause(seconds, f"{gate.name}: {why}, try {tries.lost + 1}")
+
+    def _lost_workers(self) -> RetryBudget:
+        """Attempts that died with their worker: another worker takes the next one."""
+        most = limits.LOST_WORKERS_A_GATE + 1
+        return RetryBudget(max_attempts=most, max_failures=most, delays_seconds=lost_worker_delays(self.caps))
 
     async def _unavailable(self, gate: Gate, what: str, reason: str, tries: Tries, again: float | Denied) -> None:
         tries.failures += 1

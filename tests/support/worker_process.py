@@ -10,7 +10,7 @@ from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from cutter.gates.catalogue import WorkerRole
 from tests.support.stack import Stack
@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @asynccontextmanager
-async def worker_process(stack: Stack, role: WorkerRole, **environment: str) -> AsyncIterator[Process]:
+async def worker_process(
+    stack: Stack, role: WorkerRole, *, stdout: int | IO[Any] = asyncio.subprocess.PIPE, **environment: str
+) -> AsyncIterator[Process]:
     """The process, ready; its log is its standard output. It is killed at the end if it is still there."""
     deps = stack.deps(role)
     for pool in deps.pools.values():
@@ -32,7 +34,7 @@ async def worker_process(stack: Stack, role: WorkerRole, **environment: str) -> 
     }  # fmt: skip
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("CUTTER_", "TEMPORAL_"))}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "worker.py", "--role", role.value, cwd=ROOT, stdout=asyncio.subprocess.PIPE,
+        sys.executable, "worker.py", "--role", role.value, cwd=ROOT, stdout=stdout,
         env={**plain, **{name: str(value) for name, value in ours.items()}},
     )  # fmt: skip
     try:

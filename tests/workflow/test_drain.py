@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cutter.gates.catalogue import WorkerRole
+from tests.support.relay import relay
 from tests.support.stack import THREE_UNITS, Run, Stack
 from tests.support.temporal import until
 from tests.support.worker_process import said, worker_process
@@ -42,6 +43,18 @@ def worker_moves(stack: Stack) -> list[Any]:
         " where chain = 'workers' and body::jsonb ->> 'entity_id' like 'exec-%'"
     )
     return moves or []
+
+
+async def test_it_leaves_in_bounded_time_while_the_server_answers_nothing(stack: Stack) -> None:
+    async with relay(stack.settings.temporal_address or "") as server:
+        environment = {"CUTTER_TEMPORAL_ADDRESS": server.address}
+        async with worker_process(stack, WorkerRole.EXEC, **environment) as leaving:
+            await said(leaving, "worker.ready")
+            server.freeze()
+            leaving.send_signal(signal.SIGTERM)
+            await said(leaving, "worker.shutdown_abandoned")
+            assert await asyncio.wait_for(leaving.wait(), 60) == 0
+    assert worker_moves(stack)[-1] == "shutdown"
 
 
 async def test_it_finishes_what_it_runs_and_takes_nothing_more(stack: Stack) -> None:

@@ -7,6 +7,8 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from psycopg import sql
@@ -14,6 +16,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
+from activities.worker_shutdown import running
 from cutter import limits
 from cutter.approvals import schema
 from cutter.gates.catalogue import WorkerRole
@@ -24,6 +27,7 @@ from starter import orchestrate, orders
 from starter.client import connect
 from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
+from tests.support.worker_process import worker_process
 from workflows import options
 from workflows.control import CONTROL_SECONDS
 
@@ -181,6 +185,51 @@ async def test_a_database_that_is_away_is_retried_in_sight_then_the_run_stops(st
         judged = [one.start_to_close_timeout.seconds for one in scheduled if one.activity_type.name == "judge_approval"]
         assert len(judged) > limits.RETRIES_A_GATE
         assert set(judged) == {CONTROL_SECONDS}, "a try after an outage has as much time as the first"
+
+
+@changed(outage_look_seconds=0.2)
+async def test_a_stop_that_could_not_be_recorded_is_recorded_after_the_outage(stack: Stack) -> None:
+    losing = Losing("open_request", "escalate")
+    async with stack.workers(interceptors=[losing]):
+        run = await stack.start()
+        await run.until_shown(LOST)
+        assert (await run.state()) == "grants_probed", "PostgreSQL does not know of the stop yet"
+        losing.names.remove("escalate")
+        seen = await run.until_state(LOST)
+        assert "max_attempts_exhausted" in seen["run"]["last_error"]["reason"]
+        status = await run.status()
+        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        losing.names.clear()
+        assert (await run.resume())["status"] == "accepted"
+        await run.until_requested(CUT)
+
+
+@changed(outage_look_seconds=0.2, retry_delays_seconds=(0.05,))
+async def test_workers_whose_log_cannot_be_written_go_on_and_record_why_they_stop(stack: Stack) -> None:
+    """Each line of the log fails as it does on a full disk."""
+    with Path("/dev/full").open("w") as full:
+        away = {"CUTTER_APPROVERS_DIR": str(stack.settings.state / "no-approvers")}
+        async with stack.workers(WorkerRole.EXEC, WorkerRole.VERIFY):
+            async with worker_process(stack, WorkerRole.CUTTER, stdout=full, **away):
+                run = await stack.start()
+                await run.until_state("stopped_unavailable_approvers")
+            async with worker_process(stack, WorkerRole.CUTTER, stdout=full):
+                assert (await run.resume())["status"] == "accepted"
+                await run.until_requested(CUT)
+
+
+async def test_every_retry_of_a_control_activity_follows_a_pause(stack: Stack) -> None:
+    losing = Losing("open_request")
+    async with stack.workers(interceptors=[losing]):
+        run = await stack.start()
+        await run.until_shown(LOST)
+    events = [event.WhichOneof("attributes") or "" for event in (await run.handle.fetch_history()).events]
+    moves = [
+        one for one in events if one.startswith(("activity_task_failed", "activity_task_scheduled", "timer_fired"))
+    ]
+    after_failure = [second for first, second in pairwise(moves) if first.startswith("activity_task_failed")]
+    assert len(after_failure) >= limits.RETRIES_A_GATE
+    assert not any(one.startswith("activity_task_scheduled") for one in after_failure)
 
 
 async def test_a_run_that_met_an_outage_before_it_was_registered_goes_on_by_the_command_it_shows(stack: Stack) -> None:
@@ -380,14 +429,12 @@ async def test_a_worker_that_stops_beating_is_noticed_and_another_one_takes_the_
                 await connect(stack.settings), task_queue=options.TASK_QUEUES[WorkerRole.EXEC], activities=[hangs],
                 activity_executor=executor, max_concurrent_activities=1, graceful_shutdown_timeout=timedelta(0),
             )  # fmt: skip
-            serving = asyncio.ensure_future(dead.run())
-            run = await stack.start()
-            await run.approve(CUT)
-            await until(lambda: asyncio.to_thread(taken.is_set), what="the hanging worker has it")
-            async with stack.workers(WorkerRole.EXEC):
-                await run.approve(LIFECYCLE)
-                assert (await run.result()).state == "closeout_reported"
-            release.set()
-            await dead.shutdown()
-            await serving
+            async with running([dead], lambda: False):
+                run = await stack.start()
+                await run.approve(CUT)
+                await until(lambda: asyncio.to_thread(taken.is_set), what="the hanging worker has it")
+                async with stack.workers(WorkerRole.EXEC):
+                    await run.approve(LIFECYCLE)
+                    assert (await run.result()).state == "closeout_reported"
+                release.set()
         assert len((await run.sidecar())["consumptions"]) == 2

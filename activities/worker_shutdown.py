@@ -1,0 +1,74 @@
+"""IO: running Temporal workers, and ending them in bounded time.
+
+After a shutdown the SDK waits until the server has answered its open polls. A server that is frozen, cut off or lost
+such a poll never answers, and the SDK waits without a limit. So we stop waiting after nothing has run here for a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+
+import structlog
+from temporalio.worker import Worker
+
+from cutter import limits
+
+log = structlog.get_logger()
+
+
+@asynccontextmanager
+async def running(workers: Sequence[Worker], busy: Callable[[], bool]) -> AsyncIterator[None]:
+    """Run the workers while the block runs, then finish their activities and end.
+
+    `busy` says whether an activity runs here now. A worker that fails cancels the block, and its error is raised.
+    """
+    block = asyncio.current_task()
+    assert block is not None
+    failures: list[BaseException] = []
+    ending = False
+
+    async def run(worker: Worker) -> None:
+        try:
+            await worker.run()
+        except Exception as problem:
+            failures.append(problem)
+            if not ending:
+                block.cancel()
+
+    tasks = [asyncio.create_task(run(worker)) for worker in workers]
+    try:
+        yield
+    except asyncio.CancelledError:
+        if failures:
+            raise failures[0] from None
+        raise
+    finally:
+        ending = True
+        if not await ended(workers, busy):
+            log.warning("worker.shutdown_abandoned", after_idle_seconds=limits.SHUTDOWN_IDLE_SECONDS)
+        await _cancelled(tasks)
+
+
+async def ended(workers: Sequence[Worker], busy: Callable[[], bool]) -> bool:
+    """Shut the workers down. False if the SDK still waits after nothing has run for SHUTDOWN_IDLE_SECONDS."""
+    over = asyncio.gather(*(worker.shutdown() for worker in workers))
+    idle = 0.0
+    while not over.done() and idle < limits.SHUTDOWN_IDLE_SECONDS:
+        await asyncio.wait([over], timeout=limits.SHUTDOWN_LOOK_SECONDS)
+        idle = 0.0 if busy() else idle + limits.SHUTDOWN_LOOK_SECONDS
+    if over.done():
+        return True
+    over.cancel()
+    return False
+
+
+async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        if not task.done():
+            # A worker that was shut down ends by itself; this one is stuck in a poll.
+            await asyncio.wait([task], timeout=limits.SHUTDOWN_LOOK_SECONDS)
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
