@@ -1,4 +1,4 @@
-"""IO: end a run that writes nothing: a rehearsal, or a version that is law already."""
+"""IO: end a run that writes nothing: a rehearsal, or a run of a version that is enacted already."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cutter.storage.gate_transaction import call
 
 
 def finish_run(deps: Deps, input: FinishInput) -> StateView:
-    """Record the outcome that an attempt of a gate has had; the state stays where it is. Else `not_so`."""
+    """Record the outcome that an attempt of a gate has had; any other one is `not_so`."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))
         if not any(attempt["outcome"] == input.outcome for attempt in sidecar["attempts"]):

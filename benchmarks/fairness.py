@@ -26,10 +26,11 @@ from temporalio.client import Client
 
 from cutter.batch import registry
 from cutter.batch.registry import Options
+from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage.pools import connect as connect_database
-from starter import batches, demo, source
+from starter import batches, demo, runs, source
 from starter.client import connect
 from starter.known_runs import OPERATOR
 from tests.support.batch import queue_yaml
@@ -113,7 +114,7 @@ class Fairness:
         for batch_id in (*mine, *others):
             batches.halt(self.settings, batch_id, "cancel", "measured")
         for batch_id in (*mine, *others):
-            await (await batches.start(self.client, batch_id, "bench")).result()
+            await runs.result_of(await batches.start(self.client, batch_id, "bench"), BatchResult)
         while self._rows(OPEN)[0][0]:
             await asyncio.sleep(0.1)
         return found

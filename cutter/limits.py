@@ -43,7 +43,10 @@ FAILURE_BUDGET_A_RUN = 6
 LOST_WORKERS_A_GATE = 20
 """Attempts of one gate that died with their worker; more means the gate itself kills workers."""
 
-LOST_WORKER_DELAYS_SECONDS = (1, 5, 15, 30)
+STILL_SECONDS = 300
+"""A run that waits for nobody and has not moved for so long is shown with `cutter reconcile` as its next command."""
+
+LOST_WORKER_DELAYS_SECONDS = (1, 2, 5, 10)
 """Pause before an attempt that died with its worker is tried again. A fault that fails every attempt at once would
 otherwise use up all tries within a second."""
 
@@ -192,6 +195,12 @@ DOWNLOAD_STALL_SECONDS = 15
 
 TEMPORAL_START_SECONDS = 90
 """Until a local Temporal server answers; 2 to 4 s are usual."""
+
+TEMPORAL_ASK_SECONDS = 1.0
+"""Between two questions to a Temporal server that does not answer yet."""
+
+RECONCILE_MINUTES = 10
+"""Between two looks of the reconciler's schedule that `cutter up` makes."""
 
 TEMPORAL_STOP_SECONDS = 15
 """A local server's end; what it had acknowledged is on disk, so killing it after this loses nothing."""

@@ -73,6 +73,12 @@ class RunInput:
     source_uri: str | None = None
     batch_id: str | None = None
     amends: str | None = None
+    active_seconds: float = 0.0
+    """Counted against the hard cap by the execution before, of a run that went on in a new one."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.active_seconds <= limits.CAP_SECONDS_MAX:
+            raise ValueError("active_seconds: a span of time from 0 to a month")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,6 +366,8 @@ class Reconciled:
 
     marked: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+    """Runs that wait out an outage in Temporal, of which PostgreSQL had no record; they were told to record it."""
     batches_without_workflow: tuple[str, ...] = ()
     left_alone: int = 0
     documents_put: int = 0

@@ -71,6 +71,7 @@ def _all(settings: Settings) -> Iterator[Check]:
     yield policy(settings)
     for role in WorkerRole:
         yield process(workers.service_name(settings, role), known)
+    yield runs(settings)
     yield disk(settings)
     yield keys(settings)
 
@@ -167,6 +168,26 @@ def migrations(settings: Settings) -> Check:
     if waiting:
         return Check(name="migrations", verdict=Verdict.BAD, found=f"{len(waiting)} waiting", remedy="cutter migrate")
     return Check(name="migrations", verdict=Verdict.OK, found="up to date")
+
+
+def runs(settings: Settings) -> Check:
+    """Whether each open run that waits for nobody still moves; off while the database is."""
+    if database(settings).verdict is not Verdict.OK:
+        return Check(name="runs", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
+    from cutter.storage.pools import connect
+    from cutter.storage.queries import query
+
+    try:
+        with connect(settings, "cutter_operator") as connection:
+            asked = {"run_id": None, "seconds": limits.STILL_SECONDS}
+            still = [str(row[1]) for row in connection.execute(query("still_runs"), asked).fetchall()]
+    except (psycopg.Error, CutterError):
+        return Check(name="runs", verdict=Verdict.BAD, found="the database does not say", remedy="cutter migrate")
+    if still:
+        named = ", ".join(still[:3]) + (" …" if len(still) > 3 else "")
+        found = f"{len(still)} without a move for {limits.STILL_SECONDS // 60} minutes: {named}"
+        return Check(name="runs", verdict=Verdict.BAD, found=found, remedy="cutter reconcile")
+    return Check(name="runs", verdict=Verdict.OK, found="each open run moves or waits for a person")
 
 
 def policy(settings: Settings) -> Check:

@@ -19,7 +19,7 @@ from cutter.approvals.gpg import Gpg
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.evidence.offline import FAILED, NOT_CHECKED, OK
 from cutter.evidence.run_view import short_time
-from cutter.messages import RunInput
+from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
@@ -126,7 +126,7 @@ async def _story(settings: Settings, home: Path, law: Path) -> str:
             kb_id = _sign(settings, signer, run_id, seen["request"])
             say(f"{gate}: signed, {_signal(settings, document_id, kb_id)}")
             await _await_consumed(settings, run_id, gate)
-        await handle.result()
+        await runs.result_of(handle, RunResult)
     return run_id
 
 

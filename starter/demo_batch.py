@@ -16,12 +16,13 @@ from rich.console import Console
 from cutter.batch import registry
 from cutter.batch.registry import Options
 from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
-from starter import batch_status, batches, sitting, source
+from starter import batch_status, batches, runs, sitting, source
 from starter.batch_watch import until_people_or_end
 from starter.client import connect
 from starter.known_runs import OPERATOR
@@ -122,7 +123,7 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
 async def _ended(settings: Settings, batch_id: str) -> None:
     """The workflow ends after its folder is written."""
     client = await connect(settings)
-    await client.get_workflow_handle(f"batch/{batch_id}").result()
+    await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
 
 
 def _row(one: Json) -> Json:

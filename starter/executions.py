@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from starter.runs import unanswered
@@ -25,6 +25,8 @@ class Execution:
     execution_id: str
     first_execution_id: str
     run_id: str | None
+    shown: str = ""
+    """The state that the workflow shows by its search attribute; "" before it has shown any."""
 
     def is_of(self, run_id: str, first_execution_id: str | None) -> bool:
         """True when this is the workflow of that run."""
@@ -38,7 +40,8 @@ class Execution:
 async def open_execution(client: Client, document_id: str) -> Execution | None:
     """The document's open workflow, or None. Raises Unavailable."""
     workflow_id = options.document_workflow_id(document_id)
-    if not await is_open(client, workflow_id):
+    seen = await _open(client, workflow_id)
+    if seen is None:
         return None
     handle = client.get_workflow_handle(workflow_id)
     try:
@@ -50,6 +53,7 @@ async def open_execution(client: Client, document_id: str) -> Execution | None:
                     execution_id=started.original_execution_run_id,
                     first_execution_id=started.first_execution_run_id,
                     run_id=await _run_id(client, started.input.payloads),
+                    shown=seen.typed_search_attributes.get(options.STATE, ""),
                 )
             break
     except RPCError as problem:
@@ -66,13 +70,17 @@ async def open_execution_of(client: Client, run: dict[str, Any]) -> Execution | 
 
 async def is_open(client: Client, workflow_id: str) -> bool:
     """True while a workflow of that id runs."""
+    return await _open(client, workflow_id) is not None
+
+
+async def _open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
     try:
         seen = await client.get_workflow_handle(workflow_id).describe()
     except RPCError as problem:
         if problem.status is RPCStatusCode.NOT_FOUND:
-            return False
+            return None
         raise unanswered(problem) from None
-    return seen.status is not None and seen.status.name == "RUNNING"
+    return seen if seen.status is WorkflowExecutionStatus.RUNNING else None
 
 
 async def tell(client: Client, run: dict[str, Any], kind: str, reason: str) -> tuple[bool, str]:

@@ -4,6 +4,8 @@ A workflow that was terminated, failed, timed out or lost with Temporal's data r
 that it is not over. Such a run is marked `stopped_terminated`, from where one command resumes it. A run whose workflow
 is open is never touched, and a run that is stopped already keeps its own reason, which may need a signature.
 
+An open workflow may wait out an outage of which PostgreSQL has no record yet: the workflow is told to record it now.
+
 `cutter reconcile` does this when it is typed, the activity `reconcile` whenever its Temporal schedule asks.
 """
 
@@ -30,11 +32,14 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
 from starter import reconcile_batches
-from starter.executions import is_open, open_execution_of, tell
+from starter.executions import Execution, is_open, open_execution_of, tell
 from starter.runs import resume
 
 START_GRACE_SECONDS = 60
 """Between a run's row and its workflow's start lies a moment; a younger run that never tried a gate is left alone."""
+
+OUTAGE = "stopped_unavailable_"
+"""What a workflow shows that waits out an outage."""
 
 REASON = "its workflow is not open: terminated, failed, timed out, or lost with Temporal's data"
 View = dict[str, Any]
@@ -42,7 +47,8 @@ View = dict[str, Any]
 
 def nothing() -> View:
     """What there is to tell when nothing was looked at."""
-    return {"marked": [], "without_workflow": [], "told": [], "left_alone": [], "batches_without_workflow": []}
+    kinds = ("marked", "without_workflow", "told", "differs", "left_alone", "batches_without_workflow")
+    return {kind: [] for kind in kinds}
 
 
 def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:
@@ -59,6 +65,7 @@ def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -
         return Reconciled(
             marked=tuple(str(one["run_id"]) for one in seen["marked"]),
             told=tuple(str(one["run_id"]) for one in seen["told"]),
+            differs=tuple(str(one["run_id"]) for one in seen["differs"]),
             batches_without_workflow=tuple(str(one["batch_id"]) for one in seen["batches_without_workflow"]),
             left_alone=len(seen["left_alone"]),
             documents_put=len(put),
@@ -100,8 +107,9 @@ def _not_ended(settings: Settings) -> list[View]:
 
 
 async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: float) -> tuple[str, View]:
-    if await open_execution_of(client, run) is not None:
-        return await _with_workflow(client, run)
+    execution = await open_execution_of(client, run)
+    if execution is not None:
+        return await _with_workflow(client, run, execution)
     if run["state"].startswith("stopped_"):
         return "without_workflow", _entry(run, run["state"])
     if not run["attempted"] and (run["age_seconds"] < grace_seconds or await _batch_is_open(client, run)):
@@ -117,8 +125,13 @@ async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: floa
     return "marked", {**_entry(run, done.state), "was": run["state"], "report": done.kb_doc_id}
 
 
-async def _with_workflow(client: Client, run: View) -> tuple[str, View]:
-    """An open workflow is left alone, unless a stop was latched that it has not heard of, or enough people approved."""
+async def _with_workflow(client: Client, run: View, execution: Execution) -> tuple[str, View]:
+    """An open workflow is left alone, unless a stop was latched that it has not heard of, enough people approved, or
+    it waits out an outage that PostgreSQL has no record of.
+    """
+    if execution.shown.startswith(OUTAGE) and not run["state"].startswith("stopped_"):
+        await execution.handle(client).signal("look")
+        return "differs", {**_entry(run, run["state"]), "temporal": execution.shown}
     if run["approved"] and not run["latched"]:
         answer = await resume(client, run["document_id"], None)
         return "told", {**_entry(run, run["state"]), "stop": "approved", "note": answer["status"]}

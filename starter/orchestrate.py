@@ -170,7 +170,7 @@ async def wait_for_people(
     settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, tell: Tell
 ) -> dict[str, Any]:
     """Until the run ends, stops, or waits for a person; the database says which."""
-    result = asyncio.ensure_future(handle.result(follow_runs=False))
+    result = asyncio.ensure_future(runs.result_of(handle, RunResult))
     try:
         while not result.done():
             seen = await asyncio.to_thread(known_runs.sidecar, settings, run_id)

@@ -23,7 +23,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.deps import Deps, Signer
-from cutter import __version__
+from cutter import __version__, limits
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gates.catalogue import Role, WorkerRole
 from cutter.kb.store import Store
@@ -104,8 +104,13 @@ def _no_signer() -> Signer:
 # --- on a schedule ----------------------------------------------------------------------------------------------------
 
 
-async def _schedule(settings: Settings, minutes: int) -> View:
-    """Make the schedule, or change the one that is there: typing it twice leaves one."""
+def ensure_schedule(settings: Settings) -> None:
+    """Make the schedule where there is none; one that an operator has set keeps its interval. Raises Unavailable."""
+    asyncio.run(_schedule(settings, limits.RECONCILE_MINUTES, keep=True))
+
+
+async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> View:
+    """Make the schedule, or change the one that is there unless it is to `keep`: typing it twice leaves one."""
     client = await connect(settings)
     schedule = Schedule(
         action=ScheduleActionStartWorkflow(
@@ -119,6 +124,8 @@ async def _schedule(settings: Settings, minutes: int) -> View:
         try:
             await client.create_schedule(options.RECONCILE_SCHEDULE, schedule)
         except ScheduleAlreadyRunningError:
+            if keep:
+                return {}
             await client.get_schedule_handle(options.RECONCILE_SCHEDULE).update(lambda _: ScheduleUpdate(schedule))
     except RPCError as problem:
         raise unanswered(problem) from None
@@ -147,6 +154,10 @@ def _render(out: Any, found: View) -> None:
         if found[kind]:
             rows = [(one["document_id"], one["state"], one["next"]) for one in found[kind]]
             out.print(table(("document", "state", "next"), rows, title=title))
+    if found["differs"]:
+        rows = [(one["document_id"], one["state"], one["temporal"]) for one in found["differs"]]
+        title = "PostgreSQL had no record of a stop; the workflow was told to make it"
+        out.print(table(("document", "in PostgreSQL", "in Temporal"), rows, title=title))
     if found["documents_waiting"]:
         rows = [
             (one.get("run_id") or one["batch_id"], one["code"], one["reason"]) for one in found["documents_waiting"]
@@ -156,7 +167,5 @@ def _render(out: Any, found: View) -> None:
     if found["batches_without_workflow"]:
         rows = [(one["batch_id"], one["state"], one["next"]) for one in found["batches_without_workflow"]]
         out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))
-    out.print(
-        f"{len(found['marked'])} marked, {len(found['told'])} told, {len(found['left_alone'])} left alone, "
-        f"{len(found['documents_put'])} documents put"
-    )
+    counts = [f"{len(found[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "left_alone")]
+    out.print(", ".join([*counts, f"{len(found['documents_put'])} documents put"]))

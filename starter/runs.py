@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
+from pydantic import TypeAdapter
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.domain.urgency import Urgency
 from cutter.errors import Conflict, NotFound, Refused, Unavailable
-from cutter.messages import RunInput, RunResult
+from cutter.messages import BatchResult, RunInput, RunResult
 from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter.known_runs import OPERATOR, open_run_of_document
 from workflows import options
+from workflows.outcome import is_failed
 
 Json = dict[str, Any]
 
@@ -51,6 +53,20 @@ async def start(client: Client, run: RunInput, turn: Priority | None = None) -> 
         ) from None
     except RPCError as problem:
         raise unanswered(problem) from None
+
+
+Result = TypeVar("Result", RunResult, BatchResult)
+
+
+async def result_of(handle: WorkflowHandle[Any, Any], kind: type[Result]) -> Result:
+    """How a run or batch ended. One that failed is Failed in Temporal too, and its failure carries the result."""
+    try:
+        return TypeAdapter(kind).validate_python(await handle.result(), from_attributes=True)
+    except WorkflowFailureError as failure:
+        cause = failure.cause
+        if isinstance(cause, ApplicationError) and is_failed(cause.type) and cause.details:
+            return TypeAdapter(kind).validate_python(cause.details[0])
+        raise
 
 
 async def require_no_open_run(client: Client, settings: Settings, document_id: str) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from psycopg import Connection
 from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from cutter import limits
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
 from cutter.evidence.run_view import run_view, short_time
@@ -63,17 +65,34 @@ def view_of(settings: Settings, run_id: str) -> View:
         refusals = (
             connection.cursor(row_factory=dict_row).execute(query("refusals_of_run"), {"run_id": run_id}).fetchall()
         )
+        still = still_runs(connection, run_id)
     run = sidecar["run"]
     law_by = known_runs.enacting_run(settings, run["document_id"]) if run["outcome"] == "skipped" else None
-    return run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals], law_by)
+    view = run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals], law_by)
+    return {**view, **_stillness(still.get(run_id))}
+
+
+def still_runs(connection: Connection[Any], run_id: str | None = None) -> dict[str, float]:
+    """Seconds since an open run that waits for nobody has moved, by run id; one that has moved lately is left out."""
+    asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
+    rows = connection.execute(query("still_runs"), asked).fetchall()
+    return {str(row[0]): float(row[3]) for row in rows}
+
+
+def _stillness(seconds: float | None) -> View:
+    """What a run needs that nobody seems to drive: its workflow may know of a stop that PostgreSQL does not."""
+    if seconds is None:
+        return {}
+    return {"needs": f"a look: nothing has moved for {seconds / 60:.0f} minutes", "next": "cutter reconcile"}
 
 
 def newest(settings: Settings) -> View:
     """The open batches, of each document the open run, else the newest, the newest first, and the tenants' caps."""
     with translated(), connect(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("newest_runs"), {"limit": RUNS_SHOWN}).fetchall()
+        still = still_runs(connection)
     return {
-        "runs": [_run_line(row) for row in rows],
+        "runs": [{**_run_line(row), **_stillness(still.get(row["run_id"]))} for row in rows],
         "batches": open_batches(settings),
         "tenants": tenants.apart(settings),
     }
@@ -136,7 +155,7 @@ def _because(move: View) -> str:
 
 def _ended_as(one: View) -> str:
     if one["outcome"] == "skipped":
-        return " (skipped: law already)"
+        return " (this version is enacted already)"
     return f" ({one['outcome']})" if one["outcome"] else ""
 
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from time import monotonic, sleep
+from typing import Any, TypeVar
 
 import typer
 
+from cutter import limits
+from cutter.errors import Unavailable
 from cutter.policy import current
 from cutter.settings import Settings, load
 from cutter.stack import agents, postgres, records, supervisor, temporal, temporal_server, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
+from cutter.stack.detached import last_line
 from cutter.stack.records import Service
 from starter import checks
 from starter.terminal import ExitCode, Json, end, progress, say, show, table
 
+Answer = TypeVar("Answer")
 Say = Callable[[str], None]
 
 
@@ -116,7 +122,7 @@ def start(settings: Settings, status: Say) -> list[Service]:
 def _start(settings: Settings, status: Say) -> list[Service]:
     # Here, not above: `cutter --help` and `cutter down` need neither the database's driver nor Temporal's.
     from cutter.storage.migrate import migrate
-    from starter import search_attributes, versions
+    from starter import reconcile, search_attributes, versions
     from starter.keys import ensure_throwaway_keys
 
     state_dir = settings.state
@@ -133,13 +139,44 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         ensure_throwaway_keys(settings)
         _ensure_policy(settings)
         services += _start_temporal(settings, status)
+        ask = partial(_answered, settings, status)
         status("registering search attributes")
-        search_attributes.ensure(settings)
+        ask(lambda: search_attributes.ensure(settings))
         status("starting the workers")
         given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
         services += workers.ensure_workers(settings, given=given)
-        services += versions.settle(settings)
+        services += ask(lambda: versions.settle(settings))
+        status("scheduling the reconciler")
+        ask(lambda: reconcile.ensure_schedule(settings))
         return services
+
+
+def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> Answer:
+    """The step's answer. A server that was killed or met a full disk is asked again until it serves.
+
+    A local server that does not serve within half of the time is started again once: its data is on disk.
+    """
+    began, restarted = monotonic(), False
+    while True:
+        try:
+            return step()
+        except Unavailable as problem:
+            waited = monotonic() - began
+            if problem.what != "temporal" or waited > limits.TEMPORAL_START_SECONDS:
+                raise _with_log(settings, problem) from None
+            if not restarted and waited > limits.TEMPORAL_START_SECONDS / 2:
+                restarted = True
+                temporal_server.stop_server(settings.state)
+                _start_temporal(settings, status)
+            status("waiting for Temporal to answer")
+            sleep(limits.TEMPORAL_ASK_SECONDS)
+
+
+def _with_log(settings: Settings, problem: Unavailable) -> Unavailable:
+    """The error, with what the local server logged last."""
+    log = temporal_server.log_file(settings.state)
+    said = f"; its log says: {last_line(log)} (whole log: {log})" if problem.what == "temporal" and log.exists() else ""
+    return Unavailable(f"{problem}{said}", what=problem.what, code=problem.code)
 
 
 def _ensure_policy(settings: Settings) -> None:

@@ -40,6 +40,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import batch_view as view
     from workflows import options
     from workflows.control import CONTROL_SECONDS, Away, Broken, control
+    from workflows.outcome import closed
 
 LOOK_AGAIN = timedelta(seconds=60)
 """After an outage the database is asked again so often, until the batch's own cap."""
@@ -76,7 +77,7 @@ class Batch:
                 self._order("cancel", "cancelled through Temporal")
         orders.cancel()
         await workflow.wait_condition(workflow.all_handlers_finished)
-        return main.result()
+        return closed(main.result(), f"cutter status {start.batch_id}")
 
     async def _main(self, start: BatchInput) -> BatchResult:
         await self._begin(start)
@@ -147,7 +148,7 @@ class Batch:
         self.started += 1
         # One that is open goes on: it was started before this execution of the batch.
         with suppress(WorkflowAlreadyStartedError):
-            await workflow.start_child_workflow(
+            document = await workflow.start_child_workflow(
                 options.DOCUMENT_RUN,
                 run,
                 id=options.document_workflow_id(start.document_id),
@@ -159,6 +160,8 @@ class Batch:
                 static_details=f"run `{start.run_id}` of batch `{self.board.batch_id}`",
                 priority=options.priority(Urgency(start.urgency), start.tenant, start.weight),
             )
+            # How it ends is read from the database; a failure that nobody retrieves would only fill the log.
+            document.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
     async def _stop_document(self, stop: BatchStop) -> None:
         handle = workflow.get_external_workflow_handle(options.document_workflow_id(stop.document_id))

@@ -19,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
     from cutter.messages import BatchInput, Caps, NightInput, NightStart
     from workflows import options
     from workflows.control import Away, Broken, control
+    from workflows.outcome import is_failed
 
 SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 """The server's: the time that the schedule asked for, also when it was caught up later."""
@@ -60,6 +61,8 @@ class BatchStarter:
         except WorkflowAlreadyStartedError:
             return
         except ChildWorkflowError as problem:
+            if isinstance(problem.cause, ApplicationError) and is_failed(problem.cause.type):
+                return  # documents failed, which the batch itself says; the schedule goes on with the next night
             raise ApplicationError(f"batch {start.batch_id} broke: {problem.cause}", non_retryable=True) from None
 
 

@@ -34,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options, view
     from workflows.control import Away, Broken, control
     from workflows.holding import Again, Astray, Ended
+    from workflows.outcome import closed
     from workflows.passage import Passage
 
 AWAITING = {
@@ -79,10 +80,10 @@ class DocumentRun(Passage):
         result = main.result()
         self.reply_to_the_rest(result.state)
         await workflow.wait_condition(workflow.all_handlers_finished)
-        return result
+        return closed(result, self.next_command())
 
     async def _main(self, start: RunInput) -> RunResult:
-        self.start = start
+        self.start, self.active = start, timedelta(seconds=start.active_seconds)
         try:
             await self._look(start)
             while True:
@@ -242,6 +243,8 @@ class DocumentRun(Passage):
 
     async def _next_letter(self, request: RequestView) -> mail.Letter | None:
         """The oldest letter, or None when only refusals have come. A stop comes first, always."""
+        # The server takes 10,000 signals in one execution: a flood must not keep out a good approval.
+        self._begin_anew_when_long()
         # What is shown is cut to the second.
         left = view.expiry(request) + timedelta(seconds=CLOCKS_APART_SECONDS) - workflow.now()
         try:

@@ -12,7 +12,7 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 with workflow.unsafe.imports_passed_through():
     from cutter import limits
-    from cutter.gates.catalogue import Sovereign, WorkerRole
+    from cutter.gates.catalogue import SKIPPED, Sovereign, WorkerRole
     from cutter.messages import (
         EscalateInput,
         FinishInput,
@@ -55,7 +55,9 @@ class Astray(Again):
 
 
 class Holding(Mailbox):
-    """Stops, resumes, ends. `sealed` are the gates that have their receipt, as far as the workflow was told."""
+    """Stops, resumes, ends. `sealed` are the gates that have their receipt, as far as the workflow was told; `active`
+    is the time that counts against the hard cap.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,6 +67,7 @@ class Holding(Mailbox):
         self.sent_back = 0
         self.refusals_recorded = 0
         self.latched = False
+        self.active = timedelta()
         self.heard = 0
         """Messages that had come when an order last made an outage ask the database: each asks once."""
 
@@ -154,7 +157,7 @@ class Holding(Mailbox):
         return bool(letter or self.box.refused or self.box.stop)
 
     def _begin_anew_when_long(self) -> None:
-        """A stopped run whose history has grown long goes on in a new one; the database knows all that is needed."""
+        """A waiting run whose history has grown long goes on in a new one; the database knows all that is needed."""
         quiet = not self._has_news() and workflow.all_handlers_finished()
         if quiet and self.start is not None and workflow.info().is_continue_as_new_suggested():
             # Named one by one: an unset Datetime that the engine carries over cannot be decoded and wedges the run.
@@ -165,7 +168,8 @@ class Holding(Mailbox):
                     SearchAttributePair(options.MODE, self.board.mode),
                 ]
             )
-            workflow.continue_as_new(replace(self.start, run_id=self.board.run_id), search_attributes=kept)
+            again = replace(self.start, run_id=self.board.run_id, active_seconds=self.active.total_seconds())
+            workflow.continue_as_new(again, search_attributes=kept)
 
     async def _resumed_by(self, letter: mail.Letter) -> bool:
         statement = None
@@ -276,6 +280,8 @@ class Holding(Mailbox):
             if records or not registered or before.startswith("stopped_"):
                 break
             await self._record_outage(state, reason)
+        if registered and self._asked_to_resume():
+            await self._resume_if_recorded(state)
         board.state, board.note = before, ""
         looks = self._told_to_look(registered)
         if registered and not looks and not self._asked_to_resume() and self.box.stop is not None:
@@ -290,17 +296,19 @@ class Holding(Mailbox):
     async def _told(self, registered: bool, lasted: timedelta) -> bool:
         """Wait for an order during an outage that has lasted so long; False when it is time to look again."""
         after = max(self.caps.outage_look_seconds, lasted.total_seconds() / limits.OUTAGE_LOOK_PART)
-        try:
+
+        def told() -> bool:
+            stop = registered and self._told_to_stop()
+            return self._asked_to_resume() or self._told_to_look(registered) or stop
+
+        with suppress(TimeoutError):
             await workflow.wait_condition(
-                lambda: (
-                    self._asked_to_resume() or self._told_to_look(registered) or (registered and self._told_to_stop())
-                ),
+                lambda: told() or self.look_now,
                 timeout=timedelta(seconds=min(after, limits.OUTAGE_LOOK_SECONDS_MAX)),
                 timeout_summary="look whether the outage is over",
             )
-        except TimeoutError:
-            return False
-        return True
+        self.look_now = False
+        return told()
 
     async def _record_outage(self, state: str, reason: str) -> None:
         """Record the stop, then wait for what resumes the run. Returns when PostgreSQL still cannot be told."""
@@ -311,6 +319,14 @@ class Holding(Mailbox):
         except (Away, Broken):
             return
         await self._wait_as_recorded(done, reason)
+
+    async def _resume_if_recorded(self, state: str) -> None:
+        """Lift the stop, should PostgreSQL have recorded it although its answer was lost. An outage that goes on is met
+        again by the step itself.
+        """
+        order = ResumeInput(run_id=self.board.run_id)
+        with suppress(Away, Broken):
+            await control("resume_run", order, StateView, self.caps, summary=f"resume from {state}", tries=1)
 
     def _answer_resume(self) -> None:
         letter = next((one for one in self.box.letters if one.kb_id is None), None)
@@ -351,13 +367,14 @@ class Holding(Mailbox):
         raise Ended(await self.close(done.state, reason=reason))
 
     async def finish(self, outcome: Literal["rehearsed", "skipped"]) -> NoReturn:
-        """End a run that writes nothing; its state stays."""
+        """End a run that writes nothing. A rehearsal keeps its state; the other one is `skipped` from then on."""
         done: StateView = await self.control(
             "finish_run", FinishInput(run_id=self.board.run_id, outcome=outcome), StateView, f"the run is {outcome}"
         )
         if done.code == "not_so":
             raise Astray
-        raise Ended(await self.close(self.board.state, outcome=outcome))
+        state = SKIPPED if outcome == "skipped" else self.board.state
+        raise Ended(await self.close(state, outcome=outcome))
 
     async def close(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
         """The run's last view of itself. What is over hears no stop."""

@@ -35,6 +35,7 @@ class Mailbox:
         self.waiting: set[int] = set()
         self.answers: dict[int, Answer] = {}
         self.ended = False
+        self.look_now = False
         self.filtered: tuple[Any, ...] = ()
 
     def receive(self, name: str, arguments: Sequence[Any]) -> int:
@@ -100,6 +101,10 @@ class Mailbox:
     @workflow.signal(name="void", description="KB id of a signed void")
     def void(self, *messages: Any) -> None:
         self.receive("void", messages)
+
+    @workflow.signal(name="look", description="During an outage: try now to record the stop in PostgreSQL")
+    def look(self, *_messages: Any) -> None:
+        self.look_now = True
 
     @workflow.signal(dynamic=True)
     def unknown(self, name: str, _arguments: Sequence[RawValue]) -> None:

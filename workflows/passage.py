@@ -32,12 +32,10 @@ class Tries:
 
 
 class Passage(Holding):
-    """Brings a run through gates. `active` is the time that counts against the hard cap, `turn` the gates' own place
-    among other tasks, where it is not the workflow's."""
+    """Brings a run through gates. `turn` is the gates' own place among other tasks, where it is not the workflow's."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.active = timedelta()
         self.turn = Priority.default
 
     async def attempt(self, gate: Gate, approvals: Sequence[str]) -> str:

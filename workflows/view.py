@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from cutter.gates.catalogue import GATES
+from cutter.gates.catalogue import GATES, SKIPPED, State
 from cutter.messages import RequestView
 
 
@@ -130,4 +130,4 @@ def expiry(request: RequestView) -> datetime:
 
 def is_terminal(state: str) -> bool:
     """True for the states that nothing leaves but a void."""
-    return state == "closeout_reported" or state.startswith(("failed_", "voided_"))
+    return state in (State.CLOSEOUT_REPORTED, SKIPPED) or state.startswith(("failed_", "voided_"))

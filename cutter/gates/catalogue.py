@@ -37,6 +37,10 @@ class Role(StrEnum):
     VERIFY = "cutter_verify"
 
 
+SKIPPED = "skipped"
+"""Terminal state of a run that found its version enacted by an earlier run; it is none of the seed's fourteen."""
+
+
 class WorkerRole(StrEnum):
     """The three worker processes; each holds only its own passwords and signing key."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cutter.batch.state import BatchState, WorkstreamState
-from cutter.gates.catalogue import GATES, State
+from cutter.gates.catalogue import GATES, SKIPPED, State
 from cutter.lifecycle.machine import Lifecycle, Rule
 from cutter.lifecycle.states import ApprovalStatus, RequestStatus, RunStatus, StepStatus, TaskState, WorkerState
 
@@ -42,10 +42,13 @@ _REACHED = (State.PENDING.value, *(gate.to_state.value for gate in GATES[:-1]))
 DOCUMENT_RUN = Lifecycle(
     name="document_run",
     seed="000 §1, §2",
-    states=(*_names(State), FAILED, STOPPED, VOIDED),
-    terminal=(State.CLOSEOUT_REPORTED.value, FAILED, VOIDED),
+    states=(*_names(State), FAILED, STOPPED, VOIDED, SKIPPED),
+    terminal=(State.CLOSEOUT_REPORTED.value, FAILED, VOIDED, SKIPPED),
     rules=(
         *_way(),
+        Rule(sources=(State.PENDING.value,), targets=(SKIPPED,), trigger="already_enacted",
+             guard="another run has enacted this version",
+             extension="a run that has nothing to do (001 §9) ends in a state of its own"),
         Rule(sources=(*_OPEN, STOPPED), targets=(FAILED,), trigger="invariant_violation", severity="error",
              whence="any open state"),
         Rule(sources=(*_OPEN, STOPPED), targets=(STOPPED,), trigger="sovereign_stop, drift_detected or a cap",

@@ -84,7 +84,7 @@ class Faults:
         """Not a byte is free, for anything that the stack writes: database, engine, documents, logs."""
         with full(self.stack.state):
             sleep(self.dice.between(*STOPPED_SECONDS))
-        self.up()
+        self.stack.up()  # at the first attempt
 
     def end_agents(self) -> None:
         """Every gpg-agent of the stack dies; each gpg starts another."""

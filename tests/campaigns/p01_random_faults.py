@@ -60,6 +60,7 @@ QUICK = {
     "CUTTER_HEARTBEAT_TIMEOUT_SECONDS": "3",
     "CUTTER_RETRY_DELAYS_SECONDS": "[1, 2, 4, 8]",
     "CUTTER_LANE_WAIT_SECONDS": "0.5",
+    "CUTTER_OUTAGE_LOOK_SECONDS": "2",
 }
 """Waits of seconds and minutes, shrunk; pinned in each run at its start."""
 

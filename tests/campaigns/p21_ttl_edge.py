@@ -90,7 +90,7 @@ async def one_round(stack: Stack, number: int, dice: Dice, need: tuple[float, fl
     queue = [{"document_id": name} for name in names]
     batch_id = str(uuid_utils.uuid7())
     rehearsal = await support.start(stack, queue, Options(mode="dryrun"), batch_id)
-    await rehearsal.handle.result()
+    await rehearsal.result()
     items = (await rehearsal.view())["items"]
     # Signing takes its time, so the edge is counted from a moment that lies behind it.
     starts = (datetime.now(UTC) + timedelta(seconds=SIGNING_SECONDS)).replace(microsecond=0)
@@ -101,7 +101,7 @@ async def one_round(stack: Stack, number: int, dice: Dice, need: tuple[float, fl
     await asyncio.to_thread(_sign, stack, batch_id, items, ends)
     await until(partial(_come, stack, starts), seconds=4 * SIGNING_SECONDS, what="the approvals are near their ends")
     night = await support.start(stack, queue, Options.overnight(), batch_id)
-    await asyncio.wait_for(night.handle.result(), 240)
+    await asyncio.wait_for(night.result(), 240)
     rows = await asyncio.to_thread(_seen, stack, batch_id)
     return [{"round": number, **row, "ends": f"{ends[row['document']]:%H:%M:%S}"} for row in rows], night
 

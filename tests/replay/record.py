@@ -372,10 +372,10 @@ async def batch_unattended(stack: Stack) -> Recorded:
     items = batches.small_laws(stack, 2)
     async with stack.workers():
         rehearsal = await batches.start(stack, items, Options(mode="dryrun"), batch_id)
-        await rehearsal.handle.result()
+        await rehearsal.result()
         await rehearsal.sign_before(leave_out=["ICX-B-2"])
         night = await batches.start(stack, items, Options.overnight(), batch_id)
-        await night.handle.result()
+        await night.result()
         found = [("batch_rehearsed", await parent(rehearsal)), ("batch_unattended", await parent(night))]
         await night.hand_over_late(await night.sign(CUT))
         await night.until_state("batch_awaiting_lifecycle_authz_set")
@@ -396,12 +396,12 @@ async def batch_stopped(stack: Stack) -> Recorded:
             await batch.handle.signal(f"nonsense_{number}", number)
         await batch.handle.execute_update("submit_approval_set", args=["a", "b"])
         await batch.handle.signal("stop", {"reason": "look"})
-        await batch.handle.result()
+        await batch.result()
         stack.register("ICX-C-1", batches.law(9))
         cancelled = await batches.start(stack, [{"document_id": "ICX-C-1"}])
         await cancelled.until_state("batch_awaiting_cut_authz_set")
         await cancelled.handle.cancel()
-        await cancelled.handle.result()
+        await cancelled.result()
         return [("batch_stopped", await parent(batch)), ("batch_cancelled", await parent(cancelled))]
 
 

@@ -16,9 +16,10 @@ from cutter.batch import documents, registry, steering
 from cutter.batch.registry import Options
 from cutter.batch.steering import Summary
 from cutter.kb.store import Store
+from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.storage.pools import connect as connect_as
-from starter import batch_resume, batches, signing, sitting
+from starter import batch_resume, batches, runs, signing, sitting
 from starter.known_runs import OPERATOR
 from starter.signing import Signing
 from tests.support.stack import THREE_UNITS, Stack
@@ -171,6 +172,10 @@ class Batch:
             raise AssertionError(f"{document_id} is not {stage} within {seconds} s, but {seen}") from None
         return seen
 
+    async def result(self) -> BatchResult:
+        """How the batch ended."""
+        return await runs.result_of(self.handle, BatchResult)
+
     async def through_lifecycle(self, *, seconds: float = 300) -> Any:
         """Sign what waits at SG_2 until nothing waits there; the result."""
 
@@ -181,7 +186,7 @@ class Batch:
             return seen["batch"]["ended_at"] is not None
 
         await until(ended, seconds=seconds, what="every enactment that waits is signed and the batch is over")
-        return await self.handle.result()
+        return await self.result()
 
     async def through(self, *, seconds: float = 90) -> Any:
         """Both sets, then the result."""
@@ -189,7 +194,7 @@ class Batch:
         await self.hand_over(await self.sign(CUT))
         await self.until_state("batch_awaiting_lifecycle_authz_set", seconds=seconds)
         await self.hand_over(await self.sign(LIFECYCLE))
-        return await self.handle.result()
+        return await self.result()
 
     async def order(self, decision: str, run_id: str, document_id: str, who: Signing | None = None) -> str:
         """Sign an order about one run in a folder of its own; the folder."""

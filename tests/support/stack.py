@@ -279,7 +279,7 @@ class Run:
         return f"{seen['run']['state']}: {seen['run']['last_error']} {tail}"
 
     async def result(self, *, seconds: float = 120) -> RunResult:
-        return await asyncio.wait_for(self.handle.result(), seconds)
+        return await asyncio.wait_for(runs.result_of(self.handle, RunResult), seconds)
 
     async def history(self) -> WorkflowHistory:
         return await self.handle.fetch_history()

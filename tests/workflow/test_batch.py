@@ -26,7 +26,7 @@ async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
         )  # fmt: skip
         await batch.until_state("batch_awaiting_lifecycle_authz_set")
         await batch.hand_over(await batch.sign(LIFECYCLE))
-        result = await batch.handle.result()
+        result = await batch.result()
         assert (result.state, result.totals) == ("batch_closeout", {"enacted": 3, "settled": 3})
         report = support.kb_text(stack, result.report)
         assert report.count("| enacted |") == 3

@@ -64,12 +64,12 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
     items = support.small_laws(stack, 3)
     async with stack.workers():
         rehearsal = await support.start(stack, items, Options(mode="dryrun"), batch_id)
-        assert (await rehearsal.handle.result()).totals == {"rehearsed": 3, "settled": 3}
+        assert (await rehearsal.result()).totals == {"rehearsed": 3, "settled": 3}
         assert stack.database.value("select count(*) from public.information_unit") == 0
         signed = await rehearsal.sign_before(leave_out=["ICX-B-3"])
         assert (signed["signed"], len(signed["pre_batched"])) == (2, 4)
         night = await support.start(stack, items, Options.overnight(), batch_id)
-        result = await night.handle.result()
+        result = await night.result()
         assert result.totals == {"at_sg1": 1, "enacted": 2, "human_review_queue": 1, "settled": 2}
         assert result.state == "batch_awaiting_cut_authz_set"
         assert stack.database.value(ENACTED) == 6
@@ -100,16 +100,16 @@ async def test_what_was_consumed_by_a_run_that_was_voided_since_is_refused_once_
     items = support.small_laws(stack, 1)
     async with stack.workers():
         rehearsal = await support.start(stack, items, Options(mode="dryrun"), batch_id)
-        await rehearsal.handle.result()
+        await rehearsal.result()
         await rehearsal.sign_before()
         night = await support.start(stack, items, Options.overnight(), batch_id)
-        assert (await night.handle.result()).totals == {"at_sg2": 1, "human_review_queue": 1}
+        assert (await night.result()).totals == {"at_sg2": 1, "human_review_queue": 1}
         run = stack.run_of((await night.view())["items"][0]["run_id"], "ICX-B-1")
         await run.resume(await run.order(schema.VOID))
         await run.result()
         batches.again(stack.settings, batch_id)
         night = await support.again(night)
-        result = await asyncio.wait_for(night.handle.result(), 90)
+        result = await asyncio.wait_for(night.result(), 90)
         assert result.totals == {"at_sg1": 1, "human_review_queue": 1}
         again = stack.run_of((await night.view())["items"][0]["run_id"], "ICX-B-1")
         status = await again.until_requested(CUT)
@@ -126,12 +126,12 @@ async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_
     items = support.small_laws(stack, 2)
     async with stack.workers():
         rehearsal = await support.start(stack, items, Options(mode="dryrun"), batch_id)
-        await rehearsal.handle.result()
+        await rehearsal.result()
         await rehearsal.sign_before()
         await rehearsal.sign_before(leave_out=["ICX-B-2"], who=stack.kit.bob)
         copied(stack, documents.pre_batched(batch_id, LIFECYCLE, "ICX-B-2"))
         night = await support.start(stack, items, Options.overnight(), batch_id)
-        result = await asyncio.wait_for(night.handle.result(), 120)
+        result = await asyncio.wait_for(night.result(), 120)
         assert result.totals == {"at_sg2": 1, "enacted": 1, "human_review_queue": 1, "settled": 1}
         assert sorted(stack.database.value(SIGNERS, ("ICX-B-1",))) == ["alice", "bob"]
         (queued,) = (one for one in (await night.view())["items"] if one["queue"])

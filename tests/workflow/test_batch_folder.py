@@ -54,7 +54,7 @@ async def failed(stack: Stack) -> Batch:
     await batch.hand_over(await batch.sign(support.CUT))
     await batch.until_state("batch_awaiting_lifecycle_authz_set")
     await batch.hand_over(await batch.sign(support.LIFECYCLE))
-    await batch.handle.result()
+    await batch.result()
     return batch
 
 
@@ -165,7 +165,7 @@ async def test_a_folder_that_cannot_be_written_does_not_fail_the_batch(stack: St
     stack.settings.batches.write_text("a file where the folder should be")
     async with stack.workers():
         batch = await support.start(stack, support.small_laws(stack, 1), Options(mode="dryrun"))
-        result = await batch.handle.result()
+        result = await batch.result()
     assert result.state == "batch_closeout"
     with reading_deps(stack.settings) as deps, capture_logs() as logs:
         follow_batch(deps, batch.batch_id)

@@ -20,7 +20,7 @@ from cutter.batch import steering
 from cutter.batch.registry import Options
 from cutter.gates.catalogue import GATES, WorkerRole
 from cutter.messages import BatchResult, Steering, SteerInput
-from starter import batches
+from starter import batches, runs
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
 from tests.support.stack import Stack
@@ -66,7 +66,7 @@ class Story:
 
     async def over(self, state: str) -> BatchResult:
         """The workflow's result, once it is over in that state."""
-        result: BatchResult = await asyncio.wait_for(self.batch.handle.result(), 90)
+        result: BatchResult = await asyncio.wait_for(self.batch.result(), 90)
         assert result.state == state
         return result
 
@@ -232,7 +232,7 @@ async def test_two_parents_of_one_batch_at_the_same_moment_double_nothing(stack:
         )  # fmt: skip
         result = await batch.through()
         assert result.totals == {"enacted": 3, "failed": 1, "quarantine_queue": 1, "settled": 4}
-        assert (await twin.result()).totals == result.totals
+        assert (await runs.result_of(twin, BatchResult)).totals == result.totals
 
         async def published() -> bool:
             return bool(stack.database.value(COUNTS)["unpublished"] == 0)

@@ -59,7 +59,7 @@ async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_hel
 async def test_strict_stops_all_others_and_starts_nothing_more(stack: Stack) -> None:
     async with stack.workers():
         batch = await support.start(stack, three(stack), Options(policy="strict", lanes=1))
-        result = await batch.handle.result()
+        result = await batch.result()
         assert result.state == "batch_failed_partial"
         assert await outcomes(batch) == {"ICX-P-1": "failed", "ICX-P-2": "voided", "ICX-P-3": "voided"}
         assert "--stop-on-first-failure: ICX-P-1 failed" in result.reason
@@ -70,7 +70,7 @@ async def test_a_critical_document_stops_the_rest_under_every_policy(stack: Stac
     """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Workstream Lifecycle" Invariants."""
     async with stack.workers():
         batch = await support.start(stack, three(stack, critical="true"), Options(policy="quarantine", lanes=1))
-        assert (await batch.handle.result()).reason == "ICX-P-1 is critical and failed"
+        assert (await batch.result()).reason == "ICX-P-1 is critical and failed"
         assert (await outcomes(batch))["ICX-P-3"] == "voided"
 
 
@@ -96,7 +96,7 @@ async def test_a_stopped_batch_stops_its_documents_and_says_how_to_go_on(stack: 
         batch = await support.start(stack, 2)
         await batch.until_state("batch_awaiting_cut_authz_set")
         await batch.handle.signal("stop", {"reason": "let me look"})
-        result = await batch.handle.result()
+        result = await batch.result()
         assert (result.state, result.reason) == ("batch_failed_partial", "let me look")
         assert set((await outcomes(batch)).values()) == {"stopped"}
         assert f"cutter orchestrate resume-batch --batch-id {batch.batch_id}" in (await batch.status())["next_command"]
@@ -108,7 +108,7 @@ async def test_a_cancelled_batch_that_has_written_nothing_is_voided(stack: Stack
         batch = await support.start(stack, support.small_laws(stack, 3), Options(lanes=1))
         await batch.until_state("batch_awaiting_cut_authz_set")
         await batch.handle.cancel()
-        result = await batch.handle.result()
+        result = await batch.result()
         assert result.state == "batch_voided"
         assert set((await outcomes(batch)).values()) == {"voided"}
         assert stack.database.value("select count(*) from public.information_unit") == 0
@@ -123,7 +123,7 @@ async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_
         handles = [stack.client.get_workflow_handle(workflow_id(one["document_id"])) for one in items]
         for handle in handles:
             await handle.signal("stop", {"reason": "look"})
-        assert (await batch.handle.result()).state == "batch_failed_partial"
+        assert (await batch.result()).state == "batch_failed_partial"
         await asyncio.to_thread(batches.stop, stack.settings, batch.batch_id, "cancel", "not this year")
         await stack.client.get_workflow_handle(batch_workflow_id(batch.batch_id)).result()
         seen = await batch.view()
@@ -136,7 +136,7 @@ async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_
 async def test_over_the_hard_cap_what_runs_is_stopped_and_what_waits_for_people_waits_on(stack: Stack) -> None:
     async with stack.workers():
         batch = await support.start(stack, support.small_laws(stack, 2), Options(hard_cap_minutes=0.1))
-        result = await batch.handle.result()
+        result = await batch.result()
         assert result.reason.startswith("STOP_OVER_BATCH_HARDCAP")
         assert result.state == "batch_failed_partial"
         assert support.kb_text(stack, result.report).count("STOP_OVER_BATCH_HARDCAP") == 1
@@ -199,7 +199,7 @@ async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own_and
         await batch.hand_over(await batch.sign(CUT))
         await batch.until_stage("ICX-B-3", "at_sg2")
         await batch.hand_over(await batch.sign(LIFECYCLE))
-        assert (await batch.handle.result()).totals == {"enacted": 3, "settled": 3}
+        assert (await batch.result()).totals == {"enacted": 3, "settled": 3}
 
 
 async def test_a_batch_whose_workflow_was_terminated_adopts_its_documents_when_it_is_started_again(

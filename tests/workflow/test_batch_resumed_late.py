@@ -54,7 +54,7 @@ async def test_what_was_voided_is_no_longer_the_batch_s_run_once_the_queue_is_to
         batch = await support.start(stack, 1)
         await batch.until_state("batch_awaiting_cut_authz_set")
         await batch.handle.signal("cancel", {"reason": "wrong"})
-        assert (await batch.handle.result()).state == "batch_voided"
+        assert (await batch.result()).state == "batch_voided"
     before = stack.database.value("select count(*) from cutter_governance.audit_event")
     (voided,) = (await batch.view())["items"]
     assert voided["state"].startswith("voided_")
@@ -111,7 +111,7 @@ async def test_a_resume_that_is_typed_while_the_batch_closes_goes_on_by_itself(
     async with stack.workers():
         batch = Batch(stack=stack, batch_id=batch_id, handle=await batches.start(stack.client, batch_id, "olga"))
         await resumed_while_it_closes(batch, slow_closing)
-        assert (await batch.handle.result()).state == "batch_failed_partial"
+        assert (await batch.result()).state == "batch_failed_partial"
         await batch.until_stage("ICX-B-2", "at_sg1")
 
 
@@ -128,7 +128,7 @@ async def test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed
         others = {"failed": 1, "blocked": 1, "quarantine_queue": 1, "settled": 2}
     async with stack.workers():
         night = await support.start(stack, items, Options.overnight())
-        assert (await night.handle.result()).totals == {"at_sg1": 1, "human_review_queue": 1, **others}
+        assert (await night.result()).totals == {"at_sg1": 1, "human_review_queue": 1, **others}
         looked, follow, judge = threading.Event(), batch_steer.follow_batch, batch_set.judge_approval
 
         def seen_over(deps: Deps, batch_id: str) -> None:

@@ -21,6 +21,9 @@ from tests.support.temporal import until
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 LEG_A = "IG_cut_leg_a_execute"
 
+LONG_HISTORY = 4_200
+"""Events after which the server suggests a new execution: 4,096, by its default."""
+
 UNDECODABLE = RawValue(Payload(metadata={"encoding": b"binary/whatever"}, data=b"\x00\xff"))
 NO_JSON = RawValue(Payload(metadata={"encoding": b"json/plain"}, data=b"\xff{not json"))
 NO_ENCODING = RawValue(Payload(data=b"x"))
@@ -101,6 +104,25 @@ async def test_the_same_approval_twice_is_a_duplicate_and_is_consumed_once(stack
         assert sorted(answer["status"] for answer in answers) == ["accepted", "duplicate", "duplicate"]
         await run.until_requested(LIFECYCLE)
         assert len((await run.sidecar())["consumptions"]) == 1
+
+
+async def test_a_flood_of_signals_at_a_gate_does_not_keep_a_good_approval_out(stack: Stack) -> None:
+    """The run goes on in a new execution before the server takes no signal any more."""
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        first = (await run.handle.describe()).run_id
+        for _ in range(LONG_HISTORY // 100):
+            await asyncio.gather(*(run.handle.signal("submit_approval", "knowledge/dev/twice.md") for _ in range(100)))
+        again = run.stack.run_of(run.run_id)
+
+        async def anew() -> bool:
+            return (await again.handle.describe()).run_id != first
+
+        await until(anew, what="a new execution of the run")
+        await again.until_requested(CUT)
+        await again.handle.signal("submit_approval", await again.sign())
+        await again.until_requested(LIFECYCLE)
 
 
 async def test_an_early_approval_waits_for_its_gate(stack: Stack) -> None:

@@ -23,8 +23,9 @@ from cutter.gates.catalogue import WorkerRole
 from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.transitions_file import check
-from starter import orchestrate, orders
+from starter import checks, looking_after, orchestrate, orders, status
 from starter.client import connect
+from starter.reconcile import reading_deps
 from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
 from tests.support.worker_process import worker_process
@@ -36,6 +37,12 @@ SECOND = 1 / 60
 """Of a minute, for settings in minutes."""
 
 LOST = "stopped_unavailable_worker_cutter"
+
+MOVED_BEFORE = "update cutter_governance.run set state_at = state_at - interval '1 hour' where run_id = %s"
+TRIED_BEFORE = (
+    "update cutter_governance.gate_attempt set started_at = started_at - interval '1 hour',"
+    " finished_at = finished_at - interval '1 hour' where run_id = %s"
+)
 
 
 class Losing(Interceptor):
@@ -197,11 +204,36 @@ async def test_a_stop_that_could_not_be_recorded_is_recorded_after_the_outage(st
         losing.names.remove("escalate")
         seen = await run.until_state(LOST)
         assert "max_attempts_exhausted" in seen["run"]["last_error"]["reason"]
-        status = await run.status()
-        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+
+        async def told() -> bool:
+            return bool((await run.status())["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}")
+
+        await until(told, what="the run shows the command of the recorded stop")
         losing.names.clear()
         assert (await run.resume())["status"] == "accepted"
         await run.until_requested(CUT)
+
+
+@changed(outage_look_seconds=3600)
+async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor_name_it(stack: Stack) -> None:
+    """PostgreSQL has no record of the stop, so that its readers see a run that waits for nobody and does not move."""
+    losing = Losing("open_request", "escalate")
+    async with stack.workers(interceptors=[losing]):
+        run = await stack.start()
+        await run.until_shown(LOST)
+        stack.database.run(MOVED_BEFORE, (run.run_id,))
+        stack.database.run(TRIED_BEFORE, (run.run_id,))
+        shown = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
+        assert shown["next"] == "cutter reconcile"
+        assert "nothing has moved" in shown["needs"]
+        assert (await asyncio.to_thread(checks.runs, stack.settings)).remedy == "cutter reconcile"
+        losing.names.remove("escalate")
+        with reading_deps(stack.settings) as deps:
+            found = await looking_after.runs(stack.client, deps, 0)
+            assert [(one["run_id"], one["temporal"]) for one in found["differs"]] == [(run.run_id, LOST)]
+            await run.until_state(LOST)
+            again = await looking_after.runs(stack.client, deps, 0)
+        assert again["differs"] == []
 
 
 @changed(outage_look_seconds=0.2, retry_delays_seconds=(0.05,))

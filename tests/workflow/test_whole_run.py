@@ -13,7 +13,7 @@ from cutter.approvals import schema
 from cutter.approvals.policy import Tier
 from cutter.gates.catalogue import GATES
 from cutter.kb.store import Store
-from cutter.messages import RunInput
+from cutter.messages import RunInput, RunResult
 from starter import runs
 from tests.support.stack import DOCUMENT, THREE_UNITS, Stack
 from workflows import options
@@ -84,7 +84,7 @@ async def test_a_version_that_is_law_already_is_skipped(stack: Stack) -> None:
 async def test_an_unknown_document_fails_at_the_first_gate_with_what_to_type(stack: Stack) -> None:
     async with stack.workers():
         handle = await runs.start(stack.client, RunInput(document_id="ICX-NOWHERE"))
-        result = await handle.result()
+        result = await runs.result_of(handle, RunResult)
         assert result.state == "failed_source_pin"
         assert "STOP_DOCUMENT_UNKNOWN" in result.reason
 
@@ -162,7 +162,7 @@ async def test_a_start_with_a_broken_input_fails_with_the_field_and_an_example(s
 async def test_a_start_without_a_run_id_mints_one_and_keeps_it_over_a_reset_of_its_first_task(stack: Stack) -> None:
     async with stack.workers():
         handle = await runs.start(stack.client, RunInput(document_id=DOCUMENT, mode="dryrun"))
-        result = await handle.result()
+        result = await runs.result_of(handle, RunResult)
         assert result.outcome == "rehearsed"
         assert stack.database.value("select count(*) from cutter_governance.run") == 1
         assert stack.database.value("select run_id from cutter_governance.run") == result.run_id

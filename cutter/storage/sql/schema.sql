@@ -2113,7 +2113,7 @@ CREATE FUNCTION cutter_governance.fn_run_move(p_run_id text, p_to text, p_trigge
     AS $$
 declare
     v_from text;
-    v_ended boolean := p_to in ('closeout_reported') or p_to like 'failed\_%' or p_to like 'voided\_%';
+    v_ended boolean := p_to in ('closeout_reported', 'skipped') or p_to like 'failed\_%' or p_to like 'voided\_%';
 begin
     select state into v_from from cutter_governance.run where run_id = p_run_id for update;
     if v_from = p_to or (cutter_governance.fn_stop_is_signed(v_from) and p_to like 'stopped\_%'
@@ -2168,7 +2168,12 @@ begin
     then
         return;
     end if;
-    update cutter_governance.run set outcome = p_outcome, ended_at = clock_timestamp() where run_id = p_run_id;
+    update cutter_governance.run set outcome = p_outcome where run_id = p_run_id;
+    if p_outcome = 'skipped' then
+        perform cutter_governance.fn_run_move(p_run_id, 'skipped', 'already_enacted');
+        return;
+    end if;
+    update cutter_governance.run set ended_at = clock_timestamp() where run_id = p_run_id;
     perform cutter_governance.fn_audit(p_run_id, 'ended', jsonb_build_object('outcome', p_outcome, 'state', v_run.state));
     perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
 end

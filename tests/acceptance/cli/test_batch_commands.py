@@ -157,7 +157,7 @@ async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(st
     async with stack.workers():
         ended = await cutter("orchestrate", "batch", "--queue", str(path), "--quarantine", "--wait", "--json")
         assert (ended.code, ended.json["state"], ended.json["partial"]) == (1, "batch_failed_partial", False)
-        await batch.handle.result()
+        await batch.result()
         stack.register("ICX-P-1", support.law(1))
         signed = await cutter.signed(
             "approve", "--batch", batch_id, "--decision", "include_failed", "--reason", "its text was corrected"

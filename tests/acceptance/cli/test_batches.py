@@ -55,7 +55,7 @@ async def test_queues_list_what_waits_and_show_its_document_with_the_command(sta
     stack.register("ICX-BAD", NO_HEADING)
     async with stack.workers():
         batch = await support.start(stack, [{"document_id": "ICX-BAD"}])
-        result = await batch.handle.result()
+        result = await batch.result()
     assert result.state == "batch_failed_partial"
     (entry,) = (await cutter("queues", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["waiting"]
     again = f"cutter run ICX-BAD --amends {entry['run_id']}"

@@ -103,7 +103,7 @@ async def test_a_stop_with_any_argument_is_a_stop_and_the_batch_goes_on_after_it
         await waiting.handle.signal("stop", args=arguments)
     for number in range(60):
         await waiting.handle.signal("stop", number)
-    result = await asyncio.wait_for(waiting.handle.result(), 90)
+    result = await asyncio.wait_for(waiting.result(), 90)
     assert (result.state, result.reason) == ("batch_failed_partial", "for\ufffdever")
     stack = waiting.stack
     batches.halt(stack.settings, waiting.batch_id, None, "it was nobody of ours")
@@ -139,7 +139,7 @@ async def test_forged_answers_of_the_steering_make_no_command_that_wedges_the_ba
 async def test_a_batch_that_is_told_it_is_over_is_started_again_where_it_was(waiting: Batch) -> None:
     lie = {"state": "batch_closeout", "seen": "x", "over": True, "totals": {"enacted": 2, "settled": 2}}
     await waiting.complete("steer_batch", lie)
-    assert (await waiting.handle.result()).state == "batch_closeout"
+    assert (await waiting.result()).state == "batch_closeout"
     assert (await waiting.view())["batch"]["ended_at"] is None
     waiting.handle = await batches.start(waiting.stack.client, waiting.batch_id, "olga")
     await still_well(waiting)
@@ -184,7 +184,7 @@ async def other_set(stack: Stack) -> str:
     await other.until_state("batch_awaiting_cut_authz_set")
     folder = await other.sign(CUT)
     await other.handle.signal("cancel")
-    await other.handle.result()
+    await other.result()
     return folder
 
 

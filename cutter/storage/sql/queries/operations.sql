@@ -52,6 +52,20 @@ cross join lateral (select cutter_governance.fn_policy_stop(r.run_id) as stop) a
 where r.ended_at is null
 order by r.created_at, r.run_id
 
+-- name: still_runs
+-- Open runs that wait for nobody and have not moved for so many seconds: no gate was tried, and no retry is due.
+select r.run_id, r.document_id, r.state,
+    extract(epoch from clock_timestamp() - greatest(r.state_at, a.moved_at))::float as still_seconds
+from cutter_governance.run r
+left join lateral (
+    select max(greatest(t.started_at, t.finished_at, t.next_eligible_at,
+        case when t.finished_at is null then t.lease_expires_at end)) as moved_at
+    from cutter_governance.gate_attempt t where t.run_id = r.run_id) a on true
+where r.ended_at is null and r.state not like 'stopped\_%%' and r.state not like 'awaiting\_%%'
+    and (%(run_id)s::text is null or r.run_id = %(run_id)s)
+    and greatest(r.state_at, a.moved_at) < clock_timestamp() - make_interval(secs => %(seconds)s)
+order by r.state_at, r.run_id
+
 -- name: runs_with_waiting_documents
 select distinct run_id from cutter_governance.outbox where done_at is null and run_id is not null order by run_id
 
