@@ -31,9 +31,6 @@ with workflow.unsafe.imports_passed_through():
     from workflows.control import Away, Broken, control
     from workflows.mailbox import Mailbox
 
-ESCALATE = "escalate"
-"""The activity that records a stop in PostgreSQL."""
-
 PARKED_AFTER = timedelta(days=30)
 """A stopped run's workflow closes after this; the run stays stopped and `cutter orchestrate resume` starts it again."""
 
@@ -250,7 +247,7 @@ class Holding(Mailbox):
         self, name: str, argument: Any, result: type[Any], summary: str, role: WorkerRole = WorkerRole.CUTTER
     ) -> Any:
         """A control activity; an outage stops the run in view of people, who resume it when it is over."""
-        records = name == ESCALATE
+        records = name == "escalate"
         while True:
             try:
                 return await control(name, argument, result, self.caps, summary=summary, role=role)
@@ -315,7 +312,7 @@ class Holding(Mailbox):
         order = EscalateInput(run_id=self.board.run_id, state=state, reason=reason[: limits.REASON_CHARACTERS_MAX])
         summary = f"SG_3: {state}"
         try:
-            done = await control(ESCALATE, order, StateView, self.caps, summary=summary, tries=1)
+            done = await control("escalate", order, StateView, self.caps, summary=summary, tries=1)
         except (Away, Broken):
             return
         await self._wait_as_recorded(done, reason)
@@ -350,7 +347,7 @@ class Holding(Mailbox):
         """SG_3: record the stop or failure and write its stop-route report. `not_so`: the database knows better."""
         short = reason[: limits.REASON_CHARACTERS_MAX]
         order = EscalateInput(run_id=self.board.run_id, state=state, reason=short, gate=gate)
-        done: StateView = await self.control(ESCALATE, order, StateView, f"SG_3: {state}")
+        done: StateView = await self.control("escalate", order, StateView, f"SG_3: {state}")
         self._note(done)
         return done
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.state import WorkstreamState, workstream_state
 from cutter.domain.next_step import AWAITING
-from cutter.gates.catalogue import GATES, State
+from cutter.gates.catalogue import GATES, SKIPPED, State
 from cutter.lifecycle.declared import DOCUMENT_RUN, FAILED, REQUEST, RUN, STEP, STOPPED, TASK, VOIDED
 from cutter.lifecycle.facts import Activity, Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.machine import Lifecycle
@@ -63,7 +63,7 @@ def changes(facts: RunFacts, *, dryrun: bool) -> Iterator[tuple[Change, ...]]:
     if facts.waits_for_people and dryrun:
         yield (Finished(outcome="rehearsed"),)
     if (facts.passed, facts.state, facts.activity) == (1, State.PENDING, Activity.NONE):
-        yield (Finished(outcome="skipped"),)
+        yield Finished(outcome="skipped"), Moved(to=SKIPPED)
     gate = facts.gate
     if gate is None:
         return

@@ -105,6 +105,7 @@ EXTENSIONS = {
         *(("stopped_<reason>", one) for one in WAY if not one.startswith("awaiting_")),
         *((one, "voided_<reason>") for one in [*WAY, "stopped_<reason>"] if one != "lifecycle_enacted"),
         ("failed_<gate>", "voided_<reason>"),
+        ("pending", "skipped"),
     },
     BATCH: {
         *(("batch_pending", one) for one in [*MOVING, "batch_closeout", "batch_voided"]),

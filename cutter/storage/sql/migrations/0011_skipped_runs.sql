@@ -46,13 +46,12 @@ begin
     then
         return;
     end if;
-    update cutter_governance.run set outcome = p_outcome where run_id = p_run_id;
+    update cutter_governance.run set outcome = p_outcome, ended_at = clock_timestamp() where run_id = p_run_id;
+    perform cutter_governance.fn_audit(p_run_id, 'ended', jsonb_build_object('outcome', p_outcome, 'state', v_run.state));
     if p_outcome = 'skipped' then
         perform cutter_governance.fn_run_move(p_run_id, 'skipped', 'already_enacted');
-        return;
+    else
+        perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
     end if;
-    update cutter_governance.run set ended_at = clock_timestamp() where run_id = p_run_id;
-    perform cutter_governance.fn_audit(p_run_id, 'ended', jsonb_build_object('outcome', p_outcome, 'state', v_run.state));
-    perform cutter_governance.fn_audit_anchor(p_run_id, 'run_ended');
 end
 $$;
