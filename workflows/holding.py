@@ -130,6 +130,7 @@ class Holding(Mailbox):
         self.show()
         self.filter_by()
         while True:
+            self._begin_anew_when_long()
             try:
                 await workflow.wait_condition(self._has_orders, timeout=PARKED_AFTER, timeout_summary="parked")
             except TimeoutError:
@@ -144,7 +145,6 @@ class Holding(Mailbox):
                 self.filter_by()
                 return
             self.show()
-            self._begin_anew_when_long()
 
     def _has_news(self) -> bool:
         return bool(self.box.letters or self.box.refused or self.box.stop)
