@@ -342,6 +342,17 @@ TABLES = (
          "::test_an_outage_s_stop_waits_for_the_open_gate_so_that_none_seals_over_it"),
     ),
     *_of(
+        f"{_SQL}0011_decisions.sql", f"{_STORAGE}test_review_decisions.py",
+        ("a decision that is made twice", "if old.verdict = 'PENDING' and decided.verdict", "if decided.verdict",
+         "::test_a_decision_is_made_once"),
+        ("a decision that nobody made", "and decided.verdict <> 'PENDING'\n", "\n",
+         "::test_a_pending_decision_is_decided_by_no_statement"),
+        ("a verdict that is written with its row", "    new.verdict := 'PENDING';\n", "",
+         "::test_a_verdict_in_an_insert_is_not_taken_over"),
+        ("pins that follow a change before the decision", "    if v_as_pinned then", "    if true then",
+         "::test_a_decision_that_was_changed_before_the_approval_is_drift_all_the_same"),
+    ),
+    *_of(
         f"{_SQL}0010_slack.sql", f"{_STORAGE}test_slack_outbox.py",
         ("an answer to a card that was given up", "(not asked.in_doubt or asked.done_at is not null)",
          "not asked.in_doubt",
