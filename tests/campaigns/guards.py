@@ -640,6 +640,20 @@ RULES = (
         ("failures without end", "if failures > budget.max_failures:", "if False:", "::test_the_decision_matrix"),
     ),
     *_of(
+        "cutter/lifecycle/validation.py", "unit/lifecycle/test_transition_files.py",
+        ("a log without its beginning", "    if stood is None and before != lifecycle.initial:", "    if False:",
+         "::test_a_file_in_which_an_entity_begins_in_the_middle_is_not_valid"),
+        ("a trigger of another transition", "    if event.trigger not in {rule.trigger, *rule.words}:", "    if False:",
+         "::test_a_trigger_of_another_transition_is_found_wherever_the_lifecycle_has_one"),
+        ("a failure that is said to be nothing", "    if rule.demanded and event.severity != rule.severity:",
+         "    if False:", "::test_what_is_not_legal_is_found_on_its_line"),
+    ),
+    *_of(
+        "cutter/storage/transitions_file.py", "unit/lifecycle/test_transition_files.py",
+        ("a log without its end", "    yield from validation.finish()\n", "",
+         "::test_a_last_line_that_is_missing_is_found_where_the_file_says_that_the_run_has_ended"),
+    ),
+    *_of(
         "workflows/document_run.py", "workflow/test_messages.py",
         ("an approval that falls with another one", " or self._others_may_hold(used)", "",
          "::test_of_two_approvals_the_one_that_was_taken_back_takes_the_other_one_with_it_no_more"),
