@@ -186,7 +186,9 @@ class Holding(Mailbox):
         verdict: JudgeResult = await self.control(
             "judge_approval", asked, JudgeResult, f"{gate}: judge {kb_id.rsplit('/', 1)[-1]}"
         )
-        if not verdict.accepted:
+        if verdict.accepted:
+            self.board.validated[kb_id] = workflow.now().isoformat()
+        else:
             self.box = mail.forget(self.box, kb_id)
             self.board.refuse(f"{verdict.code}: {verdict.reason}")
         self.reply(letter.ticket, "accepted" if verdict.accepted else "refused", verdict.code, verdict.reason)
@@ -304,6 +306,8 @@ class Holding(Mailbox):
         done: StateView = await self.control("escalate", order, StateView, f"SG_3: {state}")
         if done.kb_doc_id:
             self.board.documents["SG_failure_escalation"] = done.kb_doc_id
+        self.board.error = {"outcome": state, "gate": gate, "reason": short, "at": workflow.now().isoformat(),
+                            "kb_id": done.kb_doc_id}  # fmt: skip
         self.board.note = done.next_command
         return done
 
