@@ -17,6 +17,7 @@ from psycopg.types.json import Jsonb
 from activities import commands
 from activities.commands import Context, Put
 from activities.deps import Deps, day_of, folder_of
+from cutter.domain.sidecar import phase_reports
 from cutter.errors import CutterError, PolicyDenied, ProgrammingError, Unavailable
 from cutter.gates import phase_report
 from cutter.gates.catalogue import BY_NAME, Role
@@ -128,11 +129,7 @@ def pins_of(sidecar: Json) -> Json:
 
 def project(deps: Deps, sidecar: Json) -> None:
     """Rewrite the run folder from what the database answered: state.json, transitions.jsonl, phase reports."""
-    run = sidecar["run"]
-    documents = {
-        phase_report.file_name(receipt["gate"]): phase_report.render(run, receipt) for receipt in sidecar["receipts"]
-    }
-    run_folder.write(deps.settings.runs, run["run_id"], sidecar, documents)
+    run_folder.write(deps.settings.runs, sidecar["run"]["run_id"], sidecar, phase_reports(sidecar))
 
 
 def _follow(deps: Deps, sidecar: Json) -> None:

@@ -436,6 +436,9 @@ EVENT_BYTES_MAX = 1 * MIB
 ENTITIES_IN_MEMORY = 20_000
 """Entities of a file of transitions that are kept in memory while it is checked, some 20 MB; more go to disk."""
 
+EXPORT_ROWS_AT_ONCE = 500
+"""Rows that `cutter transitions export` holds at once, of those that it reads one after another."""
+
 FINDINGS_IN_JSON = 1_000
 """Findings of such a file that one JSON document lists; the rest are counted."""
 

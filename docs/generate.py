@@ -10,6 +10,7 @@ from typing import Any
 
 from cutter import limits
 from cutter.gates.catalogue import GATES, Sovereign, State
+from cutter.gates.seed_names import OURS, PROBE, PROBE_RULES
 from cutter.settings import PREFIX, Settings
 from docs import lifecycles, trace
 
@@ -70,7 +71,28 @@ def gates() -> str:
         f"{limits.FAILURE_BUDGET_A_RUN} a run, after {', '.join(map(str, limits.RETRY_DELAYS_SECONDS))} seconds.",
         "",
     ]
-    return "\n".join([*head, *rows, *tail])
+    return "\n".join([*head, *rows, *tail, *probe()])
+
+
+def probe() -> list[str]:
+    """The structural probe by the seed's numbers."""
+    return [
+        "## The structural probe by the seed's numbers",
+        "",
+        "Seed 000 §4 asks `IG_structural_verify` for eleven booleans that match OD-W2 to OD-W9. The report's notes and",
+        "`additional.probe_names` in state.json have the same table. `gate_invariants` in state.json holds what the",
+        "seed lists, here exactly eleven; our own invariants are in `additional.gate_invariants`.",
+        "",
+        "| number | means | our names |",
+        "| --- | --- | --- |",
+        *(
+            f"| {number} | {PROBE_RULES[number]} | "
+            + ", ".join(f"`{name}`" + (" (ours)" if name in OURS["IG_structural_verify"] else "") for name in names)
+            + " |"
+            for number, names in PROBE.items()
+        ),
+        "",
+    ]
 
 
 def settings() -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from cutter.gates.catalogue import GATES, State
-from cutter.lifecycle.declared import LIFECYCLES
+from cutter.lifecycle.declared import LIFECYCLES, TASKS_FAILED
 from cutter.lifecycle.events import FIELDS, SEVERITIES
 from cutter.lifecycle.facts import Activity, RunFacts
 from cutter.lifecycle.machine import Lifecycle, Rule
@@ -91,20 +91,32 @@ Every transition is one event, one JSON object a line, with exactly these fields
 {", ".join(f"`{one}`" for one in FIELDS)}.
 `timestamp` is RFC 3339 with a zone; `event_type` is `<lifecycle>_state_transition`; `severity` is one of
 {", ".join(SEVERITIES)}: a warning for what is retried, stopped or cancelled, an error for a failure, critical for
-that of a critical task; `entity_id` names the entity within its lifecycle; `metadata` is an object, that of a view with
-the recorded change that made it, as `cause`.
+that of a workstream; `entity_id` names the entity within its lifecycle; `metadata` is an object, that of a view with
+the recorded change that made it, as `cause`. `duration_seconds` says how long the entity was in the state that it
+leaves: in the files of runs and batches for the views, in `cutter transitions export` for every entity. A task names
+the worker that started it as `started_by_worker`; `worker_id` stands with the steps, since each step has its own.
+
+A workstream fails with the trigger `critical_task_failed` when a critical task failed; under the policy `strict` every
+task is critical. `{TASKS_FAILED}` is ours: under the other policies a batch ends, without a critical failure, when
+nothing goes on and a task did not complete. The seed's derivation would leave it in `executing` for ever.
 
 `transitions.jsonl` in a run's folder has the document run's transitions with those of its request, run, steps, task and
 approvals; in a batch's folder the batch's, its workstreams' and its tasks'. Both are projections: `cutter rebuild`
 makes the same bytes. The document run's, the batch's, approvals' and workers' stand in the audit chain too.
 
 `cutter transitions validate FILE` and `scripts/validate/validate_state_transitions.py FILE` (`-` reads standard input)
-check such files, ours and other programs', each finding with its line and its name, in constant memory:
+check such files, ours and other programs', each finding with its line and its name, in constant memory. A file of no
+bytes is refused as input: it was named by mistake, or it lost everything. An empty line is no event and is a finding.
 
 - `schema`: the fields, their kinds, no key twice, at most 1 MiB a line;
 - `transition`, `monotonic_progress`: the lifecycle allows it; a terminal state is not left;
-- `single_active_state`: it begins where the entity's last event ended (its first may begin anywhere);
-- `trigger`: of a task, workstream or worker, one that is declared for another transition from the same state;
+- `single_active_state`: it begins where the entity's last event ended;
+- `first_transition`: an entity's first event begins in its lifecycle's first state;
+- `last_transition`: an entity ends when what it belongs to has ended: a request, a task and the steps with their run, a
+  run and its document run with each other, a workstream with its batch;
+- `trigger`: the transition's own trigger, or a word that `cutter/lifecycle/declared.py` declares for it;
+- `severity`: where the seed asks for one: a task that is retried (warning) or fails (error), a workstream that fails
+  (critical), a worker that does not answer (error);
 - `monotonic_timestamps`: no event is before the one above it;
 - the invariants below, as far as the metadata carry what they speak of: what an event does not have is not looked at.
 """.strip()

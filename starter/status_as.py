@@ -62,8 +62,8 @@ def _render(view: View) -> RenderableType:
 
 _PARTS = {
     "transitions": ("at", "from", "to", "trigger", "cause"),
-    "steps": ("step", "status"),
-    "approvals": ("request_id", "gate", "status"),
+    "steps": ("step_index", "step", "tool_name", "status"),
+    "approvals": ("request_id", "gate", "status", "tier", "two_person"),
     "tasks": ("document_id", "state", "critical", "task", "workstream_id"),
 }
 

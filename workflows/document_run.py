@@ -118,7 +118,8 @@ class DocumentRun(Passage):
         seen: RunView = await self._registered(first)
         self.caps, self.sealed = seen.caps, set(seen.sealed)
         board = self.board
-        self.board = view.Board(
+        self.board = replace(
+            board,
             document_id=seen.document_id,
             run_id=seen.run_id,
             mode=seen.mode,
@@ -127,9 +128,11 @@ class DocumentRun(Passage):
             batch_id=start.batch_id or "",
             facts=dict(seen.facts),
             passed={gate: board.passed.get(gate, "") for gate in seen.sealed},
-            documents=board.documents,
-            refusals=board.refusals,
-            retries=board.retries,
+            outcome="",
+            gate="",
+            request=None,
+            accepted={},
+            created_by=start.starter,
         )
         self.show()
         self.filter_by()
@@ -183,7 +186,7 @@ class DocumentRun(Passage):
                 raise Astray
             case "requested":
                 self.board.request, self.board.state, self.board.gate = request, AWAITING[gate.sovereign].value, ""
-                self.board.accepted = {}
+                self.board.accepted, self.board.requested_utc = {}, workflow.now().isoformat()
                 for kb_id in request.offered:
                     self.box = mail.forget(self.box, kb_id)
                     self.receive("submit_approval", (kb_id,))

@@ -119,7 +119,6 @@ class Holding(Mailbox):
             raise Astray
         if view.is_terminal(done.state):
             raise Ended(await self.close(done.state, reason=reason))
-        self._note(done)
         self.board.state = done.state
         await self.wait_for_resume()
         raise Again
@@ -194,7 +193,9 @@ class Holding(Mailbox):
         verdict: JudgeResult = await self.control(
             "judge_approval", asked, JudgeResult, f"{gate}: judge {kb_id.rsplit('/', 1)[-1]}"
         )
-        if not verdict.accepted:
+        if verdict.accepted:
+            self.board.validated[kb_id] = workflow.now().isoformat()
+        else:
             self.box = mail.forget(self.box, kb_id)
             self.board.refuse(f"{verdict.code}: {verdict.reason}")
         self.reply(letter.ticket, "accepted" if verdict.accepted else "refused", verdict.code, verdict.reason)
@@ -315,6 +316,7 @@ class Holding(Mailbox):
             done = await control("escalate", order, StateView, self.caps, summary=summary, tries=1)
         except (Away, Broken):
             return
+        self._note(done, order)
         await self._wait_as_recorded(done, reason)
 
     async def _resume_if_recorded(self, state: str) -> None:
@@ -348,12 +350,16 @@ class Holding(Mailbox):
         short = reason[: limits.REASON_CHARACTERS_MAX]
         order = EscalateInput(run_id=self.board.run_id, state=state, reason=short, gate=gate)
         done: StateView = await self.control("escalate", order, StateView, f"SG_3: {state}")
-        self._note(done)
+        self._note(done, order)
         return done
 
-    def _note(self, done: StateView) -> None:
+    def _note(self, done: StateView, order: EscalateInput) -> None:
         if done.kb_doc_id:
             self.board.documents["SG_failure_escalation"] = done.kb_doc_id
+        self.board.error = {
+            "outcome": order.state, "gate": order.gate, "reason": order.reason, "at": workflow.now().isoformat(),
+            "kb_id": done.kb_doc_id,
+        }  # fmt: skip
         self.board.note = done.next_command
 
     async def fail(self, state: str, reason: str, gate: str) -> NoReturn:

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from cutter.domain.next_step import AWAITING, next_step
     from cutter.messages import Caps
     from workflows import inbox as mail
-    from workflows import options, view
+    from workflows import options, run_sidecar, view
 
 ANSWER_WITHIN = timedelta(seconds=60)
 """An update's caller waits this long for the verdict; then the document waits in the inbox."""
@@ -143,9 +143,9 @@ class Mailbox:
     def request(self, *_: Any) -> dict[str, Any]:
         return view.request_view(self.board)
 
-    @workflow.query(name="sidecar", description="Status and documents")
+    @workflow.query(name="sidecar", description="The run in the words of seed 000 §5")
     def sidecar(self, *_: Any) -> dict[str, Any]:
-        return {**view.status(self.board, self.next_command()), "documents": self.board.documents}
+        return run_sidecar.sidecar(self.board)
 
     def next_command(self) -> str:
         """What a person types now: what the database said with a stop, else what the state says."""

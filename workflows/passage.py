@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from cutter.gates.catalogue import GATES, Gate
     from cutter.lifecycle.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import GateInput, GateOutcome
-    from workflows import options
+    from workflows import options, run_sidecar
     from workflows.control import away_from, lost_worker_delays, reason_of, understood
     from workflows.holding import Astray, Holding
     from workflows.inbox import StopOrder
@@ -46,6 +46,7 @@ class Passage(Holding):
             await self._within_hard_cap(gate)
             self.board.gate = gate.name
             began = workflow.now()
+            self.board.began.setdefault(gate.name, began.isoformat())
             again = self._should_it_fail(tries)
             try:
                 outcome = await self._execute(gate, approvals, again)
@@ -190,11 +191,16 @@ class Passage(Holding):
     def _sealed(self, gate: Gate, outcome: GateOutcome) -> None:
         board = self.board
         self.sealed.add(gate.name)
+        board.ended[gate.name] = workflow.now().isoformat()
+        if gate.sovereign is not None:
+            board.used += run_sidecar.waiting(board)
         board.passed[gate.name] = f"attempt {outcome.attempt}" if outcome.attempt > 1 else ""
         board.facts |= outcome.facts
         board.state, board.gate, board.request, board.accepted = outcome.state, "", None, {}
         if outcome.kb_doc_id:
             board.documents[gate.name] = outcome.kb_doc_id
+        if outcome.sha256:
+            board.digests[gate.name] = outcome.sha256
         self.show()
 
     async def _within_hard_cap(self, gate: Gate) -> None:

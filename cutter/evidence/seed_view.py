@@ -41,9 +41,7 @@ def run_as(kind: str, sidecar: Json) -> Json:
         "ended_utc": run["ended_at"],
         "transitions": _told(mine),
         "steps": _steps(facts) if kind == "run" else [],
-        "approvals": [{name: one[name] for name in ("request_id", "gate", "status")} for one in sidecar["requests"]]
-        if kind == "run"
-        else [],
+        "approvals": [_approval(one) for one in sidecar["requests"]] if kind == "run" else [],
     }
 
 
@@ -83,7 +81,16 @@ def _told(events: Sequence[Event]) -> list[Json]:
     ]  # fmt: skip
 
 
+def _approval(request: Json) -> Json:
+    """Seed 003 §1.3; the high tier is the one that asks for two people."""
+    about = {name: request.get(name) for name in ("request_id", "gate", "status", "tier")}
+    return {**about, "two_person": request.get("tier") == "high"}
+
+
 def _steps(facts: RunFacts) -> list[Json]:
     """The gates that were reached, and the one that is next."""
     reached = GATES[: facts.passed + 1]
-    return [{"step": gate.name, "status": str(step_status(facts, gate))} for gate in reached]
+    return [
+        {"step": gate.name, "step_index": gate.number, "tool_name": gate.phase, "status": str(step_status(facts, gate))}
+        for gate in reached
+    ]

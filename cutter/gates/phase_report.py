@@ -15,6 +15,37 @@ def file_name(gate: str) -> str:
     return f"phase-{BY_NAME[gate].number:02d}.md"
 
 
+def render_failed(run: dict[str, Any], attempt: dict[str, Any], kb_id: str | None) -> bytes:
+    """The report of a phase that failed, from its last attempt; `kb_id` of the stop-route report."""
+    gate = BY_NAME[attempt["gate"]]
+    lines = [
+        f"# {run['document_id']} · {gate.name} · {gate.number} of {len(GATES)}",
+        "",
+        f"phase: {gate.phase}  ",
+        f"outcome: FAIL ({_cell(attempt['outcome'] or 'no answer')})  ",
+        "production_mutation: NONE  ",
+        f"run_id: {run['run_id']}  ",
+        f"state: {gate.from_state.value} → {run['state']}  ",
+        f"attempt: {attempt['n']}, {attempt['started_at']} to {attempt['finished_at'] or 'no end'}  ",
+        f"reason: {_cell(attempt.get('reason') or 'none given')}",
+        "",
+        *_table(invariants_of(attempt.get("report"))),
+        "",
+        f"Stop-route report: {kb_id or 'not written yet'}",
+        "",
+        f"Next: `cutter status {run['run_id']}` says what moves the run on",
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def invariants_of(report: object) -> list[dict[str, Any]]:
+    """The invariants of a gate's report; of a report that has another shape, those that can be read."""
+    found = report.get("invariants") if isinstance(report, dict) else None
+    listed = found if isinstance(found, list) else []
+    return [one for one in listed if isinstance(one, dict) and isinstance(one.get("name"), str)]
+
+
 def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
     """Markdown: n of m, outcome, ids, expected against observed, what is next (facts-domain "Report style")."""
     gate = BY_NAME[receipt["gate"]]
@@ -31,14 +62,7 @@ def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
         f"sealed: {receipt['sealed_at']} by {receipt['role']}, attempt {receipt['attempt']}  ",
         f"receipt: {receipt['receipt_hash']}",
         "",
-        "## Invariants",
-        "",
-        "| invariant | observed | expected | match |",
-        "| --- | --- | --- | --- |",
-        *(
-            f"| {item['name']} | {_cell(item['observed'])} | {_cell(item['expected'])} | {'✓' if item['ok'] else '✗'} |"
-            for item in result["invariants"]
-        ),
+        *_table(result["invariants"]),
         "",
         "## Pins",
         "",
@@ -49,6 +73,20 @@ def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
         "",
     ]
     return "\n".join(lines).encode()
+
+
+def _table(invariants: list[dict[str, Any]]) -> list[str]:
+    return [
+        "## Invariants",
+        "",
+        "| invariant | observed | expected | match |",
+        "| --- | --- | --- | --- |",
+        *(
+            f"| {_cell(item['name'])} | {_cell(item.get('observed'))} | {_cell(item.get('expected'))}"
+            f" | {'✓' if item.get('ok') is True else '✗'} |"
+            for item in invariants
+        ),
+    ]
 
 
 def _cell(value: object) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from cutter.domain.digests import sha256_hex
 from cutter.gates.report import GateReport, Invariant, equal, holds
+from cutter.gates.seed_names import probe_lines
 from cutter.marking.plan import CutPlan
 
 GATE = "IG_structural_verify"
@@ -41,8 +42,11 @@ class Evidence:
 
 
 def evaluate(evidence: Evidence) -> GateReport:
-    """Refuses unless the eleven booleans of `eleven` hold, and parents_match_plan (ours): the tree is the plan's."""
-    return GateReport(gate=GATE, invariants=(*eleven(evidence), _parents(evidence)))
+    """Refuses unless the eleven booleans of `eleven` hold, and parents_match_plan (ours): the tree is the plan's.
+
+    The notes say which of them are the seed's OD-W2 to OD-W9.
+    """
+    return GateReport(gate=GATE, invariants=(*eleven(evidence), _parents(evidence)), notes=probe_lines())
 
 
 def eleven(evidence: Evidence) -> tuple[Invariant, ...]:

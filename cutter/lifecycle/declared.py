@@ -5,6 +5,7 @@ workstream and worker (004). Edges that a seed's text needs and its diagram lack
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from cutter.batch.state import BatchState, WorkstreamState
 from cutter.gates.catalogue import GATES, SKIPPED, State
@@ -19,8 +20,8 @@ def _names(states: Iterable[str]) -> tuple[str, ...]:
     return tuple(str(state) for state in states)
 
 
-def _one(source: str, target: str, trigger: str, **more: str) -> Rule:
-    return Rule(sources=(str(source),), targets=(str(target),), trigger=trigger, **more)  # type: ignore[arg-type]
+def _one(source: str, target: str, trigger: str, **more: Any) -> Rule:
+    return Rule(sources=(str(source),), targets=(str(target),), trigger=trigger, **more)
 
 
 # --- document run: seed 000 -------------------------------------------------------------------------------------------
@@ -37,6 +38,10 @@ def _way() -> Iterable[Rule]:
 
 _OPEN = tuple(state.value for state in State if state is not State.CLOSEOUT_REPORTED)
 _UNENACTED = tuple(state for state in _OPEN if state != State.LIFECYCLE_ENACTED)
+_CAUSES = frozenset(
+    {"stop", *(gate.name for gate in GATES), *(gate.sovereign.value for gate in GATES if gate.sovereign)}
+)
+"""What our own events name as the cause of a stop or a failure: the gate, the request, or a recorded stop."""
 _REACHED = (State.PENDING.value, *(gate.to_state.value for gate in GATES[:-1]))
 
 DOCUMENT_RUN = Lifecycle(
@@ -50,14 +55,16 @@ DOCUMENT_RUN = Lifecycle(
              guard="another run has enacted this version",
              extension="a run that has nothing to do (001 §9) ends in a state of its own"),
         Rule(sources=(*_OPEN, STOPPED), targets=(FAILED,), trigger="invariant_violation", severity="error",
-             whence="any open state"),
+             words=_CAUSES, whence="any open state"),
         Rule(sources=(*_OPEN, STOPPED), targets=(STOPPED,), trigger="sovereign_stop, drift_detected or a cap",
-             severity="warning", selves=True, whence="any open state"),
+             words=_CAUSES | {"sovereign_stop", "drift_detected", "cap"}, severity="warning", selves=True,
+             whence="any open state"),
         Rule(sources=(STOPPED,), targets=_REACHED, trigger="resume", whither="the state last reached",
              guard="a signed statement, where the stop asks for one",
              extension="a stopped run is resumable (§1, §7) and goes on from what its last sealed gate reached"),
         Rule(sources=(*_UNENACTED, STOPPED), targets=(VOIDED,), trigger="void", severity="warning",
-             guard="a signed void, or a cancel of a run that has written nothing", whence="any state before enactment",
+             words=frozenset({"stop"}), guard="a signed void, or a cancel of a run that has written nothing",
+             whence="any state before enactment",
              extension="§1 has voided states and §2 no way into one"),
         Rule(sources=(FAILED,), targets=(VOIDED,), trigger="void", severity="warning", guard="a signed void",
              extension="terminal failure: the operator must void or amend (§7); the one exit from a terminal state"),
@@ -214,16 +221,23 @@ TASK = Lifecycle(
         _one(_T.PENDING, _T.QUEUED, "scheduler_assigned", guard="dependencies satisfied"),
         _one(_T.QUEUED, _T.RUNNING, "worker_started", guard="a worker with the required capabilities"),
         _one(_T.RUNNING, _T.VALIDATING, "execution_completed", guard="exit_code == 0"),
-        _one(_T.RUNNING, _T.RETRYING, "execution_failed", guard="retry_count < max_retries", severity="warning"),
-        _one(_T.RUNNING, _T.FAILED, "execution_failed", guard="retry_count >= max_retries", severity="error"),
+        _one(_T.RUNNING, _T.RETRYING, "execution_failed", guard="retry_count < max_retries", severity="warning",
+             demanded=True),
+        _one(_T.RUNNING, _T.FAILED, "execution_failed", guard="retry_count >= max_retries", severity="error",
+             demanded=True),
         _one(_T.RUNNING, _T.CANCELLED, "user_cancelled", severity="warning"),
         _one(_T.RETRYING, _T.QUEUED, "retry_delay_elapsed"),
         _one(_T.VALIDATING, _T.COMPLETED, "validation_passed", guard="every post_execution rule"),
-        _one(_T.VALIDATING, _T.FAILED, "validation_failed", guard="any post_execution rule fails", severity="error"),
+        _one(_T.VALIDATING, _T.FAILED, "validation_failed", guard="any post_execution rule fails", severity="error",
+             demanded=True),
         Rule(sources=_names((_T.PENDING, _T.QUEUED)), targets=_names((_T.CANCELLED,)), trigger="user_cancelled",
              severity="warning", extension="cancelled by a user before a worker has begun (002: prevented)"),
     ),
 )  # fmt: skip
+
+TASKS_FAILED = "tasks_failed"
+"""Ours: a workstream failed though no critical task did: nothing goes on, and a task did not complete. The seed's
+derivation leaves such a workstream in `executing` for ever."""
 
 _W = WorkstreamState
 WORKSTREAM = Lifecycle(
@@ -235,7 +249,8 @@ WORKSTREAM = Lifecycle(
         _one(_W.PLANNED, _W.READY, "all_tasks_created", guard="task count matches the specification"),
         _one(_W.READY, _W.EXECUTING, "first_task_started", guard="at least one task runs"),
         _one(_W.EXECUTING, _W.VALIDATING, "all_tasks_completed", guard="every task completed"),
-        _one(_W.EXECUTING, _W.FAILED, "critical_task_failed", guard="a critical task failed", severity="critical"),
+        _one(_W.EXECUTING, _W.FAILED, "critical_task_failed", guard="a critical task failed", severity="critical",
+             demanded=True, words=frozenset({TASKS_FAILED})),
         _one(_W.VALIDATING, _W.COMPLETED, "validation_passed"),
         _one(_W.VALIDATING, _W.FAILED, "validation_failed", severity="error"),
         Rule(sources=_names((_W.PLANNED, _W.READY, _W.EXECUTING)), targets=_names((_W.CANCELLED,)),
@@ -253,7 +268,8 @@ WORKER = Lifecycle(
         _one(_K.INITIALIZING, _K.IDLE, "registration_complete", guard="capabilities registered"),
         _one(_K.IDLE, _K.BUSY, "task_assigned", guard="the worker has the capabilities"),
         _one(_K.BUSY, _K.IDLE, "task_completed"),
-        _one(_K.BUSY, _K.UNRESPONSIVE, "health_check_timeout", guard="N health checks missed", severity="error"),
+        _one(_K.BUSY, _K.UNRESPONSIVE, "health_check_timeout", guard="N health checks missed", severity="error",
+             demanded=True),
         _one(_K.UNRESPONSIVE, _K.IDLE, "health_check_recovered"),
         _one(_K.UNRESPONSIVE, _K.SHUTDOWN, "max_timeout_exceeded", severity="error"),
         _one(_K.IDLE, _K.SHUTDOWN, "shutdown_requested"),

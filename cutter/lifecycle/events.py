@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
@@ -74,6 +74,24 @@ def transition(
 def instant(text: str) -> str:
     """A database's time as events have it: UTC, microseconds, `Z`."""
     return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def timed(
+    events: Iterable[Event], since: dict[tuple[str, str], str], *, but: frozenset[str] = frozenset()
+) -> Iterator[Event]:
+    """The events with `duration_seconds`: how long each entity was in the state that it leaves (seed 004).
+
+    `since` holds when an entity entered its state, by event type and name; it is kept up to date. An event has none
+    whose entity was not heard of before, or whose type is in `but`.
+    """
+    for event in events:
+        key = (event.event_type, event.entity_id)
+        before, since[key] = since.get(key), event.timestamp
+        if before is None or event.event_type in but or "duration_seconds" in event.metadata:
+            yield event
+            continue
+        seconds = (moment(event) - parsed(before)).total_seconds()
+        yield replace(event, metadata={**event.metadata, "duration_seconds": round(max(seconds, 0.0), 3)})
 
 
 def read(line: bytes) -> Event:

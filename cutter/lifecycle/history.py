@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cutter import limits
-from cutter.lifecycle.declared import REQUEST, RUN, STEP, TASK
-from cutter.lifecycle.events import FIELDS, Event, instant, transition
+from cutter.lifecycle.declared import APPROVAL, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
+from cutter.lifecycle.events import FIELDS, Event, instant, timed, transition
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.retry import Denial
@@ -51,7 +51,11 @@ def events_of(run: Json, changes: Iterable[Recorded], *, about: Mapping[str, Any
         if one.event is not None:
             events.append(one.event)
         events += views.follow(one)
-    return events
+    created = instant(run["created_at"])
+    since = {(RUN.event_type, run["run_id"]): created, (TASK.event_type, run["run_id"]): created}
+    since[REQUEST.event_type, f"{run['run_id']}#1"] = created
+    # What stands in the audit chain stays as it stands there.
+    return list(timed(events, since, but=frozenset({DOCUMENT_RUN.event_type, APPROVAL.event_type})))
 
 
 def run_facts(sidecar: Json) -> RunFacts:
@@ -153,16 +157,12 @@ class _Views:
         key = (lifecycle.name, entity)
         before = self.stand.get(key, lifecycle.initial)
         for state in () if before == status else lifecycle.path(before, str(status)):
-            rule = lifecycle.check(before, state)
             self.stand[key] = state
             yield transition(
-                lifecycle, entity, before, state, at=one.at, severity=self._severity(lifecycle, rule.severity),
+                lifecycle, entity, before, state, at=one.at,
                 metadata={**self.about, **self._more(lifecycle, state, one), **more},
             )  # fmt: skip
             before = state
-
-    def _severity(self, lifecycle: Lifecycle, severity: str) -> str:
-        return "critical" if lifecycle is TASK and severity == "error" and self.about.get("critical") else severity
 
     def _more(self, lifecycle: Lifecycle, state: str, one: Recorded) -> Json:
         more: Json = {"cause": one.cause}
@@ -185,7 +185,8 @@ class _Views:
         if self.started:
             more["started_at"] = self.started
         if state == "running" and one.worker:
-            more["worker_id"] = one.worker
+            # Not `worker_id`: each step has its own worker, and the task stays with none of them.
+            more["started_by_worker"] = one.worker
         if state == "completed":
             more["completed_at"] = one.at
         if state == "failed":

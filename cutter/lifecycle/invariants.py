@@ -22,11 +22,22 @@ Broken = Iterator[tuple[str, str]]
 
 
 class Records(Protocol):
-    """What a dict does, and what records that do not fit into memory can do too."""
+    """What is known, by kind and name."""
 
     def get(self, key: str, /) -> Json | None: ...
 
     def __setitem__(self, key: str, record: Json, /) -> None: ...
+
+    def named(self, head: str, /) -> Iterator[tuple[str, Json]]:
+        """(The rest of the key, record) of each key that begins so."""
+        ...
+
+
+class InMemory(dict[str, Json]):
+    """Records of a file that fits into memory."""
+
+    def named(self, head: str, /) -> Iterator[tuple[str, Json]]:
+        return ((key.removeprefix(head), record) for key, record in list(self.items()) if key.startswith(head))
 
 
 class Known:

@@ -17,17 +17,20 @@ _TAIL = re.compile(r"[a-z0-9_]+")
 class Rule:
     """Transitions that belong together: from each source to each target.
 
-    `guard` is what must hold, in words. `extension` is the reason of an edge that the seed's text needs and its diagram
-    lacks; empty where the seed has it. `severity` is that of its events. `whence` and `whither` are what a diagram
-    calls many sources or targets.
+    `words` are further triggers that mean this rule, each declared here because somebody writes it. `guard` is what
+    must hold, in words. `extension` is the reason of an edge that the seed's text needs and its diagram
+    lacks; empty where the seed has it. `severity` is that of its events; `demanded` where a seed asks for exactly this
+    one. `whence` and `whither` are what a diagram calls many sources or targets.
     """
 
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     trigger: str = ""
+    words: frozenset[str] = frozenset()
     guard: str = ""
     extension: str = ""
     severity: str = "info"
+    demanded: bool = False
     selves: bool = False
     whence: str = ""
     whither: str = ""
@@ -73,9 +76,9 @@ class Lifecycle:
         return {one: tuple(other for other in self.states if (one, other) in self.edges) for one in self.states}
 
     @cached_property
-    def triggers(self) -> Mapping[str, frozenset[str]]:
-        """What may move an entity on from every declared state."""
-        return {one: frozenset(self.edges[one, other].trigger for other in self.allowed[one]) for one in self.states}
+    def words(self) -> frozenset[str]:
+        """Every trigger that this lifecycle knows."""
+        return frozenset(word for rule in self.rules for word in (rule.trigger, *rule.words))
 
     @cached_property
     def extensions(self) -> tuple[tuple[str, str, str], ...]:

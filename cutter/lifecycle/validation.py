@@ -1,7 +1,7 @@
 """Pure: a file of transitions, event by event: schema, legality, invariants, time; of ours and of other programs.
 
 What was said before of an entity is kept in a mapping that the caller gives, so that the memory of a long file is the
-caller's to bound. An entity's first event may begin in any state: a log that was cut off begins in the middle.
+caller's to bound. Every entity begins in its first state, and `finish` looks for entities whose end is missing.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from cutter.lifecycle import events
-from cutter.lifecycle.declared import BY_EVENT_TYPE, TASK, WORKER, WORKSTREAM
+from cutter.lifecycle.declared import BY_EVENT_TYPE, RUN, WORKSTREAM
+from cutter.lifecycle.endings import missing_ends
 from cutter.lifecycle.events import Event, Malformed
-from cutter.lifecycle.invariants import Known, Records, Seen, broken
+from cutter.lifecycle.invariants import InMemory, Known, Records, Seen, broken
 from cutter.lifecycle.machine import Lifecycle
 
 Json = dict[str, Any]
-
-_NAMED = (TASK, WORKSTREAM, WORKER)
-"""Where a trigger says which transition it is. In the other lifecycles one cause may lead to several states: a gate
-that is tried passes, refuses or finds drift."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +35,7 @@ class Finding:
 class Validation:
     """Takes one line after another. `known` holds what was said before, by lifecycle and entity."""
 
-    known: Records = field(default_factory=dict[str, Json])
+    known: Records = field(default_factory=InMemory)
     number: int = 0
     events: int = 0
     findings: int = 0
@@ -58,6 +55,12 @@ class Validation:
         self.findings += len(found)
         return [Finding(line=self.number, code=code, entity=entity, text=text) for code, text in found]
 
+    def finish(self) -> Iterator[Finding]:
+        """What the file says has ended, and lacks the end of; to be asked after the last line."""
+        for lifecycle, entity, line, text in missing_ends(self.known):
+            self.findings += 1
+            yield Finding(line=line, code="last_transition", entity=entity, text=f"{lifecycle.name} {entity}: {text}")
+
     def _checked(self, event: Event, at: datetime) -> Iterator[tuple[str, str]]:
         if self.before is not None and at < self.before:
             yield "monotonic_timestamps", f"{event.timestamp} is before the line above it"
@@ -68,6 +71,11 @@ class Validation:
         yield from _legal(lifecycle, event, record)
         yield from broken(Seen(event=event, at=at, lifecycle=lifecycle, known=known, record=record))
         # Whatever was wrong, the file goes on from here: one wrong line is one finding and not all that follow.
+        owner = event.metadata.get("batch_id" if lifecycle is WORKSTREAM else "run_id")
+        if isinstance(owner, str):
+            record["belongs_to"] = owner
+        if lifecycle is RUN and type(event.metadata.get("steps")) is int:
+            record["steps"] = event.metadata["steps"]
         record |= {"state": event.to_state, "line": self.number, "since": event.timestamp}
         known.keep(lifecycle, event.entity_id, record)
 
@@ -75,6 +83,8 @@ class Validation:
 def _legal(lifecycle: Lifecycle, event: Event, record: Json) -> Iterator[tuple[str, str]]:
     before, after = event.from_state, event.to_state
     stood = record.get("state")
+    if stood is None and before != lifecycle.initial:
+        yield "first_transition", f"{lifecycle.name} {event.entity_id} begins in {before}, not in {lifecycle.initial}"
     if stood is not None and stood != before:
         said = "monotonic_progress" if lifecycle.is_terminal(stood) else "single_active_state"
         yield said, f"{lifecycle.name} {event.entity_id} is {stood} since line {record['line']}, not {before}"
@@ -82,9 +92,8 @@ def _legal(lifecycle: Lifecycle, event: Event, record: Json) -> Iterator[tuple[s
     if rule is None:
         yield "monotonic_progress" if lifecycle.is_terminal(before) else "transition", lifecycle.why_not(before, after)
         return
-    others = lifecycle.triggers[before] if lifecycle in _NAMED else ()
-    if event.trigger != rule.trigger and event.trigger in others:
-        yield (
-            "trigger",
-            f"{lifecycle.name}: {event.trigger} does not lead from {before} to {after}, {rule.trigger} does",
-        )
+    if event.trigger not in {rule.trigger, *rule.words}:
+        known = "does not lead" if event.trigger in lifecycle.words else "is not declared to lead"
+        yield "trigger", f"{lifecycle.name}: {event.trigger} {known} from {before} to {after}, {rule.trigger} does"
+    if rule.demanded and event.severity != rule.severity:
+        yield "severity", f"{lifecycle.name}: {before} to {after} is {rule.severity}, not {event.severity}"

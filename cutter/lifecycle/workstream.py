@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter.batch.state import BatchState, WorkstreamState
-from cutter.lifecycle.declared import BATCH, TASK, WORKSTREAM
-from cutter.lifecycle.events import Event, instant, transition
+from cutter.lifecycle.declared import BATCH, TASK, TASKS_FAILED, WORKSTREAM
+from cutter.lifecycle.events import Event, instant, timed, transition
 from cutter.lifecycle.facts import Moved
 from cutter.lifecycle.history import Recorded, events_of, in_order, of_audit
 
@@ -61,7 +61,10 @@ def batch_events(facts: Json) -> list[Event]:
     for run in facts["runs"]:
         found += _task(batch, run)
     # What ends a task comes before what that makes of its batch, should both have one time.
-    return sorted(found, key=lambda one: (one.timestamp, one.event_type != TASK.event_type))
+    ordered = sorted(found, key=lambda one: (one.timestamp, one.event_type != TASK.event_type))
+    created = instant(batch.row["created_at"])
+    since = {(WORKSTREAM.event_type, f"{batch.row['batch_id']}#1"): created}
+    return list(timed(ordered, since, but=frozenset({BATCH.event_type})))
 
 
 def _workstreams(batch: _Batch) -> Iterator[Event]:
@@ -81,19 +84,21 @@ def _workstreams(batch: _Batch) -> Iterator[Event]:
             failed = state == WorkstreamState.FAILED
             yield transition(
                 WORKSTREAM, f"{batch_id}#{number}", before, state, at=move.timestamp,
-                # The seed's own trigger is a critical task's failure; without one it fails when nothing goes on.
-                trigger="tasks_failed" if failed and not critical else "",
-                severity="error" if failed and not critical else "",
+                trigger=TASKS_FAILED if failed and not critical else "",
                 metadata={**about, "archived": True, "critical": critical} if failed else about,
             )  # fmt: skip
 
 
 def _critical(batch: _Batch, at: str) -> list[str]:
-    """The critical documents whose newest run had failed or was stopped by then."""
+    """The documents whose failure ended the batch: the newest run had failed or was stopped by then.
+
+    Under the policy `strict` each document is critical; under the others, those that the queue says are.
+    """
+    strict = batch.row.get("policy") == "strict"
     found = []
     for document_id, runs in batch.runs.items():
         stands = [to for moved, to in batch.moves_of(runs[-1][1]) if moved <= at][-1:]
-        if batch.items[document_id]["critical"] and "".join(stands).startswith(("failed_", "stopped_")):
+        if (strict or batch.items[document_id]["critical"]) and "".join(stands).startswith(("failed_", "stopped_")):
             found.append(document_id)
     return sorted(found)
 

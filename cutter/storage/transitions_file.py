@@ -47,6 +47,15 @@ class Spilling:
         if len(self._near) > self._most:
             self._spill()
 
+    def named(self, head: str) -> Iterator[tuple[str, Json]]:
+        """(The rest of the key, record) of each key that begins so; it holds one record at a time."""
+        self._spill()
+        assert self._far is not None
+        # A tab ends the head; what follows the head sorts before the next character.
+        bounds = (head, head[:-1] + chr(ord(head[-1]) + 1))
+        for key, record in self._far.execute("select name, record from known where name >= ? and name < ?", bounds):
+            yield key.removeprefix(head), json.loads(record)
+
     def _spill(self) -> None:
         if self._far is None:
             self._far = sqlite3.connect("")
@@ -72,6 +81,7 @@ def check(stream: IO[bytes], validation: Validation) -> Iterator[Finding]:
     """What is wrong in a file, as it is read; `validation` has the counts."""
     for line in lines(stream):
         yield from validation.take(line)
+    yield from validation.finish()
 
 
 def told(name: str, say: Callable[[str], None], *, as_json: bool = False) -> bool:

@@ -342,6 +342,17 @@ TABLES = (
          "::test_an_outage_s_stop_waits_for_the_open_gate_so_that_none_seals_over_it"),
     ),
     *_of(
+        f"{_SQL}0012_decisions.sql", f"{_STORAGE}test_review_decisions.py",
+        ("a decision that is made twice", "if old.verdict = 'PENDING' and decided.verdict", "if decided.verdict",
+         "::test_a_decision_is_made_once"),
+        ("a decision that nobody made", "and decided.verdict <> 'PENDING'\n", "\n",
+         "::test_a_pending_decision_is_decided_by_no_statement"),
+        ("a verdict that is written with its row", "    new.verdict := 'PENDING';\n", "",
+         "::test_a_verdict_in_an_insert_is_not_taken_over"),
+        ("pins that follow a change before the decision", "    if v_as_pinned then", "    if true then",
+         "::test_a_decision_that_was_changed_before_the_approval_is_drift_all_the_same"),
+    ),
+    *_of(
         f"{_SQL}0010_slack.sql", f"{_STORAGE}test_slack_outbox.py",
         ("an answer to a card that was given up", "(not asked.in_doubt or asked.done_at is not null)",
          "not asked.in_doubt",
@@ -627,6 +638,20 @@ RULES = (
         ("a retry of what is final", "    if terminal:", "    if False:", "::test_the_decision_matrix"),
         ("tries without end", "if attempts >= budget.max_attempts:", "if False:", "::test_the_decision_matrix"),
         ("failures without end", "if failures > budget.max_failures:", "if False:", "::test_the_decision_matrix"),
+    ),
+    *_of(
+        "cutter/lifecycle/validation.py", "unit/lifecycle/test_transition_files.py",
+        ("a log without its beginning", "    if stood is None and before != lifecycle.initial:", "    if False:",
+         "::test_a_file_in_which_an_entity_begins_in_the_middle_is_not_valid"),
+        ("a trigger of another transition", "    if event.trigger not in {rule.trigger, *rule.words}:", "    if False:",
+         "::test_a_trigger_of_another_transition_is_found_wherever_the_lifecycle_has_one"),
+        ("a failure that is said to be nothing", "    if rule.demanded and event.severity != rule.severity:",
+         "    if False:", "::test_what_is_not_legal_is_found_on_its_line"),
+    ),
+    *_of(
+        "cutter/storage/transitions_file.py", "unit/lifecycle/test_transition_files.py",
+        ("a log without its end", "    yield from validation.finish()\n", "",
+         "::test_a_last_line_that_is_missing_is_found_where_the_file_says_that_the_run_has_ended"),
     ),
     *_of(
         "workflows/document_run.py", "workflow/test_messages.py",

@@ -143,7 +143,7 @@ update cutter_governance.review_decision set actor = 'x'
 -- kind: a decision's verdict
 -- dimension: review_decision
 -- table: cutter_governance.review_decision
-update cutter_governance.review_decision set verdict = 'FAIL'
+update cutter_governance.review_decision set verdict = 'REJECT' where verdict = 'PASS'
 
 -- kind: a pinned digest
 -- dimension: receipts

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import datetime
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter.gates.catalogue import State
-from cutter.lifecycle.declared import REQUEST, RUN, STEP, TASK
-from cutter.lifecycle.events import Event, lines
+from cutter.lifecycle.declared import DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
+from cutter.lifecycle.events import Event, lines, moment
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.history import run_events, run_facts
 from cutter.lifecycle.validation import Finding, Validation
@@ -48,7 +49,7 @@ def _recorded(answer: Json, told: list[Change]) -> Json:
         when = number / 10
         match change:
             case Moved():
-                answer["transitions"].append(transition(state, change.to, "x", seconds=when))
+                answer["transitions"].append(transition(state, change.to, _cause(state, change.to), seconds=when))
                 state = change.to
             case Began():
                 key = (change.gate, change.attempt)
@@ -62,6 +63,11 @@ def _recorded(answer: Json, told: list[Change]) -> Json:
                 answer["run"] |= {"outcome": change.outcome, "ended_at": at(when)}
     answer["attempts"] = list(attempts.values())
     return answer
+
+
+def _cause(before: str, after: str) -> str:
+    rule = DOCUMENT_RUN.rule(before, after)
+    return rule.trigger if rule else "x"
 
 
 def _attempt(change: Began, when: float) -> Json:
@@ -101,17 +107,54 @@ def test_the_last_event_of_each_view_says_what_the_view_says(history: tuple[Json
 @given(histories(), st.data())
 @unhurried
 def test_a_line_that_was_taken_away_is_missed(history: tuple[Json, RunFacts], data: st.DataObject) -> None:
-    """Seed 004 "Event Schema"."""
+    """Seed 004 "Event Schema". The last line of an entity is missed once its run has ended, another one always."""
     events = run_events(history[0])
-    followed = [
-        number
-        for number, one in enumerate(events)
-        if any((one.event_type, one.entity_id) == (other.event_type, other.entity_id) for other in events[number + 1 :])
-        and any((one.event_type, one.entity_id) == (other.event_type, other.entity_id) for other in events[:number])
-    ]
-    if not followed:
+    names = [(one.event_type, one.entity_id) for one in events]
+    over = RUN.is_terminal(next((one.to_state for one in reversed(events) if one.event_type == RUN.event_type), ""))
+    told = []
+    for number, (one, name) in enumerate(zip(events, names, strict=True)):
+        owned = one.event_type in {lifecycle.event_type for lifecycle in (REQUEST, STEP, TASK)}
+        last_of_ended = over and owned and name in names[:number]
+        if one.from_state != one.to_state and (name in names[number + 1 :] or last_of_ended):
+            told.append(number)
+    if not told:
         return
-    gone = data.draw(st.sampled_from(followed))
+    gone = data.draw(st.sampled_from(told))
     rest = [one for number, one in enumerate(events) if number != gone]
     found = {one.code for one in findings(rest)}
-    assert found & {"single_active_state", "monotonic_progress"} or events[gone].from_state == events[gone].to_state
+    assert found & {"first_transition", "single_active_state", "monotonic_progress", "last_transition"}
+
+
+@given(histories(), st.data())
+@unhurried
+def test_the_end_of_a_run_that_is_missing_is_missed(history: tuple[Json, RunFacts], data: st.DataObject) -> None:
+    """Of the run and its document run each says that the other one has ended."""
+    events = run_events(history[0])
+    last = {one.event_type: number for number, one in enumerate(events)}
+    document, run = last.get(DOCUMENT_RUN.event_type), last.get(RUN.event_type)
+    if document is None or run is None or not DOCUMENT_RUN.is_terminal(events[document].to_state):
+        return
+    gone = data.draw(st.sampled_from([document, run]))
+    alone = [one.event_type for one in events].count(events[gone].event_type) == 1
+    if alone or DOCUMENT_RUN.is_terminal(events[gone].from_state):
+        # A void after a failure: without it the file is that of the failed run.
+        return
+    rest = [one for number, one in enumerate(events) if number != gone]
+    assert findings(rest), events[gone]
+
+
+@given(histories())
+@unhurried
+def test_every_event_of_a_view_but_a_step_s_first_says_how_long_its_entity_was_there(
+    history: tuple[Json, RunFacts],
+) -> None:
+    """Seed 004 "Event Schema": metadata.duration_seconds."""
+    since = {(one, RUN_ID): datetime.fromisoformat(at(0)) for one in (RUN.event_type, TASK.event_type)}
+    since[REQUEST.event_type, f"{RUN_ID}#1"] = datetime.fromisoformat(at(0))
+    for one in run_events(history[0]):
+        key = (one.event_type, one.entity_id)
+        if one.event_type == DOCUMENT_RUN.event_type:
+            assert "duration_seconds" not in one.metadata
+        elif key in since:
+            assert one.metadata["duration_seconds"] == round((moment(one) - since[key]).total_seconds(), 3)
+        since[key] = moment(one)

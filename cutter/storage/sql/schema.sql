@@ -1719,6 +1719,26 @@ CREATE FUNCTION cutter_governance.fn_request_approvals(p_request cutter_governan
         and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
 $$;
 
+CREATE FUNCTION cutter_governance.fn_request_decides() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_expected jsonb := cutter_governance.fn_expected_pins(new.run_id);
+    v_as_pinned boolean := cutter_governance.fn_review_decision_pin(new.run_id) @> (v_expected -> 'review_decision');
+begin
+    update cutter_governance.review_decision set verdict = verdict
+    where review_decision_id = new.review_decision_id and verdict = 'PENDING';
+    if v_as_pinned then
+        update cutter_governance.approval_request
+        set pin_seq = nextval('cutter_governance.pin_seq'), after_pins = v_expected || jsonb_build_object(
+            'review_decision', cutter_governance.fn_review_decision_pin(new.run_id))
+        where request_id = new.request_id;
+    end if;
+    return null;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_request_document(p_request_id uuid, p_kb_id text, p_body text, p_tier text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1884,6 +1904,97 @@ CREATE FUNCTION cutter_governance.fn_request_raise(p_run_id text, p_gate text, p
             > coalesce(array_position(array['low', 'medium', 'high'], tier), 0)
 $$;
 
+CREATE FUNCTION cutter_governance.fn_review_decision_begins() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    new.verdict := 'PENDING';
+    new.decided_by := '{}';
+    new.decided_at := null;
+    new.approval_sha256 := '{}';
+    return case new.type when 'cut' then cutter_governance.fn_review_decision_decided(new) else new end;
+end
+$$;
+
+CREATE TABLE cutter_governance.review_decision (
+    review_decision_id uuid NOT NULL,
+    run_id text NOT NULL,
+    type text NOT NULL,
+    manifest_id uuid,
+    manifest_unit_local_id text,
+    verdict text DEFAULT 'PENDING'::text NOT NULL,
+    actor text NOT NULL,
+    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    risk_class text,
+    escalation_ref text,
+    cut_change_set_ref uuid,
+    prior_review_decision_id uuid,
+    superseded_by_review_decision_id uuid,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    decided_by text[] DEFAULT '{}'::text[] NOT NULL,
+    decided_at timestamp with time zone,
+    approval_sha256 text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT review_decision_is_signed CHECK ((((verdict = ANY (ARRAY['PASS'::text, 'REJECT'::text, 'VOID'::text])) = (decided_at IS NOT NULL)) AND ((decided_at IS NOT NULL) = (cardinality(decided_by) > 0)) AND (cardinality(decided_by) = cardinality(approval_sha256)))),
+    CONSTRAINT review_decision_type_check CHECK ((type = ANY (ARRAY['cut'::text, 'lifecycle_enactment'::text]))),
+    CONSTRAINT review_decision_verdict CHECK ((verdict = ANY (ARRAY['PENDING'::text, 'PASS'::text, 'REJECT'::text, 'VOID'::text, 'EXPIRED'::text])))
+);
+
+CREATE FUNCTION cutter_governance.fn_review_decision_decided(p_decision cutter_governance.review_decision) RETURNS cutter_governance.review_decision
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select (jsonb_populate_record(p_decision, coalesce((
+        select jsonb_build_object(
+            'verdict', case q.status when 'approved' then 'PASS' when 'rejected' then 'REJECT' when 'canceled' then 'VOID'
+                when 'expired' then 'EXPIRED' else 'PENDING' end,
+            'decided_by', coalesce(jsonb_agg(s.approver order by s.sha256) filter (where s.sha256 is not null), '[]'),
+            'approval_sha256', coalesce(jsonb_agg(s.sha256 order by s.sha256) filter (where s.sha256 is not null), '[]'),
+            'decided_at', max(s.at))
+        from cutter_governance.approval_request q
+        left join lateral (
+            select c.approver, c.approval_sha256 as sha256, c.consumed_at as at
+            from cutter_governance.approval_consumption c where q.status = 'approved' and c.request_id = q.request_id
+            union all
+            select o.approver, o.statement_sha256, o.consumed_at from cutter_governance.order_consumption o
+            where o.run_id = q.run_id and o.decision = case q.status when 'rejected' then 'reject' when 'canceled' then 'void' end
+        ) as s on true
+        where q.run_id = p_decision.run_id and case p_decision.type
+            when 'cut' then q.gate = 'SG_cut_authz' and q.status = 'approved'
+            else q.review_decision_id = p_decision.review_decision_id end
+        group by q.request_id, q.status, q.n order by q.n desc limit 1), '{}'))).*
+$$;
+
+CREATE FUNCTION cutter_governance.fn_review_decision_once() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    decided cutter_governance.review_decision;
+    v_outcome constant text[] := array['verdict', 'decided_by', 'decided_at', 'approval_sha256'];
+begin
+    if tg_op = 'UPDATE' then
+        decided := cutter_governance.fn_review_decision_decided(old);
+        if old.verdict = 'PENDING' and decided.verdict <> 'PENDING'
+            and to_jsonb(new) - v_outcome = to_jsonb(old) - v_outcome
+        then
+            return decided;
+        end if;
+    end if;
+    raise exception 'review_decision is append-only but for its one decision: % refused', tg_op using errcode = 'CU005';
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_review_decision_pin(p_run_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object('count', count(*), 'fingerprint', cutter_governance.fn_digest(
+        coalesce(string_agg(to_jsonb(d)::text, E'\n' order by d.review_decision_id), '')))
+    from cutter_governance.review_decision d where d.run_id = p_run_id
+$$;
+
 CREATE FUNCTION cutter_governance.fn_review_decision_writer() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1944,6 +2055,30 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
         left join public.unit_version v on v.id = u.version_anchor_ref
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
             and u.deleted_at is null) as rows
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_ended_by_people() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_decision text := case when new.state = 'failed_rejected' then 'reject' else 'void' end;
+begin
+    select jsonb_build_object('gate', v.gate, 'outcome', new.state, 'reason', left(coalesce(v.statement ->> 'reason',
+            'rejected by ' || o.approver), 500), 'report', null, 'at', cutter_governance.fn_utc(o.consumed_at), 'decision', o.decision,
+            'approver', o.approver, 'fingerprint', o.fingerprint, 'kb_id', v.kb_id, 'approval_sha256', o.statement_sha256,
+            'before', old.last_error)
+    into new.last_error
+    from cutter_governance.order_consumption o
+    join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
+        and v.approval_sha256 = o.statement_sha256
+    where o.run_id = new.run_id and o.decision = v_decision
+    order by o.consumed_at desc, v.id limit 1;
+    if not found then
+        new.last_error := old.last_error;
+    end if;
+    return new;
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_run_evidence(p_run_id text) RETURNS jsonb
@@ -3739,25 +3874,6 @@ CREATE TABLE cutter_governance.prepared_decision (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
-CREATE TABLE cutter_governance.review_decision (
-    review_decision_id uuid NOT NULL,
-    run_id text NOT NULL,
-    type text NOT NULL,
-    manifest_id uuid,
-    manifest_unit_local_id text,
-    verdict text DEFAULT 'PASS'::text NOT NULL,
-    actor text NOT NULL,
-    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
-    risk_class text,
-    escalation_ref text,
-    cut_change_set_ref uuid,
-    prior_review_decision_id uuid,
-    superseded_by_review_decision_id uuid,
-    created_by text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT review_decision_type_check CHECK ((type = ANY (ARRAY['cut'::text, 'lifecycle_enactment'::text])))
-);
-
 CREATE TABLE cutter_governance.schema_baseline (
     id integer NOT NULL,
     pins jsonb NOT NULL,
@@ -4342,6 +4458,8 @@ CREATE TRIGGER trg_approval_consumption_no_truncate BEFORE TRUNCATE ON cutter_go
 
 ALTER TABLE cutter_governance.approval_consumption ENABLE ALWAYS TRIGGER trg_approval_consumption_no_truncate;
 
+CREATE TRIGGER trg_approval_request_decides AFTER UPDATE OF status ON cutter_governance.approval_request FOR EACH ROW WHEN (((old.status = 'requested'::text) AND (new.status <> 'requested'::text) AND (new.review_decision_id IS NOT NULL))) EXECUTE FUNCTION cutter_governance.fn_request_decides();
+
 CREATE TRIGGER trg_approval_request_moved AFTER UPDATE OF status ON cutter_governance.approval_request FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION cutter_governance.fn_approval_moved();
 
 CREATE TRIGGER trg_approval_revocation_append_only BEFORE DELETE OR UPDATE ON cutter_governance.approval_revocation FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
@@ -4496,13 +4614,17 @@ CREATE TRIGGER trg_prepared_decision_no_truncate BEFORE TRUNCATE ON cutter_gover
 
 ALTER TABLE cutter_governance.prepared_decision ENABLE ALWAYS TRIGGER trg_prepared_decision_no_truncate;
 
-CREATE TRIGGER trg_review_decision_append_only BEFORE DELETE OR UPDATE ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+CREATE TRIGGER trg_review_decision_begins BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_begins();
 
-ALTER TABLE cutter_governance.review_decision ENABLE ALWAYS TRIGGER trg_review_decision_append_only;
+CREATE TRIGGER trg_review_decision_once BEFORE DELETE OR UPDATE ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_once();
+
+ALTER TABLE cutter_governance.review_decision ENABLE ALWAYS TRIGGER trg_review_decision_once;
 
 CREATE TRIGGER trg_review_decision_writer BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_writer();
 
 CREATE TRIGGER trg_run_batch_notify AFTER INSERT OR UPDATE OF state, ended_at ON cutter_governance.run FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION cutter_governance.fn_batch_notify();
+
+CREATE TRIGGER trg_run_ended_by_people BEFORE UPDATE OF state ON cutter_governance.run FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.state = 'failed_rejected'::text) OR ((new.state ~~ 'voided\_%'::text) AND (new.state <> 'voided_cancelled'::text))))) EXECUTE FUNCTION cutter_governance.fn_run_ended_by_people();
 
 CREATE TRIGGER trg_schema_baseline_append_only BEFORE DELETE OR UPDATE ON cutter_governance.schema_baseline FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

@@ -220,8 +220,14 @@ def test_only_a_lifecycle_decision_enacts(at_enact: At) -> None:
     assert enact(connection, at_enact, p_review_decision_id=cut)["status"] == "refused_review_decision"
 
 
-def test_nothing_is_enacted_outside_a_transaction_that_consumed_its_approval(at_enact: At) -> None:
-    assert enact(at_enact.connect(), at_enact)["status"] == "refused_not_approved_here"
+def test_nothing_is_enacted_before_the_decision(at_enact: At) -> None:
+    """Its decision is pending until a transaction consumes the approval."""
+    assert enact(at_enact.connect(), at_enact)["status"] == "refused_review_decision"
+
+
+def test_nothing_is_enacted_outside_a_transaction_that_consumed_its_approval(at_end: At) -> None:
+    """The decision says PASS since an earlier transaction."""
+    assert enact(at_end.connect(), at_end)["status"] == "refused_not_approved_here"
 
 
 def test_a_unit_outside_the_change_set_is_not_enacted(at_enact: At) -> None:

@@ -135,6 +135,10 @@ def test_the_workstream_is_seen_through_its_tasks(items: list[Item], state: Work
 
 def test_a_workstream_is_ready_before_and_completed_after() -> None:
     """Seed 004 "Workstream Lifecycle" Transition Details."""
+    assert workstream_state([], started=False) is WorkstreamState.PLANNED
     assert workstream_state(batch(S.PENDING), started=False) is WorkstreamState.READY
+    assert workstream_state(batch(S.PENDING), started=True) is not WorkstreamState.READY
+    assert workstream_state(batch(O.ENACTED), closed=False) is WorkstreamState.VALIDATING, "its report is not written"
     assert workstream_state(batch(O.ENACTED), closed=True) is WorkstreamState.COMPLETED
-    assert workstream_state(batch(O.ENACTED, O.FAILED), closed=True) is WorkstreamState.FAILED
+    for closed in (False, True):
+        assert workstream_state(batch(O.ENACTED, O.FAILED), closed=closed) is WorkstreamState.FAILED

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from cutter.domain import sidecar
 from cutter.domain.digests import sha256_hex
-from cutter.gates import phase_report
+from cutter.gates import phase_report, structural_verify
 from cutter.gates.catalogue import GATES, State
+from tests.unit.gates import passing
 
 RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 SHA = sha256_hex("x")
@@ -31,8 +32,15 @@ class Artifact(Strict):
     sha256: Digest
 
 
+class Additional(Strict):
+    """Ours: what the seed's record has no field for."""
+
+    gate_invariants: dict[str, bool]
+    probe_names: dict[str, list[str]]
+
+
 class PhaseRecord(Strict):
-    """Seed 000 §5, PhaseRecord."""
+    """Seed 000 §5, PhaseRecord, and `additional`."""
 
     phase: Literal[tuple(gate.phase for gate in GATES)]  # type: ignore[valid-type]
     started_utc: datetime
@@ -41,16 +49,17 @@ class PhaseRecord(Strict):
     gate_invariants: dict[str, bool]
     kb_doc_id: str | None
     artifacts: list[Artifact]
+    additional: Additional
 
 
 class ApprovalRecord(Strict):
-    """Seed 000 §5, ApprovalRecord."""
+    """Seed 000 §5, ApprovalRecord; of an open request that nobody has approved, approval and validation are null."""
 
     gate: Literal["SG_cut_authz", "SG_lifecycle_authz"]
     requested_utc: datetime
-    approval_kb_id: str
+    approval_kb_id: str | None
     review_decision_id: uuid.UUID | None
-    validated_utc: datetime
+    validated_utc: datetime | None
 
 
 class Sidecar(Strict):
@@ -195,12 +204,98 @@ def test_pins_are_flat_and_the_newest_wins() -> None:
     assert pins["content_sha256"] == sha256_hex("later")
 
 
+def asked(gate: str, *, decision: str | None = None, status: str = "requested", **more: Any) -> Json:
+    return {"request_id": gate, "gate": gate, "status": status, "requested_at": "2026-11-21T09:04:00Z",
+            "challenge": f"challenge of {gate}", "review_decision_id": decision, **more}  # fmt: skip
+
+
+def approved(gate: str, sha256: str, **more: Any) -> Json:
+    return {"approval_sha256": sha256, "accepted": True, "kb_id": f"kb/{gate}.md", "gate": gate, "decision": "approve",
+            "challenge": f"challenge of {gate}", "recorded_at": "2026-11-21T09:05:00Z", **more}  # fmt: skip
+
+
 def used(gate: str, sha256: str, decision: str | None) -> tuple[Json, Json, Json]:
     return (
         {"gate": gate, "approval_sha256": sha256, "request_id": gate, "review_decision_id": decision},
-        {"approval_sha256": sha256, "accepted": True, "kb_id": f"kb/{gate}.md", "recorded_at": "2026-11-21T09:05:00Z"},
-        {"request_id": gate, "requested_at": "2026-11-21T09:04:00Z"},
+        approved(gate, sha256),
+        asked(gate, decision=decision, status="approved"),
     )
+
+
+@pytest.mark.parametrize("gate", ["SG_cut_authz", "SG_lifecycle_authz"])
+def test_a_pause_shows_the_request_that_waits_with_its_time_and_its_decision(gate: str) -> None:
+    """Seed 000 §3 SG_2, §5: the id is captured when the request is made."""
+    decision = str(uuid.UUID(int=3)) if gate == "SG_lifecycle_authz" else None
+    seen = state_of(database("write_verified", 9, requests=[asked(gate, decision=decision)]))
+    [record] = seen.sovereign_approvals
+    assert (record.gate, record.approval_kb_id, record.validated_utc) == (gate, None, None)
+    assert record.requested_utc.isoformat() == "2026-11-21T09:04:00+00:00"
+    assert str(record.review_decision_id) == str(decision)
+    assert seen.context_pins.get("review_decision_id") == decision
+
+
+@pytest.mark.parametrize("challenge", ["challenge of SG_cut_authz", None])
+def test_an_approval_that_waits_for_a_second_one_is_shown_with_its_request(challenge: str | None) -> None:
+    """One that was signed before the night names no challenge."""
+    verdicts = [
+        approved("SG_cut_authz", "a", challenge=challenge),
+        approved("SG_cut_authz", "b", challenge="of an earlier request"),
+        approved("SG_cut_authz", "c", decision="resume"),
+        approved("SG_lifecycle_authz", "d"),
+    ]
+    answer = database("awaiting_cut_authorization", 5, requests=[asked("SG_cut_authz")], verdicts=verdicts)
+    [record] = state_of(answer).sovereign_approvals
+    assert record.approval_kb_id == "kb/SG_cut_authz.md"
+    assert record.validated_utc is not None
+
+
+@pytest.mark.parametrize("status", ["rejected", "expired", "canceled"])
+def test_a_request_that_ended_without_approval_waits_for_nobody(status: str) -> None:
+    answer = database("failed_rejected", 5, requests=[asked("SG_cut_authz", status=status)])
+    assert state_of(answer).sovereign_approvals == []
+
+
+def test_a_failed_phase_names_the_stop_route_report_and_its_own_report_in_the_run_folder() -> None:
+    report = {"invariants": [{"name": "region|sha", "ok": False, "observed": "1", "expected": "2"}]}
+    failed = attempt("IG_mark", "failed", report=report, reason="the region differs")
+    stops = [
+        {"kind": "stop_route", "subject": "SG_failure_escalation", "kb_id": f"kb/SG3-{n}.md", "sha256": SHA}
+        for n in (1, 2)
+    ]
+    answer = database("failed_mark", 1, attempts=[attempt("IG_source_pin"), failed])
+    answer["documents"] += stops
+    record = state_of(answer).phases["mark"]
+    files = sidecar.phase_reports(answer)
+    assert record.kb_doc_id == "kb/SG3-2.md"
+    assert [(one.path, one.sha256) for one in record.artifacts] == [("phase-02.md", sha256_hex(files["phase-02.md"]))]
+    text = files["phase-02.md"].decode()
+    assert "outcome: FAIL (failed)" in text
+    assert "reason: the region differs" in text
+    assert "| region\\|sha | 1 | 2 | ✗ |" in text
+
+
+@pytest.mark.parametrize("report", [None, [], "text", {"invariants": "x"}, {"invariants": [1, {}, {"name": 3}]}])
+def test_a_failed_phase_with_a_malformed_report_is_shown_all_the_same(report: Any) -> None:
+    answer = database("failed_mark", attempts=[attempt("IG_mark", "failed", report=report)])
+    assert state_of(answer).phases["mark"].gate_invariants == {}
+    assert b"outcome: FAIL" in sidecar.phase_reports(answer)["phase-02.md"]
+
+
+def test_the_structural_probe_is_exactly_the_seeds_eleven_booleans_and_ours_is_kept_apart() -> None:
+    """Seed 000 §4."""
+    report = structural_verify.evaluate(passing.STRUCTURAL_VERIFY).as_json()
+    answer = database("structural_verified", 7)
+    answer["receipts"][6]["result"] = report
+    record = state_of(answer).phases["structural_verify"]
+    assert len(record.gate_invariants) == 11
+    assert record.additional.gate_invariants == {"parents_match_plan": True}
+    assert sorted(record.additional.probe_names) == [f"OD-W{number}" for number in range(2, 10)]
+    assert state_of(answer).phases["mark"].additional.probe_names == {}
+
+
+def test_a_phase_that_still_runs_has_no_report() -> None:
+    answer = database("source_pinned", attempts=[attempt("IG_mark", "unavailable")])
+    assert sidecar.phase_reports(answer) == {}
 
 
 def test_each_consumed_approval_is_a_record() -> None:

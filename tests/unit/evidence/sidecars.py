@@ -81,7 +81,8 @@ def transition(before: str, after: str, trigger: str, *, seconds: float, reason:
 def verdict(*, accepted: bool = True, decision: str = "approve", reason: str = "") -> Json:
     return {
         "gate": "SG_cut_authz", "accepted": accepted, "decision": decision if accepted else None, "code": "accepted",
-        "reason": reason, "approver": "an" if accepted else None, "fingerprint": "C0FFEE" if accepted else None,
+        "reason": reason, "challenge": "5" * 64, "approver": "an" if accepted else None,
+        "fingerprint": "C0FFEE" if accepted else None,
         "approval_sha256": APPROVAL, "kb_id": f"{FOLDER}/SG1-cut-authz-approval.md", "recorded_at": at(30),
         "not_after": at(3000), "statement": {"reason": reason} if accepted else None,
     }  # fmt: skip
@@ -92,7 +93,7 @@ def request(status: str = "requested") -> Json:
         "request_id": "r1", "gate": "SG_cut_authz", "n": 1, "status": status, "requested_at": at(20),
         "expires_at": at(3400), "kb_id": f"{FOLDER}/SG1-cut-authz-request.md", "request_sha256": "4" * 64,
         "challenge": "5" * 64,
-        "tuple": {"writer_digest": "6" * 64, "candidate_count": 27},
+        "tuple": {"writer_digest": "6" * 64, "candidate_count": 27}, "review_decision_id": None,
     }  # fmt: skip
 
 

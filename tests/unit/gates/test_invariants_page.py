@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cutter.gates import seed_names
 from cutter.gates.catalogue import GATES
 from tests.unit.gates.passing import PASSING
 
@@ -51,6 +52,22 @@ def test_the_page_has_the_gates_in_their_order() -> None:
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])
 def test_the_page_names_exactly_what_the_gate_reports(gate: str) -> None:
     assert names_on_the_page(gate) == names_in_the_code(gate)
+
+
+@pytest.mark.parametrize("gate", [gate.name for gate in GATES])
+def test_the_page_marks_as_ours_what_the_sidecar_keeps_apart(gate: str) -> None:
+    ours = [row for row in table(gate) if "*ours*" in row]
+    assert set(re.findall(r"`([a-z0-9_]+)`", "\n".join(ours))) == seed_names.OURS[gate]
+
+
+def test_the_seeds_numbers_cover_the_eleven_booleans_and_the_one_that_we_added() -> None:
+    """Seed 000 §4: the 11-bool probe matches OD-W2..OD-W9."""
+    assert list(seed_names.PROBE) == list(seed_names.PROBE_RULES) == [f"OD-W{number}" for number in range(2, 10)]
+    named = [name for names in seed_names.PROBE.values() for name in names]
+    assert len(named) == len(set(named)) == 12
+    assert set(named) == names_in_the_code("IG_structural_verify")
+    evidence, evaluate = PASSING["IG_structural_verify"]
+    assert [note.split(" ")[0] for note in evaluate(evidence).notes] == list(seed_names.PROBE)
 
 
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])

@@ -14,7 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 from cutter import limits
+from cutter.gates.catalogue import GATES
+from cutter.lifecycle.declared import BY_EVENT_TYPE, BY_NAME, LIFECYCLES
 from cutter.lifecycle.events import FIELDS
+from cutter.lifecycle.invariants import InMemory
+from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Validation
 from cutter.storage.transitions_file import Spilling, check, lines
 from starter.transitions import app
@@ -23,26 +27,16 @@ Json = dict[str, Any]
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "validate" / "validate_state_transitions.py"
 
-TRIGGERS = {
-    "pending queued": "scheduler_assigned",
-    "queued running": "worker_started",
-    "running validating": "execution_completed",
-    "running retrying": "execution_failed",
-    "running failed": "execution_failed",
-    "running cancelled": "user_cancelled",
-    "retrying queued": "retry_delay_elapsed",
-    "validating completed": "validation_passed",
-    "validating failed": "validation_failed",
-}
-
 
 def event(entity: str, before: str, after: str, second: float = 0, *, kind: str = "task", **metadata: Any) -> Json:
-    """One event, so many seconds after nine; fields to replace are given in `over`."""
+    """One event, so many seconds after nine, with the trigger and severity of its rule; `over` replaces fields."""
     over = metadata.pop("over", {})
+    rule = BY_NAME[kind].rule(before, after)
     return {
         "timestamp": f"2026-11-21T09:{int(second) // 60:02d}:{second % 60:06.3f}Z",
-        "event_type": f"{kind}_state_transition", "severity": "info", "entity_id": entity, "from_state": before,
-        "to_state": after, "trigger": TRIGGERS.get(f"{before} {after}", "because"), "metadata": metadata, **over,
+        "event_type": f"{kind}_state_transition", "severity": rule.severity if rule else "info", "entity_id": entity,
+        "from_state": before, "to_state": after, "trigger": rule.trigger if rule else "because", "metadata": metadata,
+        **over,
     }  # fmt: skip
 
 
@@ -56,13 +50,30 @@ def way(entity: str, *states: str, start: float = 0, kind: str = "task", **metad
 DONE = ("pending", "queued", "running", "validating", "completed")
 
 
-def found(*told: Json | str | bytes) -> list[tuple[int, str]]:
-    """(line, what is wrong) of a file of these events or raw lines."""
+def raw(told: tuple[Json | str | bytes, ...]) -> bytes:
+    """A file of these events or raw lines."""
     data = [
         one if isinstance(one, bytes) else (one if isinstance(one, str) else json.dumps(one)).encode() for one in told
     ]
-    findings = check(io.BytesIO(b"".join(line + b"\n" for line in data)), Validation())
-    return [(one.line, one.code) for one in findings]
+    return b"".join(line + b"\n" for line in data)
+
+
+def found_in(*told: Json | str | bytes) -> list[tuple[int, str]]:
+    """(line, what is wrong) of a file."""
+    return [(one.line, one.code) for one in check(io.BytesIO(raw(told)), Validation())]
+
+
+def found(*told: Json | str | bytes) -> list[tuple[int, str]]:
+    """The same of lines that continue a log: each entity stands, since line 0, where its first event begins."""
+    known, begun = InMemory(), set()
+    for one in told:
+        if not isinstance(one, dict) or one.get("event_type") not in BY_EVENT_TYPE:
+            continue
+        lifecycle, entity, before = BY_EVENT_TYPE[one["event_type"]], one.get("entity_id"), one.get("from_state")
+        if (lifecycle.name, entity) not in begun and isinstance(before, str) and before != lifecycle.initial:
+            known[f"{lifecycle.name}\t{entity}"] = {"state": before, "line": 0}
+        begun.add((lifecycle.name, entity))
+    return [(one.line, one.code) for one in check(io.BytesIO(raw(told)), Validation(known=known))]
 
 
 # --- good files -------------------------------------------------------------------------------------------------------
@@ -103,8 +114,8 @@ def test_every_lifecycle_s_events_are_taken() -> None:
     assert found(*told) == []
 
 
-def test_a_file_that_was_cut_off_begins_in_the_middle_and_needs_no_last_line_feed() -> None:
-    data = json.dumps(event("t", "validating", "completed")).encode()
+def test_a_file_needs_no_last_line_feed() -> None:
+    data = json.dumps(event("t", "pending", "queued")).encode()
     assert list(check(io.BytesIO(data), Validation())) == []
 
 
@@ -184,7 +195,16 @@ def test_a_line_without_an_end_takes_no_memory() -> None:
         ([event("t", "pending", "queued"), event("t", "running", "validating")], [(2, "single_active_state")]),
         ([event("t", "pending", "queued", 5), event("u", "pending", "queued", 4)], [(2, "monotonic_timestamps")]),
         ([event("t", "running", "failed", over={"trigger": "user_cancelled"})], [(1, "trigger")]),
-        ([event("t", "running", "failed", over={"trigger": "our own word"})], []),
+        ([event("t", "running", "failed", over={"trigger": "our own word"})], [(1, "trigger")]),
+        ([event("t", "pending", "queued", over={"trigger": "validation_passed"})], [(1, "trigger")]),
+        ([event("t", "running", "failed", over={"severity": "info"})], [(1, "severity")]),
+        ([event("t", "running", "failed", over={"severity": "critical"})], [(1, "severity")]),
+        ([event("t", "running", "retrying", over={"severity": "info"})], [(1, "severity")]),
+        ([event("t", "validating", "failed", over={"severity": "warning"})], [(1, "severity")]),
+        ([event("s", "executing", "failed", kind="workstream", over={"severity": "error"})], [(1, "severity")]),
+        ([event("s", "executing", "failed", kind="workstream", over={"trigger": "tasks_failed"})], []),
+        ([event("w", "busy", "unresponsive", kind="worker", over={"severity": "info"})], [(1, "severity")]),
+        ([event("t", "running", "cancelled", over={"severity": "info"})], []),
         ([event("d", "source_pinned", "failed_mark", kind="document_run", over={"trigger": "IG_mark"})], []),
         ([event("r", "completed", "completed", kind="request")], []),
         ([event("r", "completed", "executing", kind="request")], [(1, "monotonic_progress")]),
@@ -194,6 +214,70 @@ def test_a_line_without_an_end_takes_no_memory() -> None:
 def test_what_is_not_legal_is_found_on_its_line(told: list[Json], expected: list[tuple[int, str]]) -> None:
     """Seeds 004 "Task Lifecycle" Invariants, 004 "Validation"."""
     assert found(*told) == expected
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "before", "after"), [(one, *edge) for one in LIFECYCLES for edge in one.edges],
+    ids=lambda part: getattr(part, "name", part),
+)  # fmt: skip
+def test_a_trigger_of_another_transition_is_found_wherever_the_lifecycle_has_one(
+    lifecycle: Lifecycle, before: str, after: str
+) -> None:
+    """Seed 004 "Validation": all transitions are valid per the definition, the trigger with them."""
+    one, other = (state.replace("<gate>", "x").replace("<reason>", "x") for state in (before, after))
+    rule = lifecycle.edges[before, after]
+    for word in lifecycle.words:
+        told = event("e", one, other, kind=lifecycle.name, over={"trigger": word})
+        expected = [] if word in {rule.trigger, *rule.words} else [(1, "trigger")]
+        assert [line for line in found(told) if line[1] == "trigger"] == expected, word
+
+
+@pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
+def test_a_file_in_which_an_entity_begins_in_the_middle_is_not_valid(lifecycle: Lifecycle) -> None:
+    for before, after in lifecycle.edges:
+        one, other = (state.replace("<gate>", "x").replace("<reason>", "x") for state in (before, after))
+        codes = [code for _, code in found_in(event("e", one, other, kind=lifecycle.name))]
+        assert ("first_transition" in codes) == (before != lifecycle.initial)
+
+
+RUN = [
+    event("r#1", "received", "queued", 0, kind="request", run_id="r"),
+    *way("r#1", "queued", "executing", "completed", kind="request", start=1, run_id="r"),
+    *way("r", "pending", "queued", "running", "validating", "completed", start=3, run_id="r"),
+    *way("r/1", "ready", "running", "succeeded", kind="step", start=7, run_id="r"),
+    *way("r", "queued", "running", "succeeded", kind="run", start=9, run_id="r", steps=1, steps_succeeded=1),
+]
+
+
+def test_a_run_s_file_that_is_whole_is_valid() -> None:
+    assert found_in(*RUN) == []
+
+
+@pytest.mark.parametrize("last", ["request", "task", "step", "run"])
+def test_a_last_line_that_is_missing_is_found_where_the_file_says_that_the_run_has_ended(last: str) -> None:
+    kind = f"{last}_state_transition"
+    start = event("r", "pending", "source_pinned", 11, kind="document_run")
+    told = [*RUN, start, event("r", "source_pinned", "failed_mark", 20, kind="document_run")]
+    assert found_in(*told) == []
+    number = max(n for n, one in enumerate(told) if one["event_type"] == kind)
+    lacking = [*told[:number], *told[number + 1 :]]
+    assert "last_transition" in [code for _, code in found_in(*lacking)]
+
+
+def test_a_run_that_passed_every_gate_ends_its_document_run_and_a_rehearsal_does_not() -> None:
+    start = event("r", "pending", "source_pinned", 11, kind="document_run")
+    assert found_in(*RUN, start) == []
+    every = [
+        {**one, "metadata": {**one["metadata"], "steps": len(GATES), "steps_succeeded": len(GATES)}} for one in RUN
+    ]
+    assert found_in(*every, start) == [(len(every) + 1, "last_transition")]
+
+
+def test_a_batch_that_ended_ends_its_workstream() -> None:
+    opened = event("b#1", "planned", "ready", 0, kind="workstream", batch_id="b")
+    moves = way("b", "batch_pending", "batch_planning", "batch_voided", kind="batch", start=1)
+    assert found_in(opened, *moves) == [(1, "last_transition")]
+    assert found_in(opened, *moves, event("b#1", "ready", "cancelled", 9, kind="workstream", batch_id="b")) == []
 
 
 def test_entities_of_two_lifecycles_may_have_one_name() -> None:
@@ -312,7 +396,8 @@ def test_each_invariant_is_kept_and_broken(code: str, good: list[Json], bad: lis
     004 "Workstream Lifecycle" Invariants, 004 "Worker State Machine" Invariants, 004 "Validation".
     """
     assert found(*good) == []
-    assert found(*bad) == [(len(bad), code)]
+    # A step that did not succeed in a run that did lacks its end too.
+    assert [one for one in found(*bad) if one[1] != "last_transition"] == [(len(bad), code)]
 
 
 RUNS = {
@@ -359,10 +444,12 @@ def test_a_worker_that_comes_back_has_sent_a_heartbeat() -> None:
 
 
 def test_what_does_not_fit_in_memory_is_remembered_all_the_same() -> None:
-    told = [*(event(f"t{n}", "pending", "queued") for n in range(50)), event("t0", "running", "validating")]
+    told = [*(event(f"t{n}", "pending", "queued", run_id=f"r{n}") for n in range(50))]
+    told += [event("t0", "running", "validating", 1), event("r7", "queued", "canceled", 2, kind="run")]
     data = b"".join(json.dumps(one).encode() + b"\n" for one in told)
     known = Spilling(most=10)
-    assert [one.line for one in check(io.BytesIO(data), Validation(known=known))] == [51]
+    wrong = [(one.line, one.code) for one in check(io.BytesIO(data), Validation(known=known))]
+    assert wrong == [(51, "single_active_state"), (8, "last_transition")]
     assert len(known._near) <= 10
 
 
@@ -370,7 +457,7 @@ def test_what_does_not_fit_in_memory_is_remembered_all_the_same() -> None:
 def files(tmp_path: Path) -> dict[str, Path]:
     made = {name: tmp_path / f"{name}.jsonl" for name in ("good", "bad", "empty")}
     made["good"].write_text("".join(json.dumps(one) + "\n" for one in way("t", *DONE)))
-    made["bad"].write_text(json.dumps(event("t", "running", "completed")) + "\n{\n")
+    made["bad"].write_text(json.dumps(event("t", "pending", "completed")) + "\n{\n")
     made["empty"].write_text("")
     return made
 

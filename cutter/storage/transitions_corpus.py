@@ -1,0 +1,99 @@
+"""IO: every transition of a database as one stream in the order of time, in constant memory (seed 004 "Event Schema").
+
+Each run, batch and worker is read on its own, in one snapshot of the database. Their events are put into order in a
+temporary database on disk, which goes when the process does.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import psycopg
+
+from cutter import limits
+from cutter.lifecycle.declared import BATCH, DOCUMENT_RUN, TASK, WORKER
+from cutter.lifecycle.events import Event, instant, timed
+from cutter.lifecycle.history import of_audit, run_events
+from cutter.lifecycle.workstream import batch_events
+from cutter.storage.queries import query
+
+Json = dict[str, Any]
+Connection = psycopg.Connection[Any]
+
+_SPOOL = """
+pragma journal_mode = off;
+pragma synchronous = off;
+pragma cache_size = -8192;
+create table event (at text not null, line text not null);
+"""
+
+
+class Spool:
+    """Events in any order; `ordered` gives their lines by time, those of one time as they came."""
+
+    def __init__(self) -> None:
+        self._rows = sqlite3.connect("")
+        self._rows.executescript(_SPOOL)
+
+    def add(self, events: Iterable[Event]) -> None:
+        rows = ((instant(event.timestamp), event.line()) for event in events)
+        self._rows.executemany("insert into event values (?, ?)", rows)
+
+    def ordered(self) -> Iterator[str]:
+        self._rows.execute("create index by_time on event (at)")
+        for (line,) in self._rows.execute("select line from event order by at, rowid"):
+            yield line
+
+    def close(self) -> None:
+        self._rows.close()
+
+
+def gathered(connection: Connection) -> Spool:
+    """Every transition that the database knows; the connection is in a transaction of its own, with one snapshot."""
+    spool = Spool()
+    for (run_id,) in _each(connection, "all_run_ids"):
+        spool.add(_of_run(connection, run_id))
+    for (batch_id,) in _each(connection, "all_batch_ids"):
+        spool.add(_of_batch(connection, batch_id))
+    spool.add(_of_workers(connection))
+    return spool
+
+
+def _each(connection: Connection, name: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of a query, some at a time."""
+    with connection.cursor(name=name) as cursor:
+        cursor.itersize = limits.EXPORT_ROWS_AT_ONCE
+        cursor.execute(query(name))
+        yield from cursor
+
+
+def _of_run(connection: Connection, run_id: str) -> Iterator[Event]:
+    row = connection.execute("select cutter_governance.fn_run_sidecar(%s)", (run_id,)).fetchone()
+    assert row is not None
+    sidecar: Json = row[0]
+    run = sidecar["run"]
+    events = run_events(sidecar)
+    if run["batch_id"] is not None:
+        # Its batch tells the same transitions of the task, with the workstream that it belongs to.
+        events = [one for one in events if one.event_type != TASK.event_type]
+    return timed(events, {(DOCUMENT_RUN.event_type, run_id): instant(run["created_at"])})
+
+
+def _of_batch(connection: Connection, batch_id: str) -> Iterator[Event]:
+    row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
+    assert row is not None
+    facts: Json = row[0]
+    created = instant(facts["view"]["batch"]["created_at"])
+    return timed(batch_events(facts), {(BATCH.event_type, batch_id): created})
+
+
+def _of_workers(connection: Connection) -> Iterator[Event]:
+    since: dict[tuple[str, str], str] = {}
+    for (body,) in _each(connection, "worker_events"):
+        event = of_audit(json.dumps(body) if isinstance(body, dict) else str(body))
+        yield from timed([event], since)
+        if WORKER.is_terminal(event.to_state):
+            since.pop((event.event_type, event.entity_id), None)

@@ -1,0 +1,172 @@
+"""Every transition of a database as one stream: whole, in order, and valid by our own check."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+import uuid_utils
+from psycopg import IsolationLevel
+
+from activities.batch_steer import steer_batch
+from activities.escalate import escalate
+from activities.sovereign import end_request
+from activities.void import void_run
+from cutter.approvals import schema
+from cutter.batch import registry
+from cutter.gates.catalogue import Sovereign, WorkerRole
+from cutter.lifecycle.declared import TASK
+from cutter.lifecycle.events import Event, lines, read
+from cutter.lifecycle.history import run_events
+from cutter.lifecycle.validation import Validation
+from cutter.lifecycle.workstream import batch_events
+from cutter.messages import EndRequestInput, EscalateInput, SteerInput, VoidInput
+from cutter.registration import caps_of
+from cutter.storage.queries import query
+from cutter.storage.transitions_corpus import Spool, gathered
+from cutter.storage.transitions_file import check
+from starter import known_runs
+from starter.transitions import _gathered
+from tests.support.batch import queue_yaml
+from tests.support.runs import Deployment, drive, law
+
+BEAT = "select cutter_governance.fn_worker_beat(%s, 'build', 10, '[]', %s)"
+
+
+def worker(deployment: Deployment, name: str, *states: str) -> None:
+    for state in states:
+        deployment.database.value(BEAT, (name, state), role="cutter_exec")
+
+
+def rejected(deployment: Deployment) -> str:
+    run_id = drive(deployment, law(2), until="IG_write_verify").run_id
+    _, verdict = deployment.approve(run_id, Sovereign.LIFECYCLE, decision=schema.REJECT)
+    said = EndRequestInput(
+        run_id=run_id, gate=Sovereign.LIFECYCLE.value, status="rejected", approval_sha256=verdict.approval_sha256
+    )
+    end_request(deployment.deps[WorkerRole.CUTTER], said)
+    return run_id
+
+
+def voided(deployment: Deployment) -> str:
+    """Stopped by its cap while it waited for people, then voided."""
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.request(run_id, Sovereign.CUT)
+    stop = EscalateInput(run_id=run_id, state="stopped_hard_cap", reason="too slow", gate="")
+    escalate(deployment.deps[WorkerRole.CUTTER], stop)
+    kb_id, gate = deployment.sign_order(run_id, schema.VOID)
+    assert deployment.judge(run_id, gate, kb_id).accepted
+    assert void_run(deployment.deps[WorkerRole.EXEC], VoidInput(run_id=run_id, kb_id=kb_id)).code == "voided"
+    return run_id
+
+
+def batch(deployment: Deployment) -> str:
+    """One of two documents enacted, the other one still pending."""
+    names = [deployment.register(law(2), document_id=f"ICX-{n}") for n in (1, 2)]
+    batch_id = str(uuid_utils.uuid7())
+    with deployment.database.connect("cutter_operator") as connection:
+        options = registry.Options()
+        admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
+        registry.register(connection, admitted, options, run_caps=asdict(caps_of(deployment.settings)), starter="olga")
+    starts = steer_batch(deployment.deps[WorkerRole.CUTTER], SteerInput(batch_id=batch_id)).starts
+    first = next(one for one in starts if one.document_id == names[0])
+    drive(deployment, run_id=first.run_id, document_id=names[0])
+    steer_batch(deployment.deps[WorkerRole.CUTTER], SteerInput(batch_id=batch_id))
+    return batch_id
+
+
+@pytest.fixture
+def corpus(deployment: Deployment) -> Deployment:
+    worker(deployment, "exec-1", "initializing", "idle", "busy")
+    drive(deployment, law(2))
+    worker(deployment, "exec-1", "idle", "shutdown")
+    rejected(deployment)
+    voided(deployment)
+    batch(deployment)
+    drive(deployment, law(2), until="IG_mark")
+    return deployment
+
+
+def exported(deployment: Deployment) -> list[str]:
+    spool = _gathered(deployment.settings)
+    try:
+        return list(spool.ordered())
+    finally:
+        spool.close()
+
+
+def test_the_stream_of_everything_is_valid(corpus: Deployment) -> None:
+    """Seed 004 "Event Schema", "Validation"."""
+    told = exported(corpus)
+    validation = Validation()
+    data = io.BytesIO("".join(f"{line}\n" for line in told).encode())
+    assert list(check(data, validation)) == []
+    assert validation.events == len(told)
+    kinds = {json.loads(line)["event_type"].removesuffix("_state_transition") for line in told}
+    assert kinds == {
+        "document_run", "batch", "request", "run", "step", "approval", "task", "workstream", "worker"
+    }  # fmt: skip
+
+
+def test_the_stream_holds_each_transition_of_each_run_batch_and_worker_once(corpus: Deployment) -> None:
+    rows = corpus.database.value("select jsonb_agg(jsonb_build_array(run_id, batch_id)) from cutter_governance.run")
+    expected: list[Event] = []
+    with corpus.database.connect("cutter_operator") as connection:
+        for run_id, batch_id in rows:
+            events = run_events(known_runs.sidecar(corpus.settings, run_id))
+            expected += [one for one in events if batch_id is None or one.event_type != TASK.event_type]
+        for batch_id in {batch_id for _, batch_id in rows if batch_id}:
+            row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
+            assert row is not None
+            expected += batch_events(row[0])
+        workers = connection.execute("select body from cutter_governance.audit_event where chain = 'workers'")
+        bodies = [json.loads(str(body)) for (body,) in workers]
+    expected += [read(json.dumps({name: one[name] for name in Event.__slots__}).encode()) for one in bodies]
+    found = [read(line.encode()) for line in exported(corpus)]
+    assert sorted(map(named, found)) == sorted(map(named, expected))
+
+
+def named(event: Event) -> tuple[Any, ...]:
+    return (event.timestamp, event.event_type, event.entity_id, event.from_state, event.to_state, event.trigger)
+
+
+def test_every_transition_but_a_first_one_says_how_long_its_entity_was_there(corpus: Deployment) -> None:
+    seen: set[tuple[str, str]] = set()
+    for line in exported(corpus):
+        event = read(line.encode())
+        if (event.event_type, event.entity_id) in seen:
+            assert event.metadata["duration_seconds"] >= 0, line
+        seen.add((event.event_type, event.entity_id))
+
+
+def test_what_is_written_while_it_reads_is_not_in_it(deployment: Deployment) -> None:
+    """One snapshot: else a batch could speak of runs that the stream lacks."""
+    drive(deployment, law(2), until="IG_mark")
+    before = exported(deployment)
+    with deployment.database.connect("cutter_operator") as connection:
+        connection.isolation_level = IsolationLevel.REPEATABLE_READ
+        connection.execute("select 1 from cutter_governance.run").fetchall()
+        drive(deployment, law(2), until="IG_mark")
+        spool = gathered(connection)
+    assert list(spool.ordered()) == before
+    assert len(exported(deployment)) > len(before)
+
+
+def test_memory_does_not_grow_with_the_number_of_events() -> None:
+    one = Event(timestamp="2026-11-21T09:00:00.000000Z", event_type=TASK.event_type, severity="info", entity_id="t",
+                from_state="pending", to_state="queued", trigger="scheduler_assigned")  # fmt: skip
+    spool = Spool()
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            spool.add(one for _ in range(1000))
+        count = sum(1 for _ in spool.ordered())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 20_000
+    assert peak < len(lines([one])) * 1000, "less than a twentieth of the text was held at once"

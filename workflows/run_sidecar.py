@@ -1,0 +1,83 @@
+"""Pure: the answer of the query `sidecar`: seed 000 §5's schema, with what the workflow knows.
+
+The database's sidecar (state.json, `cutter status`) is whole. The workflow is not told what it does not need: here the
+names of invariants and the idempotency keys are missing, and times are the workflow's own. Every key is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cutter.domain.sidecar import FAILED, HALTED, PASSED, RUNNING, SCHEMA_VERSION
+from cutter.gates import phase_report
+from cutter.gates.catalogue import BY_NAME, GATES, Sovereign
+from workflows.view import Board
+
+Json = dict[str, Any]
+
+
+def sidecar(board: Board) -> Json:
+    """The top level; `status` as in state.json."""
+    pins: Json = dict(board.facts)
+    if board.request is not None and board.request.review_decision_id:
+        pins["review_decision_id"] = board.request.review_decision_id
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": board.run_id,
+        "created_utc": _created(board.run_id),
+        "created_by": board.created_by,
+        "document_id": board.document_id,
+        "source_document_id": board.facts.get("source_document_id"),
+        "source_version_id": board.facts.get("source_version_id"),
+        "mode": board.mode,
+        "state": board.state,
+        "status": board.outcome or None,
+        "phases": {gate.phase: _phase(board, gate.name) for gate in GATES if gate.name in _reached(board)},
+        "sovereign_approvals": [*board.used, *waiting(board)],
+        "idempotency_keys": {},
+        "context_pins": pins,
+        "last_error": board.error or None,
+    }
+
+
+def waiting(board: Board) -> list[Json]:
+    """The ApprovalRecords of the open request: of each approval that was accepted, or one without an approval."""
+    request = board.request
+    if request is None:
+        return []
+    about = {"gate": request.gate, "requested_utc": board.requested_utc,
+             "review_decision_id": (request.review_decision_id or None)
+             if request.gate == Sovereign.LIFECYCLE else None}  # fmt: skip
+    return [
+        {**about, "approval_kb_id": kb_id or None, "validated_utc": board.validated.get(kb_id)}
+        for kb_id in board.accepted.values() or [""]
+    ]
+
+
+def _reached(board: Board) -> set[str]:
+    return {*board.passed, *board.began}
+
+
+def _phase(board: Board, gate: str) -> Json:
+    passed = gate in board.passed
+    failed = not passed and (board.state.startswith(HALTED) or bool(board.ended.get(gate)))
+    document = board.documents.get(gate) or (board.documents.get("SG_failure_escalation") if failed else None)
+    digest = board.digests.get(gate)
+    return {
+        "phase": BY_NAME[gate].phase,
+        "started_utc": board.began.get(gate),
+        "finished_utc": board.ended.get(gate),
+        "result": PASSED if passed else FAILED if failed else RUNNING,
+        "gate_invariants": {},
+        "kb_doc_id": document,
+        "artifacts": [{"path": phase_report.file_name(gate), "sha256": digest}] if digest else [],
+        "additional": {"gate_invariants": {}, "probe_names": {}},
+    }
+
+
+def _created(run_id: str) -> str | None:
+    """The time in a run's id: `ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`."""
+    stamp = run_id.split("-")[1] if run_id.count("-") > 1 else ""
+    if len(stamp) != len("20261121T090000Z"):
+        return None
+    return f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:11]}:{stamp[11:13]}:{stamp[13:]}"
