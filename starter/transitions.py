@@ -10,7 +10,7 @@ import typer
 from cutter.storage.transitions_file import told
 from starter.terminal import ExitCode, Json, end
 
-app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True)
+app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()
