@@ -447,3 +447,9 @@ TENANT_CHARACTERS_MAX = 64
 
 WEIGHT_MAX = 1_000
 """A tenant's weight: what Temporal's fairness takes at most. The database has the same bound."""
+
+NAMES_COMPARED_MAX = 5_000
+"""Names that an unknown one is compared with to say which was meant; about a fifth of a second."""
+
+BACKUPS_LISTED_MAX = 200
+"""Backups that `cutter backup list` shows: weeks of them, in a list that a person can still read."""

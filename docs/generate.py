@@ -125,7 +125,11 @@ def commands() -> str:
 
     rows = [f"| `cutter {name}` | {text.split(chr(10))[0]} | `{example(text)}` |" for name, text in helps(app())]
     codes = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
-    return "\n".join(["# Commands", "", MADE, "", "Every command has `--help` and `--json`.", "",
+    said = [
+        "Every command has `--help` and `--json`. With `--json` a failure is one object on standard output: `code`,",
+        "`message`, and `next`, the command to type (null where none helps).",
+    ]
+    return "\n".join(["# Commands", "", MADE, "", *said, "",
                       "| command | does | example |", "| --- | --- | --- |", *rows, "", "## Exit codes", "",
                       "| code | means |", "| --- | --- |", *codes, ""])  # fmt: skip
 

@@ -15,6 +15,8 @@ from cutter.domain.next_step import Needs, next_step
 from cutter.errors import InvalidInput, Refused
 from cutter.settings import Settings, load
 from starter import including, known_runs, orders, signing, sitting
+from starter.asking import confirmed
+from starter.failures import of_answer
 from starter.terminal import ExitCode, Json, end, err, fields, show, table
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
@@ -67,6 +69,9 @@ def approve(
     _decide(run, schema.APPROVE, orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
 
 
+ACCEPTED = ("accepted", "duplicate", "queued")
+"""Answers of a run that took what it was given."""
+
 _ELSEWHERE = {
     schema.REJECT: "type `cutter reject RUN --reason TEXT`",
     schema.VOID: "type `cutter void RUN --reason TEXT`",
@@ -88,6 +93,7 @@ def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, as
 
 def _show_set(found: dict[str, Any], *, as_json: bool) -> None:
     rows = [(name, sitting.text_of(value)) for name, value in found.items() if value not in ("", [], None)]
+    found = of_answer(found, ("accepted",))
     show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
     end(ExitCode.DONE if found.get("status") == "accepted" else ExitCode.STOPPED)
 
@@ -169,7 +175,7 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
     digest = signing.recompute(settings, document)
     if not as_json:
         err().print(summary(document, digest))
-    if not yes and not typer.confirm(f"{decision} as {signer.approver}?", err=True):
+    if not yes and not confirmed(f"{decision} as {signer.approver}?"):
         raise Refused("nothing was signed", code="not_confirmed")
     statement = signing.answer(document, data, signer, decision, text=text)
     name = signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)
@@ -207,6 +213,7 @@ def summary(document: RequestDocument, digest: str) -> Any:
 
 
 def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
-    found = {"run_id": run["run_id"], "decision": decision, "approval_kb_id": kb_id, **answer}
-    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
-    end(ExitCode.DONE if found.get("status") in ("accepted", "duplicate", "queued") else ExitCode.STOPPED)
+    answered = {"run_id": run["run_id"], "decision": decision, "approval_kb_id": kb_id, **answer}
+    found = of_answer(answered, ACCEPTED)
+    show(found, as_json=as_json, render=lambda out: out.print(fields(answered), soft_wrap=True))
+    end(ExitCode.DONE if found.get("status") in ACCEPTED else ExitCode.STOPPED)

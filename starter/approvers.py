@@ -22,7 +22,7 @@ from cutter.storage.queries import query
 from starter import signing
 from starter.terminal import Json, say, show, table
 
-app = typer.Typer(help="Who may approve: numbered, signed policy epochs.", no_args_is_help=True)
+app = typer.Typer(help="Who may approve: numbered, signed policy epochs.", no_args_is_help=True, add_completion=False)
 
 Approvers = Annotated[
     list[str], typer.Option("--approver", help="NAME=PUBLIC_KEY_FILE, such as an=an.asc; may be repeated")
@@ -91,8 +91,8 @@ def init(approver: Approvers, signing_rule: SigningOption = None, as_json: Json 
     if wanted != present or signing_rule not in (None, policy.signing):
         raise Refused(
             f"epoch 1 names {', '.join(sorted(present))} already, signing {policy.signing}: type `cutter approvers "
-            "propose --approver …`, have it signed by them with `cutter approvers sign`, then `cutter approvers "
-            "install 2`",
+            "propose --approver NAME=KEY.asc`, have it signed by them with `cutter approvers sign 2`, then "
+            "`cutter approvers install 2`",
             code="epoch_exists",
         )
     install(settings, policy)

@@ -16,10 +16,11 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import known_runs
+from starter.failures import as_failure
 from starter.inbox import OPERATOR
 from starter.terminal import ExitCode, Json, end, show, table
 
-app = typer.Typer(help="The audit chain: export it, verify it offline.", no_args_is_help=True)
+app = typer.Typer(help="The audit chain: export it, verify it offline.", no_args_is_help=True, add_completion=False)
 
 
 @app.command()
@@ -87,6 +88,8 @@ def verify(
         "anchored": checked.anchored,
         "not_checked": list(checked.unchecked),
     }
+    if checked.problems:
+        found = as_failure(found, code="audit_broken", message=str(checked.problems[0]))
     rows = [
         ("intact", "NO" if checked.problems else "yes"),
         *(("problem", problem) for problem in checked.problems),

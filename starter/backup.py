@@ -9,20 +9,30 @@ from typing import Annotated
 import typer
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
 
+from cutter import limits
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import read_record, restore_check, restore_into
-from cutter.errors import InvalidInput, Refused
+from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.evidence.run_view import short_time
 from cutter.settings import Settings, dsn, load
 from cutter.stack.postgres import pg_bin
-from starter.terminal import Json, progress, show, table
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter import known_runs
+from starter.known_runs import OPERATOR
+from starter.terminal import Json, Listing, progress, show, table
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and restore the pre-write backups.")
 
 Artifact = Annotated[
     str,
-    typer.Argument(help="Artifact id such as <run_id>/pre_write-<hex>.gpg, or a file that has its .json beside it."),
+    typer.Argument(
+        help="Document id, run id, artifact id such as <run_id>/pre_write.gpg (`cutter backup list`), or a file that "
+        "has its .json beside it."
+    ),
 ]
 Sha256 = Annotated[
     str | None, typer.Option("--sha256", help="What the run's receipt says; without it, the record beside it counts.")
@@ -36,7 +46,7 @@ GpgHome = Annotated[
 def verify(artifact: Artifact, sha256: Sha256 = None, gpg_home: GpgHome = None, as_json: Json = False) -> None:
     """Decrypt a backup, restore it into the scratch database, compare every row, and leave nothing there.
 
-    Example: cutter backup verify ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b/pre_write-5f2a90c41b7e.gpg
+    Example: cutter backup verify ICX-LAW-2026-001
     """
     settings = load()
     store, record = _found(settings, artifact, sha256)
@@ -63,7 +73,7 @@ def restore(
 ) -> None:
     """Restore a backup's nine tables into an empty database, without triggers and foreign keys.
 
-    Example: cutter backup restore RUN/pre_write-HEX.gpg --into postgresql://postgres@127.0.0.1:5432/recovered
+    Example: cutter backup restore ICX-LAW-2026-001 --into postgresql://postgres@127.0.0.1:5432/recovered
     """
     settings = load()
     store, record = _found(settings, artifact, sha256)
@@ -78,11 +88,44 @@ def restore(
     _tell(outcome, record, as_json=as_json, done="is restored and equal to its snapshot")
 
 
+@app.command(name="list")
+def list_backups(as_json: Json = False) -> None:
+    """List the backups, newest first, each with the documents whose runs it precedes; a batch's runs share one.
+
+    Example: cutter backup list
+    """
+    with translated(), connect(load(), OPERATOR) as connection:
+        cursor = connection.cursor(row_factory=dict_row)
+        found = cursor.execute(query("backups"), {"limit": limits.BACKUPS_LISTED_MAX}).fetchall()
+    columns = ("artifact", "taken_utc", "size_bytes", "documents")
+    rows = [tuple(one[name] for name in columns) for one in found]
+    listing = Listing(columns=columns, rows=rows) if rows else "no backups yet: a run takes one before it writes"
+    show({"backups": found}, as_json=as_json, render=lambda out: out.print(listing, soft_wrap=True))
+
+
+def _artifact_of(settings: Settings, name: str) -> str:
+    """The newest backup of what was named: a document or a run, or an artifact itself."""
+    if "/" in name or name.endswith(".gpg"):
+        return name
+    run_id = known_runs.run_id_of(settings, name)
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("newest_backup"), {"run_id": run_id}).fetchone()
+    if row is None:
+        raise NotFound(f"{run_id} has no backup: type `cutter backup list`")
+    return str(row[0])
+
+
 def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, BackupRecord]:
     """The store and the record of what was named. The record is only as good as the store, so a digest may be given."""
     file = Path(artifact)
-    store, name = (file.absolute().parent.as_uri(), file.name) if file.is_file() else (settings.artifacts, artifact)
-    record = read_record(store, name)
+    if file.is_file():
+        store, name = file.absolute().parent.as_uri(), file.name
+    else:
+        store, name = settings.artifacts, _artifact_of(settings, artifact)
+    try:
+        record = read_record(store, name)
+    except NotFound as problem:
+        raise NotFound(f"{problem}: type `cutter backup list`") from None
     if file.is_file():
         # A copy beside its record: the record still carries the id that it had in the store.
         record = BackupRecord(**asdict(record) | {"artifact_id": name})

@@ -14,15 +14,18 @@ from rich.console import Console
 
 from cutter import limits
 from cutter.batch import nights, plan, registry, resumption
+from cutter.batch.queue import Problem, QueueRefused
 from cutter.batch.registry import Admission, Options
+from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused
 from cutter.evidence.run_view import law_already
 from cutter.messages import Mode
 from cutter.registration import caps_of
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
+from cutter.storage.pools import Connection
 from cutter.storage.pools import connect as connect_database
-from starter import batches
+from starter import batches, law, texts
 from starter.batch_outcome import outcome
 from starter.batch_resume import FINISHED, Wait, Watch, go_on
 from starter.known_runs import OPERATOR
@@ -67,6 +70,7 @@ def batch(
     with translated(), connect_database(settings, OPERATOR) as connection:
         admission = registry.admit(connection, data, options)
         if check:
+            _require_markable(settings, connection, admission)
             _show_check(admission, options, registry.weights(connection, admission.items), as_json=as_json)
             return
         caps = asdict(caps_of(settings))
@@ -123,6 +127,23 @@ def _options(
     return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
 
 
+def _require_markable(settings: Settings, connection: Connection, admission: Admission) -> None:
+    """Refuse a queue with documents that a run could not mark or enact, all of them named with their lines."""
+    problems = []
+    starts = {row["document_id"] for row in admission.rows if row["decided"] is None}
+    for item in (one for one in admission.queue.items if one.document_id in starts):
+        wrong = texts.refusal_of_registered(settings, connection, item.document_id) or law.refusal(
+            settings, item.document_id
+        )
+        if wrong is not None:
+            code, message = wrong
+            field = f"items[{item.position - 1}].document_id"
+            text = f"{item.document_id} would be refused ({code}): {message}"
+            problems.append(Problem(line=item.line, field=field, text=text, document_id=item.document_id, code=code))
+    if problems:
+        raise QueueRefused(tuple(problems))
+
+
 def _law_already(admission: Admission, document_id: str) -> str:
     run_id = admission.law_by.get(document_id)
     return f"{law_already(run_id)}: its run will end as skipped" if run_id else ""
@@ -145,8 +166,8 @@ def _show_check(admission: Admission, options: Options, weights: Mapping[str, in
     def render(out: Console) -> None:
         out.print(Listing(columns=("#", "document", "tenant", "why"), rows=rows))
         out.print(
-            f"batch {found['batch_id']} · {options.mode} · policy {options.policy} · {options.lanes} lanes · "
-            "nothing was started"
+            f"batch {found['batch_id']} · {options.mode} · policy {options.policy} · "
+            f"{counted(options.lanes, 'lane')} · nothing was started"
         )
 
     show(found, as_json=as_json, render=render)

@@ -8,6 +8,7 @@ from cutter.settings import Settings
 from cutter.stack.addresses import ui_url
 from starter import batch_status
 from starter.batch_watch import until_people_or_end
+from starter.failures import as_failure
 from starter.terminal import ExitCode, end, fields, show
 from starter.terminal import out as terminal
 
@@ -20,9 +21,19 @@ def outcome(settings: Settings, found: dict[str, Any], *, wait: bool, watch: boo
     waited = wait or live or bool(watch)
     seen = until_people_or_end(settings, batch_id, watch=live) if waited else batch_status.look(settings, batch_id)
     found |= {name: seen[name] for name in ("state", "totals", "partial", "next")} | {"ui": ui_url(settings)}
+    code = exit_code(found, waited=waited, asked=wait or bool(watch))
+    if code in (ExitCode.FAILED, ExitCode.STOPPED):
+        found = as_failure(found, code=str(found.get("code") or found["state"]), message=_why(found))
     shown = {name: _text(value) for name, value in found.items() if value not in (False, None, "", {}, [])}
     show(found, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
-    end(exit_code(found, waited=waited, asked=wait or bool(watch)))
+    end(code)
+
+
+def _why(found: dict[str, Any]) -> str:
+    """In a sentence, why the command failed: the set was refused, or what became of the documents."""
+    if found.get("status") == "refused":
+        return str(found.get("reason") or "the set was refused")
+    return f"the batch is {found['state']}: {_text(found['totals'])}"
 
 
 def exit_code(found: dict[str, Any], *, waited: bool, asked: bool) -> ExitCode:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from cutter.batch import registry
 from cutter.domain import ids
+from cutter.domain.amounts import counted
 from cutter.domain.next_step import Needs
 from cutter.evidence.batch_glance import by_need, glance
 from cutter.evidence.run_view import short_time
@@ -21,6 +22,7 @@ from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
+from starter import likely_names
 from starter.inbox import utc
 from starter.known_runs import OPERATOR
 from starter.terminal import Listing, out
@@ -45,8 +47,8 @@ def look(settings: Settings, batch_id: str) -> View:
     """The batch now; STOP_BATCH_NOT_FOUND when the database knows none."""
     with translated(), connect(settings, OPERATOR) as connection:
         row = connection.execute(query("batch_glance"), {"batch_id": ids.batch_id(batch_id)}).fetchone()
-    if row is None or row[0] is None:
-        raise registry.unknown(batch_id)
+        if row is None or row[0] is None:
+            raise likely_names.with_batches_meant(connection, registry.unknown(batch_id), batch_id)
     seen: Any = row
     return glance(seen[0], seen[2], seen[1].isoformat(), rooms=seen[3])
 
@@ -111,7 +113,7 @@ def _head(view: View) -> RenderableType:
     halted = [Text(f"halted: {view['halted_reason'] or view['halted']}")] if view["halted"] else []
     held = [Text(f"held by caps: {'; '.join(one['reason'] for one in view['held'])}")] if view["held"] else []
     head = Text(f"batch {view['batch_id']}{mode}\n{_state(view)}", style="bold")
-    return Group(head, *halted, Text(f"{len(view['documents'])} documents: {counts}"), *held)
+    return Group(head, *halted, Text(f"{counted(len(view['documents']), 'document')}: {counts}"), *held)
 
 
 def _bar(view: View) -> RenderableType:

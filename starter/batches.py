@@ -32,6 +32,7 @@ from cutter.settings import Settings
 from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
+from starter import likely_names
 from starter.client import connect as connect_to_temporal
 from starter.known_runs import OPERATOR
 from starter.runs import unanswered
@@ -43,7 +44,10 @@ Json = dict[str, Any]
 def view(settings: Settings, batch_id: str) -> Json:
     """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
     with translated(), connect(settings, OPERATOR) as connection:
-        return registry.view(connection, ids.batch_id(batch_id))
+        try:
+            return registry.view(connection, ids.batch_id(batch_id))
+        except NotFound as problem:
+            raise likely_names.with_batches_meant(connection, problem, batch_id) from None
 
 
 def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> str:
@@ -216,7 +220,7 @@ def read_queue(path: Path) -> bytes:
     try:
         return batch_folder.read_queue(path)
     except OSError as problem:
-        raise NotFound(f"--queue {path}: {problem.strerror or problem}", code="STOP_QUEUE_NOT_FOUND") from None
+        raise InvalidInput(f"--queue {path}: {problem.strerror or problem}", code="STOP_QUEUE_NOT_FOUND") from None
 
 
 def keep_queue(settings: Settings, batch_id: str, data: bytes) -> None:

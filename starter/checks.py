@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import platform
 import re
 import shutil
@@ -10,16 +11,17 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 import psycopg
 
 from cutter import limits
-from cutter.errors import CutterError, Unavailable
+from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.gates.catalogue import WorkerRole
 from cutter.policy import current
 from cutter.policy.rules import Policy
 from cutter.settings import Settings, dsn
-from cutter.stack import key_homes, ports, postgres, records, supervisor, temporal, workers
+from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
 from cutter.stack.records import Service
 
 PYTHON_MIN = (3, 11)
@@ -73,7 +75,9 @@ def _all(settings: Settings) -> Iterator[Check]:
         yield process(workers.service_name(settings, role), known)
     yield runs(settings)
     yield disk(settings)
+    yield writable(settings)
     yield keys(settings)
+    yield approvers(settings)
 
 
 def python() -> Check:
@@ -200,6 +204,46 @@ def policy(settings: Settings) -> Check:
     return Check(
         name="policy", verdict=Verdict.BAD, found=str(found.problems[0]), remedy="cutter policy check --current"
     )
+
+
+def approvers(settings: Settings) -> Check:
+    """Whether somebody may approve what this user starts; off while the database is."""
+    if database(settings).verdict is not Verdict.OK:
+        return Check(name="approvers", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
+    from starter import signing
+
+    try:
+        names = sorted({one.name for one in signing.policy_in_force(settings).approvers})
+    except NotFound:
+        remedy = "cutter approvers init --approver NAME=KEY.asc"
+        return Check(
+            name="approvers", verdict=Verdict.BAD, found="no policy is installed: nobody may sign", remedy=remedy
+        )
+    except CutterError as problem:
+        return Check(name="approvers", verdict=Verdict.BAD, found=str(problem), remedy="cutter approvers show")
+    me = getpass.getuser()
+    if set(names) <= {me}:
+        found = f"only {me} may sign, and nobody may approve a run that they started"
+        remedy = "cutter approvers propose --approver NAME=KEY.asc, or let another user start the runs"
+        return Check(name="approvers", verdict=Verdict.BAD, found=found, remedy=remedy)
+    return Check(name="approvers", verdict=Verdict.OK, found=", ".join(names))
+
+
+def writable(settings: Settings) -> Check:
+    """Whether the deployment's folders can be written; nothing is made in them."""
+    wrong = [str(folder) for folder in _folders(settings) if not folders.is_writable(folder)]
+    if wrong:
+        remedy = "make them writable for this user, or set CUTTER_STATE_DIR"
+        return Check(name="folders", verdict=Verdict.BAD, found=f"cannot write in {', '.join(wrong)}", remedy=remedy)
+    return Check(name="folders", verdict=Verdict.OK, found=f"writable, {settings.state}")
+
+
+def _folders(settings: Settings) -> list[Path]:
+    """Where commands and workers write, as far as it is on this machine."""
+    stores = [
+        Path(url.removeprefix("file://")) for url in (settings.kb, settings.artifacts) if url.startswith("file://")
+    ]
+    return list(dict.fromkeys([settings.state, settings.runs, settings.batches, settings.approvers, *stores]))
 
 
 def disk(settings: Settings) -> Check:

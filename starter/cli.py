@@ -6,14 +6,17 @@ with a flush and `os._exit`: a Temporal client can abort while the interpreter e
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.util
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from difflib import get_close_matches
+from functools import cache, partial
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -22,10 +25,14 @@ from typer.core import TyperGroup
 
 from cutter import __version__
 from cutter.approvals import scratch
-from cutter.errors import CutterError
-from starter.terminal import EXIT_CODES, ExitCode, say
+from cutter.errors import CutterError, InvalidInput
+from starter.failures import AS_JSON, Failure, failure, tell
+from starter.terminal import EXIT_CODES, ExitCode
 
 DEBUG = "--debug"
+OF_THE_SYSTEM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+"""Reasons of the operating system that no code of ours mends."""
+
 BUG = "this is a bug in cutter: type the command again with --debug and report what it prints"
 
 
@@ -96,7 +103,29 @@ GROUPS = {
 """Help of the groups that are made from names with a space."""
 
 
-class CommandTable(TyperGroup):
+class Group(TyperGroup):
+    """A group that suggests the command which was meant."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            raise InvalidInput(f"no such command: {name}{self._way_on(ctx, name, args[1:])}")
+        return super().resolve_command(ctx, args)
+
+    def _way_on(self, ctx: Any, name: str, rest: list[str]) -> str:
+        """The command that was probably meant, as it can be typed; else where the commands are listed."""
+        meant = get_close_matches(name, self.list_commands(ctx), n=1)
+        if not meant:
+            return f": see `{ctx.command_path} --help`"
+        command: Any = self.get_command(ctx, meant[0])
+        wants_more = any(one.required for one in command.params)
+        given = [shlex.quote(word) for word in rest if word != AS_JSON]
+        more = given or (["--help"] if wants_more else [])
+        words = [ctx.command_path, meant[0], *more]
+        return f": did you mean `{' '.join(words)}`?"
+
+
+class CommandTable(Group):
     """The rows below a prefix as a group that imports a command's module when it is asked for."""
 
     prefix = ""
@@ -138,21 +167,19 @@ def run(arguments: Sequence[str]) -> int:
     """One command line to its exit code; everything a person is told is printed."""
     debug = DEBUG in arguments
     given = [argument for argument in arguments if argument != DEBUG]
-    sys.excepthook = _show_bug if not debug else sys.__excepthook__
+    sys.excepthook = sys.__excepthook__ if debug else partial(_show_bug, given)
     try:
         result = app().main(given or ["--help"], prog_name="cutter", standalone_mode=False)
-    except KeyboardInterrupt:
-        return _told("interrupted; what was started goes on: `cutter status` shows it", ExitCode.INTERRUPTED)
     except typer.Exit as left:
         return left.exit_code
-    except typer.Abort:
-        return _told("stopped, nothing was done", ExitCode.STOPPED)
-    except _usage_errors() as problem:
-        return _told(_usage_sentence(problem), ExitCode.USAGE)
-    except _foreseen_errors() as problem:
+    except _told_errors() as problem:
         if debug:
             traceback.print_exception(problem)
-        return _told(*_translated(problem))
+        return tell(_failure(problem), given)
+    except OSError as problem:
+        if problem.errno not in OF_THE_SYSTEM:
+            raise
+        return tell(_of_the_system(problem), given)
     return result if isinstance(result, int) else int(ExitCode.DONE)
 
 
@@ -162,7 +189,7 @@ def app() -> Any:
     made = typer.Typer(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
     codes = ", ".join(f"{code} {meaning.partition(':')[0]}" for code, meaning in EXIT_CODES.items())
     made.callback(epilog=f"Exit codes: {codes}.")(_root)
-    return typer.main.get_command(made)
+    return _plain_help(typer.main.get_command(made))
 
 
 def _print_version(wanted: bool) -> None:
@@ -173,7 +200,7 @@ def _print_version(wanted: bool) -> None:
 
 def _root(
     show_version: bool = typer.Option(
-        False, "--version", help="Print the version and end.", is_eager=True, callback=_print_version
+        False, "-V", "--version", help="Print the version and end.", is_eager=True, callback=_print_version
     ),
     debug: bool = typer.Option(False, DEBUG, help="Show a traceback of an error; goes anywhere in the line."),
 ) -> None:
@@ -186,7 +213,7 @@ def _built(name: str) -> Any:
     if entry is None:
         group = typer.Typer(cls=_TABLES[name], no_args_is_help=True, add_completion=False, help=GROUPS[name])
         group.callback()(_nothing)
-        made = typer.main.get_command(group)
+        made = _plain_help(typer.main.get_command(group))
         made.name = name
         return made
     loaded = entry.load()
@@ -196,13 +223,26 @@ def _built(name: str) -> Any:
         loaded = single
     else:
         loaded = _group(loaded)
-    command = typer.main.get_command(loaded)
+    command = _plain_help(typer.main.get_command(loaded))
     command.name = name.split(" ")[-1]
+    return command
+
+
+def _plain_help(command: Any) -> Any:
+    """Help as wrapped lines, not in boxes: a box of 80 columns cuts the names of options, which then cannot be copied.
+
+    The list of a group's commands has each one's first paragraph whole.
+    """
+    command.rich_markup_mode = None
+    command.short_help = " ".join((command.help or "").partition("\n\n")[0].split())
+    for each in getattr(command, "commands", {}).values():
+        _plain_help(each)
     return command
 
 
 def _group(family: typer.Typer) -> typer.Typer:
     """A family stays a group even while it has one command."""
+    family.info.cls = Group
     if family.registered_callback is None:
         family.callback()(_nothing)
     return family
@@ -210,6 +250,11 @@ def _group(family: typer.Typer) -> typer.Typer:
 
 def _nothing() -> None:
     pass
+
+
+def _told_errors() -> tuple[type[BaseException], ...]:
+    """Everything that a person is told in a sentence."""
+    return (KeyboardInterrupt, typer.Abort, *_usage_errors(), *_foreseen_errors())
 
 
 def _usage_errors() -> tuple[type[Exception], ...]:
@@ -233,17 +278,40 @@ def _foreseen_errors() -> tuple[type[Exception], ...]:
     return tuple(found)
 
 
-def _translated(problem: Exception) -> tuple[str, int]:
-    """One sentence and the exit code."""
+def _failure(problem: BaseException) -> Failure:
+    """What a person or a machine is told of an error."""
+    if isinstance(problem, KeyboardInterrupt):
+        message = "interrupted; what was started goes on: `cutter status` shows it"
+        return Failure(code="INTERRUPTED", message=message, exit_code=ExitCode.INTERRUPTED)
+    if isinstance(problem, typer.Abort):
+        return Failure(code="not_confirmed", message="stopped, nothing was done", exit_code=ExitCode.STOPPED)
+    if isinstance(problem, _usage_errors()):
+        return Failure(code=InvalidInput.code, message=_usage_sentence(problem), exit_code=ExitCode.USAGE)
     if isinstance(problem, CutterError):
-        return f"{problem}{_looked_in(getattr(problem, 'what', ''))}", problem.exit_code
+        return failure(problem, message=f"{problem}{_looked_in(getattr(problem, 'what', ''))}")
+    return _of_a_library(problem)
+
+
+def _of_the_system(problem: OSError) -> Failure:
+    """A file or folder that this user may not write or read, or a full disk."""
+    where = f" {problem.filename}" if problem.filename else ""
+    message = (
+        f"cannot use{where} ({problem.strerror}): correct that, or set CUTTER_STATE_DIR; `cutter doctor` shows more"
+    )
+    return Failure(code="UNAVAILABLE", message=message, exit_code=ExitCode.UNAVAILABLE)
+
+
+def _of_a_library(problem: BaseException) -> Failure:
+    """A failure that Temporal or the database's driver reported."""
     first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
     status = getattr(getattr(problem, "status", None), "name", "")
     if status == "NOT_FOUND":
-        return f"Temporal does not know it: {first}", ExitCode.FAILED
-    if type(problem).__module__.startswith("temporalio"):
-        return f"Temporal does not answer ({first}): type `cutter doctor`{_looked_in('temporal')}", ExitCode.UNAVAILABLE
-    return f"the database does not answer ({first}): type `cutter doctor`{_looked_in('database')}", ExitCode.UNAVAILABLE
+        return Failure(code="NOT_FOUND", message=f"Temporal does not know it: {first}", exit_code=ExitCode.FAILED)
+    part, what = ("Temporal", "temporal") if type(problem).__module__.startswith("temporalio") else (
+        "the database", "database"
+    )  # fmt: skip
+    message = f"{part} does not answer ({first}): type `cutter doctor`{_looked_in(what)}"
+    return Failure(code="UNAVAILABLE", message=message, exit_code=ExitCode.UNAVAILABLE)
 
 
 def _looked_in(what: str) -> str:
@@ -257,15 +325,12 @@ def _looked_in(what: str) -> str:
         return ""
 
 
-def _told(sentence: str, code: int) -> int:
-    say(sentence)
-    return int(code)
-
-
-def _show_bug(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:  # noqa: ARG001
+def _show_bug(
+    arguments: Sequence[str], kind: type[BaseException], problem: BaseException, _: TracebackType | None
+) -> None:
     """What nobody foresaw: one line for the person, who gets the traceback with --debug."""
-    say(f"{BUG} ({kind.__name__}: {problem})")
-    _leave(ExitCode.FAILED)
+    message, again = f"{BUG} ({kind.__name__}: {problem})", " ".join(["cutter", *arguments, DEBUG])
+    _leave(tell(Failure(code="BUG", message=message, exit_code=ExitCode.FAILED, next=again), arguments))
 
 
 def _leave(code: int) -> NoReturn:

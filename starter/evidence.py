@@ -21,10 +21,13 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import known_runs
+from starter.failures import as_failure
 from starter.inbox import OPERATOR
 from starter.terminal import ExitCode, Json, end, fields, show, table
 
-app = typer.Typer(help="The evidence bundle of a run: export it, verify it offline.", no_args_is_help=True)
+app = typer.Typer(
+    help="The evidence bundle of a run: export it, verify it offline.", no_args_is_help=True, add_completion=False
+)
 
 View = dict[str, Any]
 HEAD = "The audit head that was kept elsewhere: 64 hex characters"
@@ -128,7 +131,10 @@ def verify(
     checked = checks(file.read_bytes(), head=head, sha256=sha256, history=history.read_bytes() if history else None)
     lines = [{"verdict": verdict, "check": what, "why": why} for what, verdict, why in checked]
     rows = [(line["verdict"], line["check"], line["why"]) for line in lines]
-    found = {"intact": not failed(checked), "checks": lines}
+    found: View = {"intact": not failed(checked), "checks": lines}
+    if failed(checked):
+        first = next(line for line in lines if line["verdict"] == "FAILED")
+        found = as_failure(found, code="evidence_failed", message=f"{first['check']}: {first['why']}")
     show(found, as_json=as_json, render=lambda console: console.print(table(("", "", ""), rows)))
     end(ExitCode.FAILED if failed(checked) else ExitCode.DONE)
 

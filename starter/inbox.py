@@ -23,6 +23,7 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import signing
+from starter.answered import Answered, answered
 from starter.terminal import Json, Listing, show
 
 OPERATOR = "cutter_operator"
@@ -37,13 +38,15 @@ def waiting(settings: Settings, person: Person | None = None) -> list[dict[str, 
     """Open requests and stopped runs, the longest waiting first. Times are UTC texts; `command` moves the entry."""
     with translated(), connect(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("inbox"), {}).fetchall()
-    return [_entry(row, person) for row in rows]
+        people = answered(connection)
+    return [_entry(row, person, people) for row in rows]
 
 
-def _entry(row: dict[str, Any], person: Person | None) -> dict[str, Any]:
+def _entry(row: dict[str, Any], person: Person | None, people: Answered) -> dict[str, Any]:
     step = next_step(
         run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
-        latched=row["latched"], wrote=row["wrote"],
+        latched=row["latched"], wrote=row["wrote"], approved=row["run_id"] in people.runs,
+        exec_worker=people.exec_worker,
     )  # fmt: skip
     return {
         "run_id": row["run_id"],

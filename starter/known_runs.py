@@ -17,6 +17,7 @@ from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
+from starter import likely_names
 
 Json = dict[str, Any]
 OPERATOR = "cutter_operator"
@@ -28,10 +29,7 @@ def register_run(settings: Settings, document_id: str, mode: Mode, *, amends: st
     with translated(), connect(settings, OPERATOR) as connection:
         known = connection.execute(query("document_known"), {"document_id": ids.document_id(document_id)}).fetchone()
         if known is None or not known[0]:
-            raise NotFound(
-                f"{document_id} is unknown: type `cutter source add FILE --document-id {document_id} --profile …`",
-                code="STOP_DOCUMENT_UNKNOWN",
-            )
+            raise likely_names.unknown_document(connection, document_id)
         answer = call(
             connection,
             "select cutter_governance.fn_run_register(%s, %s, %s, %s, %s, null, null, %s)",
@@ -62,8 +60,8 @@ def run_of_document(settings: Settings, document_id: str) -> str:
     """Run id of a document's open run, else of its newest: a later one that ended or was skipped is not meant."""
     with translated(), connect(settings, OPERATOR) as connection:
         row = connection.execute(query("run_of_document"), {"document_id": ids.document_id(document_id)}).fetchone()
-    if row is None:
-        raise NotFound(f"{document_id} has no run: type `cutter run {document_id}`", code="STOP_RUN_NOT_FOUND")
+        if row is None:
+            raise likely_names.without_a_run(connection, document_id)
     return str(row[0])
 
 

@@ -5,88 +5,67 @@ Exit 0 with the units, 4 with a refusal in one sentence, 2 when the command line
 
 from __future__ import annotations
 
-import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
-from cutter.errors import InvalidInput
-from cutter.limits import CANDIDATES_DEFAULT, FINDINGS_SHOWN_MAX
-from cutter.marking import PROFILES, Marking, MarkRefusal, Options, Profile, load_profile, mark, parse_profile
-from cutter.marking.options import Scope
-from cutter.marking.profile import Duplicates, Empty
-
-EXIT_REFUSED = 4
-EXIT_USAGE = 2
+from cutter.limits import FINDINGS_SHOWN_MAX
+from cutter.marking import PROFILES, Marking, MarkRefusal
+from cutter.settings import load
+from starter import texts
+from starter.failures import as_failure
+from starter.terminal import ExitCode, Json, end, say, show
 
 
 def mark_command(
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
     profile: Annotated[str, typer.Option(help=f"{', '.join(PROFILES)}, or a YAML file.")] = "generic-markdown",
     docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
-    duplicates: Annotated[str | None, typer.Option(help="refuse, or ordinal: repeats become ~2, ~3 …")] = None,
-    empty: Annotated[str | None, typer.Option(help="refuse, or heading_only: headings without text are units.")] = None,
-    scope: Annotated[str | None, typer.Option(help="all or enacted_only; the profile's own unless given.")] = None,
-    deepest: Annotated[str | None, typer.Option(help="Finest level that becomes a unit (dieu, khoan, diem …).")] = None,
-    max_candidates: Annotated[int, typer.Option(help="Refuse more units than this.")] = CANDIDATES_DEFAULT,
-    forbid: Annotated[list[str] | None, typer.Option(help="Address segment that must not be cut; repeatable.")] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    duplicates: texts.Duplicates = None,
+    empty: texts.Empty = None,
+    scope: texts.Scope = None,
+    deepest: texts.Deepest = None,
+    max_candidates: texts.MaxCandidates = None,
+    forbid: texts.Forbid = None,
+    normalise: texts.Normalise = None,
+    as_json: Json = False,
 ) -> None:
     """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost.
 
     Example: cutter mark law.md --profile generic-markdown
     """
-    try:
-        data = _read(file)
-        chosen = _profile(profile)
-        options = Options(
-            duplicates=cast(Duplicates | None, duplicates),  # Options itself refuses any other word
-            empty=cast(Empty | None, empty),
-            scope=cast(Scope | None, scope),
-            deepest=deepest,
-            max_candidates=max_candidates,
-            forbidden_ids=tuple(forbid or ()),
-        )
-        result = mark(data, profile=chosen, docprefix=docprefix, options=options)
-    except InvalidInput as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(EXIT_USAGE) from error
-    if json_output:
-        typer.echo(json.dumps(_as_json(file, data, result), ensure_ascii=False, indent=2))
-    elif isinstance(result, Marking):
-        _show(Console(), data, result)
+    settings = load()
+    texts.require_allowed(settings, max_candidates)
+    data, _ = texts.normalised(texts.read(file), normalise)
+    options = texts.chosen(
+        duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates
+    )
+    _, chosen = texts.profile_of(profile)
+    result = texts.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
+    if isinstance(result, Marking):
+        show(_as_json(file, data, result), as_json=as_json, render=lambda out: _show(out, data, result))
+        return
+    if as_json:
+        show(_as_json(file, data, result), as_json=True, render=lambda _: None)
     else:
-        typer.echo(f"refused ({result.code}): {result.message}", err=True)
-    if isinstance(result, MarkRefusal):
-        raise typer.Exit(EXIT_REFUSED)
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"{file}: {error.strerror or error}; name a readable file") from error
-
-
-def _profile(name: str) -> Profile:
-    if name.endswith((".yaml", ".yml")):
-        return parse_profile(_read(Path(name)))
-    return load_profile(name)
+        say(f"refused ({result.code}): {result.message}")
+    end(ExitCode.STOPPED)
 
 
 def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str, Any]:
     head: dict[str, Any] = {"file": file.name, "sha256": sha256_hex(data)}
     if isinstance(result, MarkRefusal):
         details = dict(result.details)
-        return head | {
-            "refused": {"code": result.code, "line": result.line, "message": result.message, "details": details}
-        }
+        told = {"code": result.code, "line": result.line, "message": result.message, "details": details}
+        return as_failure({**head, "refused": told}, code=result.code, message=result.message)
     return head | {
         "profile": {"id": result.profile_id, "sha256": result.profile_sha256},
         "region": {"start": result.region_start, "end": result.region_end, "sha256": result.region_sha},
@@ -121,7 +100,7 @@ def _show(console: Console, data: bytes, marking: Marking) -> None:
 
 
 def _units(marking: Marking) -> Table:
-    table = Table(title=f"{len(marking.candidates)} units by {marking.profile_id}", title_justify="left")
+    table = Table(title=f"{counted(len(marking.candidates), 'unit')} by {marking.profile_id}", title_justify="left")
     for name in ("address", "type", "title"):
         table.add_column(name, overflow="fold")
     table.add_column("line", justify="right")
@@ -133,7 +112,7 @@ def _units(marking: Marking) -> Table:
 
 
 def _exclusions(marking: Marking) -> Table:
-    table = Table(title=f"{len(marking.exclusions)} exclusions", title_justify="left")
+    table = Table(title=counted(len(marking.exclusions), "exclusion"), title_justify="left")
     for name in ("reason", "known by"):
         table.add_column(name)
     table.add_column("line", justify="right")
@@ -157,7 +136,9 @@ def _show_proof(console: Console, data: bytes, marking: Marking) -> None:
 
 def main() -> None:
     """Run the command alone: `python -m starter.mark FILE`."""
-    typer.run(mark_command)
+    from starter import cli
+
+    sys.exit(cli.run(["mark", *sys.argv[1:]]))
 
 
 if __name__ == "__main__":

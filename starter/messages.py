@@ -25,9 +25,10 @@ from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect as connect_database
 from starter import batches, known_runs, orders
-from starter.approvals import Approver, Home, Key, Run, Yes
+from starter.approvals import ACCEPTED, Approver, Home, Key, Run, Yes
 from starter.client import connect
 from starter.executions import tell
+from starter.failures import of_answer
 from starter.inbox import OPERATOR
 from starter.terminal import ExitCode, Json, end, err, fields, progress, show, table
 
@@ -209,6 +210,8 @@ def _void_rows(seen: dict[str, Any]) -> list[tuple[str, object]]:
     ]
 
 
-def _show(found: dict[str, Any], *, as_json: bool) -> None:
-    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
-    end(ExitCode.DONE if found.get("status") in ("accepted", "duplicate", "queued", "voided") else ExitCode.STOPPED)
+def _show(answered: dict[str, Any], *, as_json: bool) -> None:
+    done = (*ACCEPTED, "voided")
+    found = of_answer(answered, done)
+    show(found, as_json=as_json, render=lambda out: out.print(fields(answered), soft_wrap=True))
+    end(ExitCode.DONE if found.get("status") in done else ExitCode.STOPPED)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from psycopg.conninfo import conninfo_to_dict
 
+from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput
 from cutter.settings import Settings, load
 from cutter.storage import bootstrap as roles
 from cutter.storage import migrate as storage
+from starter.failures import as_failure
 from starter.terminal import ExitCode, Json, end, show
 
 
@@ -29,8 +31,12 @@ def migrate(
     settings = load()
     if check:
         missing = storage.check(settings)
+        found: dict[str, Any] = {"missing": missing}
+        if missing:
+            told = f"{counted(len(missing), 'migration')} missing: type `cutter migrate`"
+            found = as_failure(found, code="migrations_missing", message=told)
         show(
-            {"missing": missing},
+            found,
             as_json=as_json,
             render=lambda out: out.print("missing: " + ", ".join(missing) if missing else "nothing is missing"),
         )

@@ -13,15 +13,20 @@ from temporalio.client import Client, WorkflowHandle
 
 from cutter.domain import ids
 from cutter.domain import next_step as steps
+from cutter.domain.stop_codes import stop_code
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.evidence.run_view import law_already, run_view
 from cutter.messages import Mode, RunInput, RunResult
 from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
-from starter import known_runs, orders, runs
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect as connect_database
+from starter import known_runs, law, likely_names, orders, runs
+from starter.answered import answered
 from starter.batch_resume import resume_batch
 from starter.client import connect
 from starter.executions import open_execution_of
+from starter.failures import as_failure
 from starter.status import lines_of_run, render_run
 from starter.terminal import ExitCode, Json, end, fields, progress, show
 from starter.watching import following
@@ -34,6 +39,9 @@ LEG_A = "IG_cut_leg_a_execute"
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")]
 Tell = Callable[[dict[str, Any]], None]
 """Told what the database says of a run (its sidecar), at every look."""
+
+Moment = tuple[str, str]
+"""A state of a run, and when it came into it."""
 
 Shown = Callable[[], AbstractContextManager[Tell]]
 """How a wait is shown to whoever waits."""
@@ -58,6 +66,9 @@ def run(
     if mode not in ("live", "dryrun"):
         raise InvalidInput(f"--mode {mode}: live or dryrun")
     shown = watched if watch and not as_json else said if wait or watch else None
+    likely_names.require_tenant(settings)
+    if mode == "live":
+        law.require_can_be_enacted(settings, document, waits=shown is not None)
     started = asyncio.run(_start(settings, ids.document_id(document), cast(Mode, mode), amends, source_uri, shown))
     _report(settings, started, as_json=as_json, wait=shown is not None)
 
@@ -117,7 +128,9 @@ async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, s
     # A new execution of a stopped run waits as the old one did: one command is to move it on.
     if kb_id is not None or not answer or str(seen["state"]).startswith("stopped_"):
         answer = await runs.resume(client, document_id, kb_id)
-    return {**await _outcome(settings, handle, run_id, document_id, shown), "answer": answer}
+    accepted = answer.get("status") in ("accepted", "queued")
+    left = (str(seen["state"]), str(seen["state_at"])) if accepted else None
+    return {**await _outcome(settings, handle, run_id, document_id, shown, left=left), "answer": answer}
 
 
 async def _say_that_it_is_over(client: Client, run: dict[str, Any]) -> None:
@@ -128,13 +141,14 @@ async def _say_that_it_is_over(client: Client, run: dict[str, Any]) -> None:
 
 
 async def _outcome(
-    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, document_id: str, shown: Shown | None
-) -> dict[str, Any]:
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, document_id: str, shown: Shown | None, *,
+    left: Moment | None = None,
+) -> dict[str, Any]:  # fmt: skip
     found: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
     if shown is None:
         return {**found, "state": known_runs.sidecar(settings, run_id)["run"]["state"]}
     with shown() as tell:
-        found |= await wait_for_people(settings, handle, run_id, tell)
+        found |= await wait_for_people(settings, handle, run_id, tell, left=left)
     law_by = known_runs.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
     return {**found, "law_by": law_by, "reason": law_already(law_by)} if law_by else found
 
@@ -167,20 +181,19 @@ def by_state(say: Callable[[str], None]) -> Tell:
 
 
 async def wait_for_people(
-    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, tell: Tell
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, tell: Tell, *, left: Moment | None = None
 ) -> dict[str, Any]:
-    """Until the run ends, stops, or waits for a person; the database says which."""
+    """Until the run ends, stops, or waits for a person; the database says which.
+
+    `left`: a stop that an accepted order lifts, so that it is not the outcome that is waited for.
+    """
     result = asyncio.ensure_future(runs.result_of(handle, RunResult))
     try:
         while not result.done():
-            seen = await asyncio.to_thread(known_runs.sidecar, settings, run_id)
+            seen, answered_runs = await asyncio.to_thread(_look, settings, run_id)
             tell(seen)
-            state = seen["run"]["state"]
-            # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
-            put = {one["kb_id"] for one in seen["documents"] if one["sha256"]}
-            waiting = [one for one in seen["requests"] if one["status"] == "requested" and one["kb_id"] in put]
-            if state.startswith("stopped_") or (state in WAITING_STATES and waiting):
-                return {"state": state, "request": waiting[-1]["kb_id"] if waiting else None}
+            if (rest := _rests(seen, answered=run_id in answered_runs, left=left)) is not None:
+                return rest
             await asyncio.wait([result], timeout=POLL_SECONDS)
         ended: RunResult = await result
         tell(await asyncio.to_thread(known_runs.sidecar, settings, run_id))
@@ -189,12 +202,47 @@ async def wait_for_people(
         result.cancel()
 
 
+def _look(settings: Settings, run_id: str) -> tuple[dict[str, Any], frozenset[str]]:
+    """The run, and the runs that people have answered; in this order, so that an answer is never older than the run."""
+    seen = known_runs.sidecar(settings, run_id)
+    with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
+        return seen, answered(connection).runs
+
+
+def _rests(seen: dict[str, Any], *, answered: bool, left: Moment | None) -> dict[str, Any] | None:
+    """What only a person moves on, with its request; None while the run goes on by itself.
+
+    A rehearsal writes its requests and goes on. A request that was answered is the exec worker's.
+    """
+    run = seen["run"]
+    if run["state"].startswith("stopped_"):
+        return None if left == (run["state"], run["state_at"]) else {"state": run["state"], "request": None}
+    # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
+    put = {one["kb_id"] for one in seen["documents"] if one["sha256"]}
+    waiting = [one for one in seen["requests"] if one["status"] == "requested" and one["kb_id"] in put]
+    if run["state"] in WAITING_STATES and waiting and run["mode"] == "live" and not answered:
+        return {"state": run["state"], "request": waiting[-1]["kb_id"]}
+    return None
+
+
 def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: bool) -> None:
     state = found["state"]
     found["next"] = next_step(settings, found)
     found["ui"] = ui_url(settings)
+    code = exit_code(found, state, wait=wait)
+    if code in (ExitCode.FAILED, ExitCode.STOPPED):
+        found = _as_failure(found, state)
     show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
-    end(exit_code(found, state, wait=wait))
+    end(code)
+
+
+def _as_failure(found: dict[str, Any], state: str) -> dict[str, Any]:
+    """The outcome of a run that failed or stands, or an answer that was refused, as every failure is told."""
+    answer = found.get("answer") or {}
+    refused = answer.get("status") == "refused"
+    code = str(answer.get("code") or state) if refused else stop_code(state) or state
+    reason = answer.get("reason") if refused else found.get("reason")
+    return as_failure(found, code=code, message=str(reason or f"the run is {state}"))
 
 
 def exit_code(found: dict[str, Any], state: str, *, wait: bool) -> ExitCode:
@@ -216,9 +264,11 @@ def next_step(settings: Settings, found: dict[str, Any]) -> str:
     """What moves the run on, by what the database says of it."""
     seen = known_runs.sidecar(settings, found["run_id"])
     sealed = {one["gate"] for one in seen["receipts"]}
+    by_law = found["state"] == "failed_source_pin" and not found.get("law_by")
+    law_by = known_runs.enacting_run(settings, found["document_id"]) if by_law else found.get("law_by")
     step = steps.next_step(
         run_id=found["run_id"], document_id=found["document_id"], state=found["state"], outcome=found.get("outcome"),
         latched=seen["latch"]["stopped"], wrote=LEG_A in sealed, enacted="IG_lifecycle_enact_execute" in sealed,
-        law_by=found.get("law_by"),
+        law_by=law_by,
     )  # fmt: skip
     return step.command

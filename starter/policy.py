@@ -18,9 +18,10 @@ from cutter.policy.command import OPERATIONS, PLACES, Operation, operations_at
 from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, explain, shadowed
 from cutter.policy.rules_file import parse_rules
 from cutter.settings import load
+from starter.failures import as_failure
 from starter.terminal import ExitCode, Json, end, fields, show, table
 
-app = typer.Typer(help="What side effects are allowed: policy.yaml.", no_args_is_help=True)
+app = typer.Typer(help="What side effects are allowed: policy.yaml.", no_args_is_help=True, add_completion=False)
 
 
 @app.command()
@@ -49,15 +50,16 @@ def check(
     Example: cutter policy check policy.yaml
     """
     if (file is None) == (not in_force):
-        raise InvalidInput("name a file, or --current: `cutter policy check policy.yaml`")
+        raise InvalidInput("name a file, or --current: `cutter policy check --current`")
     path = file or load().policy
     made = current.read(path) if file is None else parse_rules(_read(path))
     if isinstance(made, Policy):
         _show(made, str(path), as_json=as_json)
         return
     problems = [{"line": one.line, "rule": one.rule, "text": one.text} for one in made.problems]
+    found = {"file": str(path), "sha256": made.sha256, "good": False, "problems": problems}
     show(
-        {"file": str(path), "sha256": made.sha256, "good": False, "problems": problems},
+        as_failure(found, code="policy_wrong", message=str(made.problems[0])),
         as_json=as_json,
         render=lambda out: out.print("\n".join(map(str, made.problems)), soft_wrap=True, markup=False),
     )

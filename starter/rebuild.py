@@ -34,6 +34,7 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import known_runs
+from starter.failures import as_failure
 from starter.reconcile import reading_deps
 from starter.terminal import ExitCode, Json, end, progress, show, table
 
@@ -53,7 +54,7 @@ def rebuild(
     """
     settings = load()
     if (run is None) == (not every):
-        raise InvalidInput("name a run, or --all: `cutter rebuild ICX-LAW-2026-001`")
+        raise InvalidInput("name a run, or --all: `cutter rebuild DOCUMENT`")
     with reading_deps(settings) as deps, progress("rebuilding") as say:
         found, batches = [], []
         names = [run] if run is not None else [*_all(settings, "all_run_ids"), *_all(settings, "all_batch_ids")]
@@ -64,7 +65,10 @@ def rebuild(
             else:
                 found.append(rebuild_run(deps, known_runs.run_id_of(settings, name)))
     conflicts = [conflict for one in [*found, *batches] for conflict in one["conflicts"]]
-    show({"runs": found, "batches": batches}, as_json=as_json, render=lambda out: _render(out, found, batches))
+    made: dict[str, Any] = {"runs": found, "batches": batches}
+    if conflicts:
+        made = as_failure(made, code="STOP_REPLAY_CONFLICT", message=str(conflicts[0]))
+    show(made, as_json=as_json, render=lambda out: _render(out, found, batches))
     end(ExitCode.STOPPED if conflicts else ExitCode.DONE)
 
 

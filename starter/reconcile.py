@@ -24,6 +24,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.deps import Deps, Signer
 from cutter import __version__, limits
+from cutter.domain.amounts import counted
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gates.catalogue import Role, WorkerRole
 from cutter.kb.store import Store
@@ -31,6 +32,7 @@ from cutter.settings import Settings, load
 from cutter.storage.pools import open_pool
 from starter import looking_after, slack
 from starter.client import connect
+from starter.failures import as_failure
 from starter.looking_after import START_GRACE_SECONDS, View, nothing
 from starter.runs import unanswered
 from starter.terminal import ExitCode, Json, end, fields, say, show, table
@@ -57,10 +59,13 @@ def reconcile(
         show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
         return
     found = _look(settings, grace_seconds)
+    waits = found.get("unavailable") or found["documents_waiting"] or found["cards_waiting"]
+    if waits:
+        message = found.get("unavailable") or "documents or cards still wait to be put: type `cutter doctor`"
+        found = as_failure(found, code="UNAVAILABLE", message=str(message), next_command="cutter doctor")
     show(found, as_json=as_json, render=lambda out: _render(out, found))
     if found.get("unavailable"):
         say(found["unavailable"])
-    waits = found.get("unavailable") or found["documents_waiting"] or found["cards_waiting"]
     end(ExitCode.UNAVAILABLE if waits else ExitCode.DONE)
 
 
@@ -168,4 +173,4 @@ def _render(out: Any, found: View) -> None:
         rows = [(one["batch_id"], one["state"], one["next"]) for one in found["batches_without_workflow"]]
         out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))
     counts = [f"{len(found[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "left_alone")]
-    out.print(", ".join([*counts, f"{len(found['documents_put'])} documents put"]))
+    out.print(", ".join([*counts, f"{counted(len(found['documents_put']), 'document')} put"]))

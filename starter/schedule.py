@@ -46,7 +46,7 @@ from starter.runs import unanswered
 from starter.terminal import Json, fields, show
 from workflows import options
 
-app = typer.Typer(help="Run a queue every night by a Temporal Schedule.", no_args_is_help=True)
+app = typer.Typer(help="Run a queue every night by a Temporal Schedule.", no_args_is_help=True, add_completion=False)
 
 CATCH_UP = timedelta(hours=1)
 """A night whose time passed while Temporal was down is caught up within this; the server's own default is a year."""
@@ -245,7 +245,7 @@ async def _night_of(client: Client, seen: ScheduleDescription) -> NightInput:
 
 def _missing(name: str, problem: RPCError) -> Exception:
     if problem.status is RPCStatusCode.NOT_FOUND:
-        return NotFound(f"no schedule {name}: type `cutter schedule install --at 22:00 --tz … --queue FILE`")
+        return NotFound(f"no schedule {name}: type `cutter schedule install --at 22:00 --tz ZONE --queue FILE`")
     return unanswered(problem)
 
 

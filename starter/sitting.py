@@ -6,8 +6,8 @@ Of a batch that was only rehearsed, the same sitting signs both gates beforehand
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import typer
 import uuid_utils
@@ -16,6 +16,7 @@ from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument
 from cutter.batch import documents, steering
+from cutter.domain.amounts import counted
 from cutter.errors import CutterError, NotFound, Refused
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
@@ -24,9 +25,10 @@ from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect as connect_database
 from starter import batch_resume, batches, signing
+from starter.asking import confirmed
 from starter.known_runs import OPERATOR
 from starter.signing import Signing
-from starter.terminal import Listing, err, progress
+from starter.terminal import Listing, err, progress, say
 
 Json = dict[str, Any]
 
@@ -64,24 +66,50 @@ def sit(
     for gate in documents.GATE_STEMS if before else sorted({one.gate for one in wanted}):
         run = {"run_id": wanted[0].item["run_id"], "starter": wanted[0].document.starter}
         signing.require_fit(settings, signer, run, gate, schema.APPROVE)
-    chosen, skipped = [], [one.item["document_id"] for one in asked if one not in wanted]
-    for one in wanted:
-        reason = _unfit(settings, one)
-        if reason is None and not yes:
-            show(one.document)
-            name = one.item["document_id"]
-            both = " for both gates" if before else ""
-            reason = None if typer.confirm(f"approve {name}{both} as {signer.approver}?", err=True) else "left out"
-        if reason is None:
-            chosen.append(one)
+    sitting = _Sitting(settings=settings, batch_id=batch_id, signer=signer, before=before)
+    skipped = [one.item["document_id"] for one in asked if one not in wanted]
+    for number, one in enumerate(wanted, start=1):
+        name = one.item["document_id"]
+        try:
+            why = _left_out(settings, one, None if yes else _Question(show, number, len(wanted), before, signer))
+        except typer.Abort:
+            # What was signed stays signed and is handed over; the rest goes on waiting.
+            left = [other.item["document_id"] for other in wanted[number - 1 :]]
+            say(f"stopped at {number} of {len(wanted)}: {counted(sitting.signed, 'document')} signed, the others wait")
+            skipped += [f"{each} (not asked)" for each in left]
+            break
+        if why is None:
+            sitting.sign(one)
         else:
-            skipped.append(f"{one.item['document_id']} ({reason})")
-    if not chosen:
-        raise Refused("nothing was signed", code="not_confirmed")
-    answer = (
-        _sign_before(settings, batch_id, chosen, signer) if before else _sign_set(settings, batch_id, chosen, signer)
-    )
-    return {"batch_id": batch_id, "signed": len(chosen), "left_out": skipped, **answer}
+            skipped.append(f"{name} ({why})")
+    if not sitting.signed:
+        raise Refused(f"nothing was signed; `cutter approve --batch {batch_id}` asks again", code="not_confirmed")
+    answer = sitting.hand_over()
+    return {"batch_id": batch_id, "signed": sitting.signed, "left_out": skipped, **answer}
+
+
+class _Question(NamedTuple):
+    """How one document of a sitting is asked about."""
+
+    show: Callable[[RequestDocument], None]
+    number: int
+    total: int
+    before: bool
+    signer: Signing
+
+    def answered_yes(self, one: Asked) -> bool:
+        self.show(one.document)
+        both = " for both gates" if self.before else ""
+        where = f"{self.number} of {self.total}"
+        return confirmed(f"{where}: approve {one.item['document_id']}{both} as {self.signer.approver}?")
+
+
+def _left_out(settings: Settings, one: Asked, question: _Question | None) -> str | None:
+    """Why a document is not to be signed; None when it is. Without a question everything that is fit is signed."""
+    reason = _unfit(settings, one)
+    if reason is None and question is not None and not question.answered_yes(one):
+        return "left out"
+    return reason
 
 
 def text_of(value: Any) -> str:
@@ -104,7 +132,7 @@ def _waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:
         found = [("SG_cut_authz", one) for one in view["items"] if one["outcome"] == "rehearsed"]
     else:
         found = [(gate, one) for gate in documents.GATE_STEMS for one in steering.waiting_at(view, gate)]
-    with progress(f"reading {len(found)} requests") as _:
+    with progress(f"reading {counted(len(found), 'request')}") as _:
         return before, [_asked(settings, one, gate) for gate, one in found]
 
 
@@ -132,38 +160,55 @@ def _listing(asked: Sequence[Asked]) -> Listing:
         for one in asked
     ]  # fmt: skip
     columns = ("document", "gate", "units", "added", "changed", "removed", "findings", "writer_digest")
-    return Listing(columns=columns, rows=rows, title=f"{len(rows)} requests")
+    return Listing(columns=columns, rows=rows, title=counted(len(rows), "request"))
 
 
-def _sign_set(settings: Settings, batch_id: str, chosen: Sequence[Asked], signer: Signing) -> Json:
-    """One document, one signature; all of them in a folder of their own, handed over by one update."""
-    folder = f"{documents.folder(batch_id)}/sitting-{uuid_utils.uuid7()}"
-    with progress("signing") as say:
-        for number, one in enumerate(chosen, start=1):
-            statement = signing.answer(one.document, one.data, signer, schema.APPROVE)
-            signing.sign_and_upload(settings, statement, signer, f"{folder}/{one.item['document_id']}.md")
-            say(f"signed {number} of {len(chosen)}")
-    folder, listing = batches.upload_set(settings, batch_id, folder)
-    seen = batches.view(settings, batch_id)
-    return {"folder": folder, **batch_resume.hand_over(settings, seen, folder, listing)}
+@dataclass(slots=True, kw_only=True)
+class _Sitting:
+    """Signs one document after the other, each as soon as it was decided, and hands over what was signed."""
+
+    settings: Settings
+    batch_id: str
+    signer: Signing
+    before: bool
+    signed: int = 0
+    _uploaded: list[str] = field(default_factory=list)
+    _folder: str = ""
+
+    def sign(self, one: Asked) -> None:
+        """One document; after a rehearsal both of its gates."""
+        with progress(f"signing {one.item['document_id']}"):
+            if self.before:
+                self._uploaded += _sign_before(self.settings, self.batch_id, one, self.signer)
+            else:
+                # A folder of the sitting's own, handed over as one set.
+                self._folder = self._folder or f"{documents.folder(self.batch_id)}/sitting-{uuid_utils.uuid7()}"
+                statement = signing.answer(one.document, one.data, self.signer, schema.APPROVE)
+                name = f"{self._folder}/{one.item['document_id']}.md"
+                signing.sign_and_upload(self.settings, statement, self.signer, name)
+        self.signed += 1
+
+    def hand_over(self) -> Json:
+        """The batch's answer; what was signed for a night lies where the night looks for it."""
+        if self.before:
+            return {"status": "accepted", "pre_batched": self._uploaded}
+        folder, listing = batches.upload_set(self.settings, self.batch_id, self._folder)
+        seen = batches.view(self.settings, self.batch_id)
+        return {"folder": folder, **batch_resume.hand_over(self.settings, seen, folder, listing)}
 
 
-def _sign_before(settings: Settings, batch_id: str, chosen: Sequence[Asked], signer: Signing) -> Json:
-    """Both gates of each document, where the batch looks for them; the decisions are made in one transaction."""
-    names = [one.item["document_id"] for one in chosen]
+def _sign_before(settings: Settings, batch_id: str, one: Asked, signer: Signing) -> list[str]:
+    """Both gates of a document, where the batch looks for them; their KB ids."""
+    name = one.item["document_id"]
     with translated(), connect_database(settings, OPERATOR) as connection:
-        decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, names))
+        decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, [name]))
     store, signed = Store(settings.kb), []
-    with progress("signing") as say:
-        for number, one in enumerate(chosen, start=1):
-            for gate in documents.GATE_STEMS:
-                statement = signing.answer_before(
-                    one.document, one.data, signer, gate=gate, batch_id=batch_id,
-                    review_decision_id=decisions[one.item["document_id"]],
-                )  # fmt: skip
-                kb_id = documents.pre_batched(batch_id, gate, one.item["document_id"])
-                if store.exists(kb_id) or store.exists(signature_of(kb_id)):
-                    kb_id = f"{kb_id.removesuffix('md')}{signer.approver}-{uuid_utils.uuid7()}.md"
-                signed.append(signing.sign_and_upload(settings, statement, signer, kb_id))
-            say(f"signed {number} of {len(chosen)}")
-    return {"status": "accepted", "pre_batched": signed}
+    for gate in documents.GATE_STEMS:
+        statement = signing.answer_before(
+            one.document, one.data, signer, gate=gate, batch_id=batch_id, review_decision_id=decisions[name]
+        )
+        kb_id = documents.pre_batched(batch_id, gate, name)
+        if store.exists(kb_id) or store.exists(signature_of(kb_id)):
+            kb_id = f"{kb_id.removesuffix('md')}{signer.approver}-{uuid_utils.uuid7()}.md"
+        signed.append(signing.sign_and_upload(settings, statement, signer, kb_id))
+    return signed

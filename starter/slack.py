@@ -12,17 +12,21 @@ import typer
 from rich.console import Console
 
 from cutter import limits
+from cutter.domain.amounts import counted
 from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.settings import Settings, load
 from cutter.slack import posting
 from cutter.slack.api import SIGNING_SECRET_FILE, Slack, secret
+from starter.failures import as_failure
 from starter.slack_decisions import resolve
 from starter.slack_server import Server
 from starter.terminal import ExitCode, Json, end, show, table
 
 log = structlog.get_logger()
 
-app = typer.Typer(help="Cards in Slack for the gates that wait (docs/slack.md).", no_args_is_help=True)
+app = typer.Typer(
+    help="Cards in Slack for the gates that wait (docs/slack.md).", no_args_is_help=True, add_completion=False
+)
 
 View = dict[str, Any]
 
@@ -35,7 +39,10 @@ def post(as_json: Json = False) -> None:
     """
     settings = require_channel(load())
     done = posting.make_pass(settings, posting.caller(settings))
-    found = {"cards_sent": done.sent, "cards_waiting": done.waiting}
+    found: View = {"cards_sent": done.sent, "cards_waiting": done.waiting}
+    if done.waiting:
+        message = "Slack has not taken every card: type `cutter slack post` again later"
+        found = as_failure(found, code="UNAVAILABLE", message=message)
     show(found, as_json=as_json, render=lambda out: render(out, found))
     end(ExitCode.UNAVAILABLE if done.waiting else ExitCode.DONE)
 
@@ -108,4 +115,4 @@ def render(out: Console, found: View) -> None:
         rows = [(one["run_id"], one["kind"], one["last_error"] or "not tried yet") for one in found["cards_waiting"]]
         out.print(table(("run", "card", "because"), rows, title="cards that Slack has not taken yet"))
     if found["cards_sent"]:
-        out.print(f"{len(found['cards_sent'])} cards sent")
+        out.print(f"{counted(len(found['cards_sent']), 'card')} sent")

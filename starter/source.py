@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-import unicodedata
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +20,7 @@ from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
+from starter import law, texts
 from starter.terminal import Json, show, table
 
 OPERATOR = "cutter_operator"
@@ -34,11 +35,9 @@ def register(
 
     Without a docprefix it is the one that the document has, else the document's id, which must then fit.
     """
-    provenance: dict[str, Any] = {}
-    if normalise == "nfc":
-        data, provenance = _normalised(data)
+    data, provenance = texts.normalised(data, normalise)
     _require_text(data, document_id, profile)
-    chosen = _profile(profile)
+    body, parsed = texts.profile_of(profile)
     marking.Options(**options, forbidden_ids=forbidden)
     ids.document_id(document_id)
     docprefix = ids.docprefix(docprefix) if docprefix else _docprefix(settings, document_id)
@@ -49,7 +48,6 @@ def register(
         "tenant": settings.tenant,
         "forbidden_ids": list(forbidden),
     }
-    body, parsed = chosen
     version = {
         "profile_id": parsed.id,
         "profile_sha256": parsed.sha256,
@@ -82,44 +80,12 @@ def _docprefix(settings: Settings, document_id: str) -> str:
         ) from None
 
 
-def _profile(name: str) -> tuple[bytes, marking.Profile]:
-    path = Path(name)
-    if name not in marking.PROFILES and path.suffix in (".yaml", ".yml"):
-        body = path.read_bytes()
-        return body, marking.parse_profile(body)
-    profile = marking.load_profile(name)
-    return marking.profile_bytes(name), profile
-
-
-def _normalised(data: bytes) -> tuple[bytes, dict[str, Any]]:
-    text = _decoded(data)
-    after = unicodedata.normalize("NFC", text)
-    changed = sum(one != other for one, other in zip(text.split("\n"), after.split("\n"), strict=True))
-    new = after.encode()
-    return new, {
-        "normalised": "nfc",
-        "from_sha256": sha256_hex(data),
-        "to_sha256": sha256_hex(new),
-        "lines_changed": changed,
-    }
-
-
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        line = data[: problem.start].count(b"\n") + 1
-        raise InvalidInput(
-            f"line {line}: byte {problem.start} is not UTF-8: convert the file, then add it again"
-        ) from None
-
-
 def _require_text(data: bytes, document_id: str, profile: str) -> None:
     if not data.strip():
         raise InvalidInput("the file is empty: there is nothing to cut")
     if len(data) > limits.SOURCE_BYTES_MAX:
         raise InvalidInput(f"{len(data)} bytes: a source has at most {limits.SOURCE_BYTES_MAX}")
-    line = first_line_not_nfc(_decoded(data))
+    line = first_line_not_nfc(texts.decoded(data))
     if line is not None:
         raise InvalidInput(
             f"line {line} is not in Unicode NFC: type `cutter source add FILE --document-id {document_id} "
@@ -128,40 +94,70 @@ def _require_text(data: bytes, document_id: str, profile: str) -> None:
 
 
 def add(
-    file: Annotated[Path, typer.Argument(help="The law's text, UTF-8", exists=True, dir_okay=False)],
+    file: Annotated[Path, typer.Argument(help="The law's text, UTF-8")],
     document_id: Annotated[str, typer.Option(help="Business key, such as ICX-LAW-2026-001")],
     profile: Annotated[str, typer.Option(help="A shipped profile's name, or a .yaml file")],
     docprefix: Annotated[
         str | None, typer.Option(help="First segment of every address, 3 to 32; default: the document id")
     ] = None,
     source_uri: Annotated[str | None, typer.Option(help="Where the text comes from")] = None,
-    duplicates: Annotated[str | None, typer.Option(help="refuse or ordinal; default: the profile's")] = None,
-    empty: Annotated[str | None, typer.Option(help="refuse or heading_only; default: the profile's")] = None,
-    scope: Annotated[str | None, typer.Option(help="all or enacted_only; default: the profile's")] = None,
-    deepest: Annotated[str | None, typer.Option(help="Finest level that becomes a unit, such as khoan")] = None,
-    max_candidates: Annotated[int | None, typer.Option(help="Units that the document may have")] = None,
-    forbid: Annotated[
-        list[str] | None, typer.Option(help="An address segment that must not be cut, such as DIEU-44")
-    ] = None,
-    normalise: Annotated[str | None, typer.Option(help="nfc: register a normalised snapshot")] = None,
+    duplicates: texts.Duplicates = None,
+    empty: texts.Empty = None,
+    scope: texts.Scope = None,
+    deepest: texts.Deepest = None,
+    max_candidates: texts.MaxCandidates = None,
+    forbid: texts.Forbid = None,
+    normalise: texts.Normalise = None,
+    force: Annotated[bool, typer.Option("--force", help="Register also what a run would refuse.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Register a document and its pinned snapshot.
+    """Register a document and its pinned snapshot, after marking it as a run would.
 
     Example: cutter source add law.md --document-id ICX-LAW-2026-001 --profile generic-markdown
     """
-    if normalise not in (None, "nfc"):
-        raise InvalidInput(f"--normalise {normalise}: only nfc is known")
-    given = {
-        "duplicates": duplicates, "empty": empty, "scope": scope, "deepest": deepest, "max_candidates": max_candidates,
-    }  # fmt: skip
-    answer = register(
-        load(), file.read_bytes(), document_id=document_id, docprefix=docprefix, profile=profile,
-        source_uri=source_uri, normalise=normalise, forbidden=tuple(forbid or ()),
-        options={name: value for name, value in given.items() if value is not None},
+    settings = load()
+    options = texts.chosen(
+        duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates
+    )
+    registration = Registration(
+        document_id=document_id, docprefix=docprefix, profile=profile, options=options, source_uri=source_uri,
+        normalise=normalise, forbidden=tuple(forbid or ()),
     )  # fmt: skip
+    data = texts.read(file)
+    if not force:
+        texts.require_allowed(settings, max_candidates)
+        _require_runnable(settings, data, registration)
+    answer = register(settings, data, **asdict(registration))
     show(answer, as_json=as_json, render=lambda out: out.print(
         table(("field", "value"), sorted(answer.items()), title=f"next: cutter run {document_id}")))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What a person says of a text beside its bytes."""
+
+    document_id: str
+    docprefix: str | None
+    profile: str
+    options: dict[str, Any]
+    source_uri: str | None
+    normalise: str | None
+    forbidden: tuple[str, ...]
+
+
+def _require_runnable(settings: Settings, data: bytes, wanted: Registration) -> None:
+    """Refuse what a run would refuse: another version of enacted law, and a text that cannot be marked."""
+    data, _ = texts.normalised(data, wanted.normalise)
+    _require_text(data, wanted.document_id, wanted.profile)
+    _, profile = texts.profile_of(wanted.profile)
+    docprefix = ids.docprefix(wanted.docprefix) if wanted.docprefix else _docprefix(settings, wanted.document_id)
+    result = texts.outcome(
+        settings, data, profile, wanted.options, docprefix=docprefix, forbidden=wanted.forbidden
+    )  # fmt: skip
+    texts.require_markable(
+        result, remedy="a run would refuse it: correct the text or the options (`cutter mark --help`), or give --force"
+    )
+    law.require_not_another_version(settings, wanted.document_id, sha256_hex(data), profile.sha256, wanted.options)
 
 
 def list_sources(as_json: Json = False) -> None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from psycopg import Connection
 from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cutter import limits
 from cutter.domain import ids
+from cutter.domain.amounts import counted
 from cutter.domain.next_step import next_step
 from cutter.evidence.run_view import run_view, short_time
 from cutter.gates.catalogue import BY_NAME, GATES
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import Connection, connect
 from cutter.storage.queries import query
 from starter import known_runs, tenants
+from starter.answered import Answered, answered
 from starter.batch_status import open_batches, status_of_batch, table_of_batches
 from starter.inbox import OPERATOR, utc
 from starter.status_as import status_as
@@ -66,13 +67,16 @@ def view_of(settings: Settings, run_id: str) -> View:
             connection.cursor(row_factory=dict_row).execute(query("refusals_of_run"), {"run_id": run_id}).fetchall()
         )
         still = still_runs(connection, run_id)
+        people = answered(connection)
     run = sidecar["run"]
-    law_by = known_runs.enacting_run(settings, run["document_id"]) if run["outcome"] == "skipped" else None
-    view = run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals], law_by)
+    by_law = run["outcome"] == "skipped" or run["state"] == "failed_source_pin"
+    law_by = known_runs.enacting_run(settings, run["document_id"]) if by_law else None
+    shown = [{**one, "at": one["at"].isoformat()} for one in refusals]
+    view = run_view(sidecar, shown, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
     return {**view, **_stillness(still.get(run_id))}
 
 
-def still_runs(connection: Connection[Any], run_id: str | None = None) -> dict[str, float]:
+def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
     """Seconds since an open run that waits for nobody has moved, by run id; one that has moved lately is left out."""
     asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
     rows = connection.execute(query("still_runs"), asked).fetchall()
@@ -91,18 +95,33 @@ def newest(settings: Settings) -> View:
     with translated(), connect(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("newest_runs"), {"limit": RUNS_SHOWN}).fetchall()
         still = still_runs(connection)
+        people = answered(connection)
+        first = None if rows else _first_step(connection)
     return {
-        "runs": [{**_run_line(row), **_stillness(still.get(row["run_id"]))} for row in rows],
+        "runs": [{**_run_line(row, people), **_stillness(still.get(row["run_id"]))} for row in rows],
+        "next": first,
         "batches": open_batches(settings),
         "tenants": tenants.apart(settings),
     }
 
 
-def _run_line(row: View) -> View:
+def _first_step(connection: Connection) -> str:
+    """The next command of a deployment that has no run yet."""
+    approvers = connection.execute(query("policy_in_force")).fetchone()
+    if approvers is None:
+        return "cutter approvers init --approver NAME=KEY.asc"
+    document = connection.execute(query("document_names"), {"limit": 1}).fetchone()
+    if document is None:
+        return "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
+    return f"cutter run {document[0]}"
+
+
+def _run_line(row: View, people: Answered) -> View:
     step = next_step(
         run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
         latched=row["latched"], wrote=row["wrote"], law_by=row["law_by"],
         enacted=row["sealed"] >= BY_NAME["IG_lifecycle_enact_execute"].number,
+        approved=row["run_id"] in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
     return {
         "document_id": row["document_id"],
@@ -167,7 +186,7 @@ def _table_of_all(view: View) -> RenderableType:
 
 def _table_of_runs(view: View) -> RenderableType:
     if not view["runs"]:
-        return "no runs yet: type `cutter run DOCUMENT`"
+        return f"no runs yet\nnext: {view['next']}"
     return Listing(
         columns=("document", "state", "gates", "since", "expires"),
         rows=[
@@ -186,7 +205,8 @@ def render_run(view: View) -> RenderableType:
         if view[entries]:
             rows = [[_field(view, name, one[name]) for name in names] for one in view[entries]]
             parts += ["", Listing(columns=columns, rows=rows, title=title)]
-    return Group(*parts, "", Text(f"needs: {view['needs']}\nnext: {view['next']}"))
+    first = f"first: {view['first']}\n" if view["first"] else ""
+    return Group(*parts, "", Text(f"needs: {view['needs']}\n{first}next: {view['next']}"))
 
 
 _SECTIONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
@@ -220,6 +240,7 @@ def _head(view: View) -> RenderableType:
         ("run", view["run_id"]),
         ("mode", view["mode"]),
         ("state", view["state"] + _ended_as(view)),
+        ("code", view["code"]),
         ("reason", view["reason"]),
         ("stop latch", stop and f"{stop['kind']} by {stop['set_by']}: {stop['reason']}"),
         ("started", f"{short_time(view['created_utc'])} by {view['starter']}"),
@@ -238,13 +259,21 @@ def _states(view: View) -> RenderableType:
 
 
 def _gates(view: View) -> RenderableType:
-    marks = {"passed": "✓", "": "·", "running": "▶"}
+    marks = {"passed": "✓", "": "·", "running": "▶", "rehearsed": "✓"}
     rows = [
-        (marks.get(one["outcome"], "✗"), one["number"], one["name"], one["outcome"], _cell(one["seconds"]),
+        (marks.get(one["outcome"], "✗"), one["number"], one["name"], _gate_outcome(view, one), _cell(one["seconds"]),
          one["attempts"] or "", (one["receipt_hash"] or "")[:16])
         for one in view["gates"]
     ]  # fmt: skip
     return table(("", "#", "gate", "outcome", "seconds", "attempts", "receipt"), rows)
+
+
+def _gate_outcome(view: View, gate: View) -> str:
+    """How a gate's newest attempt ended; of a rehearsal also what was rolled back."""
+    if gate["outcome"] != "rehearsed":
+        return str(gate["outcome"])
+    units = next((one["pins"]["candidate_count"] for one in view["gates"] if "candidate_count" in one["pins"]), 0)
+    return f"rehearsed, rolled back: {counted(int(units), 'unit')}"
 
 
 def _cell(value: object) -> str:

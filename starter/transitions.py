@@ -20,7 +20,7 @@ from cutter.storage.transitions_file import told
 from starter import known_runs
 from starter.terminal import ExitCode, Json, end, say, show
 
-app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True)
+app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()

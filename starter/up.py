@@ -15,11 +15,12 @@ from cutter import limits
 from cutter.errors import Unavailable
 from cutter.policy import current
 from cutter.settings import Settings, load
-from cutter.stack import agents, postgres, records, supervisor, temporal, temporal_server, workers
+from cutter.stack import agents, folders, postgres, records, supervisor, temporal, temporal_server, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.stack.detached import last_line
 from cutter.stack.records import Service
 from starter import checks
+from starter.failures import as_failure
 from starter.terminal import ExitCode, Json, end, progress, say, show, table
 
 Answer = TypeVar("Answer")
@@ -34,6 +35,9 @@ def up(as_json: Json = False) -> None:
     settings = load()
     with progress("starting") as status:
         services = start(settings, status)
+    other = workers.differing(settings)
+    if other:
+        say(f"the running workers have other settings: {'; '.join(other)}: type `cutter down`, then `cutter up`")
     for service in services:
         if service.note not in ("", "started"):
             say(f"{service.name} {service.note}")
@@ -43,7 +47,13 @@ def up(as_json: Json = False) -> None:
         rows.append({"name": "web ui", "address": ui, "version": "", "pid": None, "how": "temporal", "note": ""})
     columns = ("name", "address", "version", "pid", "how")
     show(
-        {"services": rows, "temporal_address": temporal_address(settings), "ui": ui},
+        {
+            "services": rows,
+            "temporal_address": temporal_address(settings),
+            "ui": ui,
+            "other_settings": other,
+            "next": "cutter down" if other else None,
+        },
         as_json=as_json,
         render=lambda console: console.print(
             table(("what", "address", "version", "pid", "how"), [[row[key] or "" for key in columns] for row in rows])
@@ -85,8 +95,14 @@ def doctor(
         _fetch(as_json)
         return
     found = checks.all_checks(load())
+    answer: dict[str, Any] = {
+        "healthy": not any(check.failed for check in found), "checks": [asdict(check) for check in found],
+    }  # fmt: skip
+    wrong = next((check for check in found if check.failed), None)
+    if wrong is not None:
+        answer = as_failure(answer, code="UNAVAILABLE", message=f"{wrong.name}: {wrong.found}; {wrong.remedy}")
     show(
-        {"healthy": not any(check.failed for check in found), "checks": [asdict(check) for check in found]},
+        answer,
         as_json=as_json,
         render=lambda console: console.print(
             table(
@@ -126,7 +142,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
     from starter.keys import ensure_throwaway_keys
 
     state_dir = settings.state
-    state_dir.mkdir(parents=True, exist_ok=True)
+    folders.make_writable(state_dir)
     with supervisor.only_one(state_dir):
         supervisor.require_disk(state_dir)
         services = []

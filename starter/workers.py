@@ -18,6 +18,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from cutter.domain.amounts import counted
 from cutter.domain.crew import crew
 from cutter.errors import Unavailable
 from cutter.lifecycle.events import FIELDS
@@ -27,6 +28,7 @@ from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
 from starter import known_runs, runs, versions
 from starter.client import connect
+from starter.failures import as_failure
 from starter.inbox import utc
 from starter.terminal import ExitCode, Json, Listing, end, say, show
 from workflows import options
@@ -59,12 +61,27 @@ def workers(
     seen = look(settings)
     if not gone:
         seen["workers"] = [one for one in seen["workers"] if one["state"] != "shutdown"]
-    show(seen, as_json=as_json, render=lambda out: _print(out, seen))
+    failed = bool(seen["unserved"] or seen["unavailable"] or seen["unresponsive"])
+    told = as_failure(seen, code=_code(seen), message=_message(seen), next_command="cutter up") if failed else seen
+    show(told, as_json=as_json, render=lambda out: _print(out, seen))
     if seen["unavailable"]:
         say(seen["unavailable"])
     if seen["unserved"] or seen["unavailable"]:
         end(ExitCode.UNAVAILABLE)
     end(ExitCode.FAILED if seen["unresponsive"] else ExitCode.DONE)
+
+
+def _code(seen: View) -> str:
+    return "UNAVAILABLE" if seen["unserved"] or seen["unavailable"] else "worker_unresponsive"
+
+
+def _message(seen: View) -> str:
+    """In a sentence, what is wrong with the workers."""
+    if seen["unavailable"]:
+        return str(seen["unavailable"])
+    if seen["unserved"]:
+        return f"no worker polls {', '.join(seen['unserved'])}"
+    return f"{counted(len(seen['unresponsive']), 'worker')} missed three heartbeats"
 
 
 def look(settings: Settings) -> View:

@@ -49,7 +49,9 @@ class QueueRefused(InvalidInput):
         shown = [str(one) for one in problems[: limits.QUEUE_PROBLEMS_SHOWN]]
         more = len(problems) - len(shown)
         lines = [*shown, *([f"and {more} more"] if more else [])]
-        super().__init__("the queue is refused; correct it and type the same again:\n  " + "\n  ".join(lines))
+        codes = {one.code for one in problems}
+        message = "the queue is refused; correct it and type the same again:\n  " + "\n  ".join(lines)
+        super().__init__(message, code=codes.pop() if len(codes) == 1 else None)
         self.problems = problems
 
 

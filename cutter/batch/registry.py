@@ -82,7 +82,7 @@ def unknown(batch_id: str) -> NotFound:
     """No batch of that name; one that has only been rehearsed has another."""
     rehearsal = "" if batch_id.endswith("-dryrun") else f"; its rehearsal would be {batch_id}-dryrun"
     return NotFound(
-        f"no batch {batch_id}: type `cutter orchestrate batch --queue FILE`, or see `cutter status`{rehearsal}",
+        f"no batch {batch_id}: see `cutter status`, or type `cutter orchestrate batch --queue FILE`{rehearsal}",
         code="STOP_BATCH_NOT_FOUND",
     )
 

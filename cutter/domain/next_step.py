@@ -27,6 +27,8 @@ class Needs(StrEnum):
     SIGNED_ACKNOWLEDGEMENT = "signed acknowledgement"
     CORRECTION = "correction"
     DELIVERY = "delivery of the stop"
+    EXECUTION = "nobody: approved, the exec worker comes next"
+    WORKER = "an exec worker: approved, but none is running"
 
 
 OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan", "failed_rejected")
@@ -53,12 +55,15 @@ class Step:
 
 def next_step(
     *, run_id: str, document_id: str, state: str, outcome: str | None = None, latched: bool = False,
-    wrote: bool = False, enacted: bool = False, law_by: str | None = None,
+    wrote: bool = False, enacted: bool = False, law_by: str | None = None, approved: bool = False,
+    exec_worker: bool = True,
 ) -> Step:  # fmt: skip
     """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may stand;
     `enacted`: the enactment is, so that what stands is law.
 
-    `law_by` is the run that enacted the law, for a run that was skipped because of it.
+    `law_by` is the run that enacted the law (or the document's id), for a run that was skipped or refused because of
+    it. `approved`: the open request has the signatures that it needs; then the exec worker takes the gate, if one runs
+    (`exec_worker`).
     """
     if outcome == "rehearsed":
         return _nobody(f"cutter run {document_id}")
@@ -68,6 +73,10 @@ def next_step(
         return _nobody(f"cutter report {run_id}")
     if state.startswith("voided_"):
         return _nobody(f"cutter run {document_id}")
+    if state == "failed_source_pin" and law_by:
+        # Superseding is not built: correcting this text and running it again would lead to the same refusal.
+        first = "this document is law already, and another version of it cannot be enacted"
+        return Step(needs=Needs.NOTHING, commands=(f"cutter report {law_by}",), first=first)
     if state.startswith("failed_"):
         return _failed(run_id, document_id, state, wrote=wrote, enacted=enacted or state == "failed_closeout")
     if state.startswith("stopped_"):
@@ -75,6 +84,10 @@ def next_step(
     if latched:
         # The latch is in PostgreSQL, but the workflow has not heard of it, or has not reached a boundary yet.
         return Step(needs=Needs.DELIVERY, commands=("cutter reconcile",))
+    if state in AWAITING and approved:
+        if not exec_worker:
+            return Step(needs=Needs.WORKER, commands=("cutter up",))
+        return Step(needs=Needs.EXECUTION, commands=(f"cutter status {run_id} --watch",))
     if state in AWAITING:
         return Step(needs=Needs.APPROVAL, commands=(f"cutter approve {run_id}",))
     return _nobody(f"cutter status {run_id} --watch")

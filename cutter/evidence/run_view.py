@@ -14,22 +14,27 @@ from typing import Any
 from cutter.approvals.instants import readable
 from cutter.domain.next_step import next_step
 from cutter.domain.sidecar import state_json
+from cutter.domain.stop_codes import stop_code
 from cutter.gates.catalogue import GATES, Gate, State
 
 Json = dict[str, Any]
 
 
-def run_view(sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = None) -> Json:
+def run_view(
+    sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = None, *, approved: bool = False,
+    exec_worker: bool = True,
+) -> Json:  # fmt: skip
     """Everything that is shown of a run. `refusals` are rows of message_refusal with their time as a text.
 
-    `law_by` is the run that enacted the law before, for a skipped one.
+    `law_by` is the run that enacted the law before, for a skipped one. `approved`: its open request has all signatures;
+    `exec_worker`: somebody is there to go on with it.
     """
     run, latch = sidecar["run"], sidecar["latch"] or {}
     sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
     step = next_step(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
         latched=bool(latch.get("stopped")), wrote="IG_cut_leg_a_execute" in sealed,
-        enacted="IG_lifecycle_enact_execute" in sealed, law_by=law_by,
+        enacted="IG_lifecycle_enact_execute" in sealed, law_by=law_by, approved=approved, exec_worker=exec_worker,
     )  # fmt: skip
     timeline = _timeline(sidecar)
     return {
@@ -38,6 +43,7 @@ def run_view(sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = 
         "mode": run["mode"],
         "state": run["state"],
         "outcome": run["outcome"],
+        "code": stop_code(run["state"]),
         "starter": run["starter"],
         "batch_id": run["batch_id"],
         "amends": run["amends"],
@@ -61,6 +67,7 @@ def run_view(sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = 
         "documents": sidecar["documents"],
         "audit_head": sidecar["audit_head"],
         "needs": step.needs.value,
+        "first": step.first or None,
         "next": step.command,
     }
 
@@ -203,5 +210,5 @@ def _retries(sidecar: Json) -> list[Json]:
             "next_eligible_at": one["next_eligible_at"],
         }
         for one in sidecar["attempts"]
-        if one["n"] > 1 or one["outcome"] != "passed"
+        if one["n"] > 1 or one["outcome"] not in ("passed", "rehearsed")
     ]

@@ -14,6 +14,7 @@ from typing import Any
 from cutter.approvals import by_hand, schema
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.sidecar import state_json
+from cutter.domain.stop_codes import stop_code
 from cutter.gates.catalogue import Sovereign
 
 Json = dict[str, Any]
@@ -54,6 +55,8 @@ def _head(route: StopRoute) -> Iterator[str]:
     yield ""
     yield f"run_id: {run['run_id']}  "
     yield f"state: {run['state']}  "
+    if code := stop_code(run["state"]):
+        yield f"code: {code}  "
     yield f"gate: {route.gate or 'none'}  "
     yield f"reason: {_line(route.reason)}"
     yield ""

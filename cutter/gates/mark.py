@@ -63,7 +63,7 @@ def _without_text(refusal: MarkRefusal) -> str:
     """Code, line and counts; the sentence with its titles stays in the report's notes."""
     line = [f"line {refusal.line}"] if refusal.line else []
     counts = [f"{name} {value}" for name, value in refusal.details if value.isdigit()]
-    return f"{', '.join((refusal.code, *line, *counts))}: see `cutter mark`"
+    return f"{', '.join((refusal.code, *line, *counts))}: see `cutter mark FILE`"
 
 
 def _partition(marking: Marking, snapshot: bytes) -> Invariant:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from cutter.domain.amounts import counted
 from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
@@ -58,8 +59,8 @@ def _not_nfc(text: str) -> MarkRefusal:
     return refusal(
         "not_nfc",
         bad[0] if bad else None,
-        f"not in Unicode's composed form NFC ({len(bad)} lines); register a normalised snapshot with "
-        "`cutter source add --normalise nfc`",
+        f"not in Unicode's composed form NFC ({counted(len(bad), 'line')}); register a normalised snapshot with "
+        "`cutter source add FILE --document-id DOCUMENT --profile PROFILE --normalise nfc`",
         lines=len(bad),
     )
 
@@ -87,7 +88,8 @@ def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: O
         line = lines.number(units[options.max_candidates].index)
         return refusal("too_many_candidates", line,
                        f"unit {options.max_candidates + 1} of {len(units)}; allow {len(units)} with "
-                       f"--max-candidates (at most {CANDIDATES_MAX}) or cut less deeply",
+                       f"--max-candidates, and the workers with CUTTER_MAX_CANDIDATES={len(units)} "
+                       f"(at most {CANDIDATES_MAX}; `cutter down`, then `cutter up`), or cut less deeply",
                        count=len(units), max_candidates=options.max_candidates)  # fmt: skip
     return None
 

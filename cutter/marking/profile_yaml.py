@@ -257,7 +257,9 @@ class _Fields:
         return self._sequence(field, lambda item: self._scalar(field, item))
 
     def choices(self, field: str, known: tuple[str, ...], default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        if field not in self._values and default is not None:
+        if field not in self._values:
+            if default is None:
+                self.fail(field, "is missing")
             return default
         texts = self.texts(field)
         unknown = [text for text in texts if text not in known]

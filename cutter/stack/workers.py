@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from cutter import limits
 from cutter.build import build_id
@@ -55,6 +57,41 @@ def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
     for worker, service in started.items():
         _await_ready(settings, worker, service)
     return list(started.values())
+
+
+COMMANDS_ONLY = ("tenant", "batch_items_max", "database_port", "temporal_port", "temporal_ui_port", "slack_people")
+"""Settings that no worker reads."""
+
+
+def given_settings(settings: Settings) -> dict[str, Any]:
+    """What the running workers of this build were started with, by name; empty while none runs."""
+    known = records.read(settings.state)
+    for worker in WorkerRole:
+        service, file = known.get(service_name(settings, worker)), _given_file(settings, worker)
+        if service is not None and service.alive and file.is_file():
+            found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            return found
+    return {}
+
+
+def differing(settings: Settings) -> list[str]:
+    """Settings that the running workers have otherwise than a worker that would be started now, each in words."""
+    given, now = given_settings(settings), _plain(settings)
+    return [
+        f"{PREFIX}{name.upper()} is {json.dumps(given[name])} there and {json.dumps(value)} here"
+        for name, value in now.items()
+        if name in given and given[name] != value
+    ]
+
+
+def _plain(settings: Settings) -> dict[str, Any]:
+    """The settings as JSON has them, but those that only commands read; secrets are no settings."""
+    left_out = {*COMMANDS_ONLY, "database_url"}  # somebody may have written a password into the address
+    return {**settings.model_dump(mode="json", exclude=left_out), "state_dir": str(settings.state)}
+
+
+def _given_file(settings: Settings, worker: WorkerRole) -> Path:
+    return _folder(settings, worker) / "settings.json"
 
 
 def others(settings: Settings) -> dict[str, str]:
@@ -121,6 +158,7 @@ def log_file(settings: Settings, worker: WorkerRole) -> Path:
 def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
     _hand_over(settings, worker)
     ready_file(settings, worker).unlink(missing_ok=True)
+    _given_file(settings, worker).write_text(json.dumps(_plain(settings), sort_keys=True), encoding="utf-8")
     process = spawn(
         [sys.executable, str(program), "--role", worker.value],
         log=log_file(settings, worker),

@@ -112,7 +112,7 @@ def test_a_law_that_cannot_be_cut_fails_with_its_reason_and_runs_after_its_corre
 
 def test_an_unknown_document_is_named_with_the_command_that_registers_it(standing: Stack) -> None:
     said = told(standing.cutter("run", "NOT-THERE-1", "--wait"), 1)
-    assert "NOT-THERE-1 is unknown: type `cutter source add" in said
+    assert re.search("NOT-THERE-1 is not registered: .*type `cutter source add FILE --document-id NOT-THERE-1", said)
     standing.add("NOT-THERE-1", GOOD)
     standing.json("run", "NOT-THERE-1", "--wait", code=3)
     stopped(standing, "NOT-THERE-1")

@@ -707,4 +707,32 @@ EVIDENCE = (
     ),
 )  # fmt: skip
 
-GUARDS = (*OPENING, *CONSUMING, *CLOSING, *PEOPLE, *UNITS, *TABLES, *APPROVALS, *BATCHES, *MARKING, *RULES, *EVIDENCE)
+COMMANDS = (
+    *_of(
+        "cutter/domain/next_step.py", "unit/domain/test_printed_words.py",
+        ("an approval that is asked for twice", "if state in AWAITING and approved:", "if False:",
+         "::test_what_was_approved_is_not_asked_for_again"),
+        ("a circle round enacted law", 'if state == "failed_source_pin" and law_by:', "if False:",
+         "::test_a_text_that_cannot_replace_the_law_is_not_sent_round_in_a_circle"),
+    ),
+    *_of(
+        "starter/texts.py", "unit/marking/test_mark_command.py",
+        ("more units than the workers cut", "if wanted is None or wanted <= allowed:", "if True:",
+         "::test_more_units_than_the_workers_allow_are_refused_with_the_name_of_the_setting"),
+    ),
+)  # fmt: skip
+
+GUARDS = (
+    *OPENING,
+    *CONSUMING,
+    *CLOSING,
+    *PEOPLE,
+    *UNITS,
+    *TABLES,
+    *APPROVALS,
+    *BATCHES,
+    *MARKING,
+    *RULES,
+    *EVIDENCE,
+    *COMMANDS,
+)

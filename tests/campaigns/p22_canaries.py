@@ -115,7 +115,8 @@ class Play:
         file = self.desk / f"{name}.md"
         file.write_bytes(cases.filled(text))
         profile = () if "--profile" in options else ("--profile", "generic-markdown")
-        return self._cutter("source", "add", str(file), "--document-id", name, *profile, *options)
+        add = ("source", "add", str(file), "--document-id", name, *profile, *options)
+        return self._cutter(*add) or self._cutter(*add, "--force")
 
     def _until(self, state: str) -> None:
         wait(lambda: self.stack.waits_in(self.run_id) == state, seconds=WAIT_SECONDS, what=f"{LAW} {state}")

@@ -63,6 +63,8 @@ CAMPAIGNS = tuple(
          "p23_edited_exports", ("--trials", "1000"), "1,000 of 1,000 detected by the stand-alone verifier"),
         ("P24", "our own guards removed one at a time", "p24_removed_guards", (),
          "at least 95 % turn their test red; every test is green with all guards in place"),
+        ("P31", "printed commands: next lines, errors, JSON fields and mistakes, in 30 states of runs and batches",
+         "p31_next_commands", (), "each leads on in its state: 0 circles; planted ones are found"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )

@@ -110,11 +110,11 @@ class Stack:
         return url.replace("://", f"://postgres:{password}@")
 
     def add(self, document_id: str, text: str | bytes, *options: str) -> None:
-        """`cutter source add` of a text, which must succeed."""
+        """`cutter source add` of a text, also of one that no run will cut; it must succeed."""
         file = self.state / f"{document_id}.md"
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         done = self.cutter("source", "add", str(file), "--document-id", document_id, "--profile", "generic-markdown",
-                           *options)  # fmt: skip
+                           "--force", *options)  # fmt: skip
         assert done.returncode == 0, done.stderr[-2000:]
 
     def approver(self) -> Path:

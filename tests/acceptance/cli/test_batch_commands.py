@@ -297,7 +297,7 @@ async def test_wrong_command_lines_are_usage_errors(stack: Stack, cutter: Cutter
         ("approve", "--batch", batch_id, "--decision", "void"),
     ):
         assert (await cutter(*command)).code == 2, command
-    assert (await cutter("orchestrate", "batch", "--queue", "no.yaml")).code == 1
+    assert (await cutter("orchestrate", "batch", "--queue", "no.yaml")).code == 2
     assert (await cutter("orchestrate", "resume-batch", "--batch-id", batch_id)).code == 1
     away = await cutter(*queue, CUTTER_TEMPORAL_ADDRESS=NOBODY)
     assert away.code == 5

@@ -23,7 +23,7 @@ async def test_the_starter_is_refused_before_signing_and_sees_it_in_the_inbox(st
             ("void", DOCUMENT, "--reason", "x"),
         ):
             told = await cutter.signed(*order)
-            assert (told.code, told.out) == (4, "")
+            assert (told.code, told.json["code"]) == (4, "may_not_sign")
             assert "alice started this run" in told.err
             assert "ask bob" in told.err
         assert documents(stack) == before, "nothing was signed"

@@ -175,8 +175,8 @@ async def test_drift_is_shown_and_acknowledged_only_when_the_person_says_yes(sta
 
 MISTAKES = (
     (("stop", DOCUMENT, "--reason", " "), 2, "--reason"),
-    (("stop", "ICX-NOPE-1", "--reason", "x"), 1, "cutter run ICX-NOPE-1"),
-    (("void", "ICX-NOPE-1", "--reason", "x"), 1, "cutter run ICX-NOPE-1"),
+    (("stop", "ICX-NOPE-1", "--reason", "x"), 1, "cutter source list"),
+    (("void", "ICX-NOPE-1", "--reason", "x"), 1, "cutter source list"),
     (("approve", DOCUMENT, "--decision", "void"), 2, "cutter void RUN"),
     (("approve", DOCUMENT, "--decision", "resume", "--reason", "x"), 4, "cutter approve ictr-"),
     (("acknowledge-drift", DOCUMENT, "--reason", "x"), 4, "not stopped by drift"),

@@ -5,19 +5,39 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from starter.mark import mark_command
+from starter import cli
 
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = ROOT / "examples" / "laws" / "reading-rooms-act.en.md"
 
-app = typer.Typer()
-app.command()(mark_command)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the command said."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+
+@pytest.fixture
+def mark(capsys: pytest.CaptureFixture[str]) -> Callable[..., Told]:
+    def run(*arguments: str) -> Told:
+        code = cli.run(["mark", *arguments])
+        said = capsys.readouterr()
+        return Told(exit_code=code, stdout=said.out, stderr=said.err)
+
+    return run
 
 
 @pytest.fixture
@@ -27,24 +47,24 @@ def law(tmp_path: Path) -> Path:
     return file
 
 
-def test_units_exclusions_and_the_proof_are_shown() -> None:
-    answer = CliRunner().invoke(app, [str(MODEL)], env={"COLUMNS": "200"})
+def test_units_exclusions_and_the_proof_are_shown(mark: Callable[..., Told]) -> None:
+    answer = mark(str(MODEL))
     assert answer.exit_code == 0
     assert "LAW/PART-4/CHAPTER-I/ARTICLE-14" in answer.output
     assert "front_matter" in answer.output
     assert "partition proven" in answer.output
 
 
-def test_a_refusal_is_one_sentence_and_exit_4(law: Path) -> None:
-    answer = CliRunner().invoke(app, [str(law)])
+def test_a_refusal_is_one_sentence_and_exit_4(law: Path, mark: Callable[..., Told]) -> None:
+    answer = mark(str(law))
     assert answer.exit_code == 4
     assert answer.stderr.count("\n") == 1
     assert "line 3" in answer.stderr
 
 
-def test_choices_reach_the_marking(law: Path) -> None:
+def test_choices_reach_the_marking(law: Path, mark: Callable[..., Told]) -> None:
     chosen = [str(law), "--duplicates", "ordinal", "--empty", "heading_only", "--docprefix", "ICX-9", "--json"]
-    answer = CliRunner().invoke(app, chosen)
+    answer = mark(*chosen)
     assert answer.exit_code == 0
     found = json.loads(answer.stdout)
     assert [unit["address"] for unit in found["candidates"]] == [
@@ -57,8 +77,8 @@ def test_choices_reach_the_marking(law: Path) -> None:
     )
 
 
-def test_a_refusal_for_machines_has_code_and_line(law: Path) -> None:
-    answer = CliRunner().invoke(app, [str(law), "--json", "--max-candidates", "2"])
+def test_a_refusal_for_machines_has_code_and_line(law: Path, mark: Callable[..., Told]) -> None:
+    answer = mark(str(law), "--json", "--max-candidates", "2")
     assert answer.exit_code == 4
     assert json.loads(answer.stdout)["refused"]["code"] == "too_many_candidates"
 
@@ -74,23 +94,21 @@ def test_a_refusal_for_machines_has_code_and_line(law: Path) -> None:
         ["--deepest", "clause"],
     ],
 )
-def test_wrong_usage_is_exit_2_with_one_sentence(law: Path, arguments: list[str]) -> None:
-    answer = CliRunner().invoke(app, [str(law), *arguments])
+def test_wrong_usage_is_exit_2_with_one_sentence(law: Path, arguments: list[str], mark: Callable[..., Told]) -> None:
+    answer = mark(str(law), *arguments)
     assert answer.exit_code == 2
     assert answer.stderr.count("\n") == 1
 
 
-def test_a_missing_file_is_exit_2(tmp_path: Path) -> None:
-    assert CliRunner().invoke(app, [str(tmp_path / "none.md")]).exit_code == 2
+def test_a_missing_file_is_exit_2(tmp_path: Path, mark: Callable[..., Told]) -> None:
+    assert mark(str(tmp_path / "none.md")).exit_code == 2
 
 
-def test_a_profile_of_ones_own_is_read_from_a_file(law: Path, tmp_path: Path) -> None:
+def test_a_profile_of_ones_own_is_read_from_a_file(law: Path, tmp_path: Path, mark: Callable[..., Told]) -> None:
     shipped = ROOT / "cutter" / "marking" / "profiles" / "us-code-style.yaml"
     own = tmp_path / "own.yaml"
     own.write_bytes(shipped.read_bytes().replace(b"id: us-code-style", b"id: own"))
-    answer = CliRunner().invoke(
-        app, [str(law), "--profile", str(own), "--json", "--duplicates", "ordinal", "--empty", "heading_only"]
-    )
+    answer = mark(str(law), "--profile", str(own), "--json", "--duplicates", "ordinal", "--empty", "heading_only")
     assert json.loads(answer.stdout)["profile"]["id"] == "own"
 
 
@@ -99,3 +117,22 @@ def test_the_module_runs_by_itself() -> None:
         [sys.executable, "-m", "starter.mark", str(MODEL), "--json"], cwd=ROOT, capture_output=True, check=True
     )
     assert len(json.loads(done.stdout)["candidates"]) == 27
+
+
+def test_a_text_that_is_not_composed_can_be_previewed_as_it_would_be_registered(
+    tmp_path: Path, mark: Callable[..., Told]
+) -> None:
+    file = tmp_path / "law.md"
+    file.write_text("# Article 1\nca\u0301c\n", encoding="utf-8")
+    refused = mark(str(file), "--json")
+    assert (refused.exit_code, json.loads(refused.stdout)["code"]) == (4, "not_nfc")
+    assert mark(str(file), "--normalise", "nfc").exit_code == 0
+
+
+def test_more_units_than_the_workers_allow_are_refused_with_the_name_of_the_setting(
+    law: Path, mark: Callable[..., Told]
+) -> None:
+    refused = mark(str(law), "--max-candidates", "1098")
+    assert refused.exit_code == 2
+    assert "CUTTER_MAX_CANDIDATES=1098" in refused.stderr
+    assert "`cutter down`, then `cutter up`" in refused.stderr

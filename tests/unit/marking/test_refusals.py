@@ -24,7 +24,8 @@ def test_bytes_that_are_not_utf8_are_refused_with_the_line() -> None:
 def test_text_that_is_not_nfc_is_refused_with_the_command() -> None:
     refusal = refused("# Article 1\nx\nDie\u0302u\n")
     assert (refusal.code, refusal.line) == ("not_nfc", 3)
-    assert "cutter source add --normalise nfc" in refusal.message
+    assert "(1 line)" in refusal.message
+    assert "`cutter source add FILE --document-id DOCUMENT --profile PROFILE --normalise nfc`" in refusal.message
 
 
 def test_a_character_that_no_database_holds_is_refused() -> None:

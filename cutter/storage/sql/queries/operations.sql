@@ -25,7 +25,7 @@ select r.*, l.stopped as latched, exists (
      where q.run_id = r.run_id and q.status = 'requested' and r.ended_at is null) as expires_at,
     (select e.run_id from cutter_governance.run e
      join cutter_governance.gate_receipt g on g.run_id = e.run_id
-     where r.outcome = 'skipped' and e.document_id = r.document_id and g.gate = 'IG_lifecycle_enact_execute'
+     where (r.outcome = 'skipped' or r.state = 'failed_source_pin') and e.document_id = r.document_id and g.gate = 'IG_lifecycle_enact_execute'
         and g.sealed_at is not null
      order by g.sealed_at desc limit 1) as law_by
 from (

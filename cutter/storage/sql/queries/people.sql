@@ -49,3 +49,79 @@ select exists (
 select exists (
     select from cutter_governance.gate_receipt
     where run_id = %(run_id)s and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
+
+-- name: enacted_version
+select r.run_id, e.content_checksum, e.profile_sha256, e.marking_options, v.id = e.id as is_newest
+from cutter_governance.run r
+join cutter_governance.gate_receipt g on g.run_id = r.run_id
+join public.source_version e on e.id = r.source_version_id
+join public.source_document d on d.doc_code = r.document_id
+join lateral (
+    select s.id from public.source_version s where s.source_document_ref = d.source_document_ref
+    order by s.version_seq desc limit 1) v on true
+where r.document_id = %(document_id)s and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
+    and g.sealed_at is not null
+order by g.sealed_at desc limit 1
+
+-- name: document_names
+select doc_code from public.source_document order by doc_code limit %(limit)s
+
+-- name: batch_names
+select batch_id from cutter_governance.batch order by created_at desc limit %(limit)s
+
+-- name: tenants_declared
+select tenant from cutter_governance.tenant_cap order by tenant
+
+-- name: text_of_newest_version
+select s.bytes, v.profile_body, v.marking_options, d.address_docprefix, d.forbidden_ids
+from public.source_document d
+join lateral (
+    select * from public.source_version v
+    where v.source_document_ref = d.source_document_ref order by v.version_seq desc limit 1) v on true
+join public.source_snapshot s on s.sha256 = v.content_checksum
+where d.doc_code = %(document_id)s
+
+-- name: answered_runs
+-- runs whose open request has every signature that it needs, or a rejection, and that its gate has not refused since
+select q.run_id
+from cutter_governance.approval_request q
+join cutter_governance.run r on r.run_id = q.run_id and r.ended_at is null
+where q.status = 'requested' and q.kb_id is not null
+    and (exists (
+            select from cutter_governance.approval_verdict v
+            where v.run_id = q.run_id and v.gate = q.gate and v.accepted and v.decision = 'reject'
+                and v.recorded_at >= q.requested_at)
+        or (select least(count(distinct v.fingerprint), count(distinct v.approver))
+            from cutter_governance.approval_verdict v
+            where v.run_id = q.run_id and v.gate = q.gate and v.accepted and v.decision = 'approve'
+                and v.recorded_at >= q.requested_at and v.not_after > clock_timestamp()
+                and v.policy_sha256 = (
+                    select e.sha256 from cutter_governance.policy_epoch e order by e.number desc limit 1)
+                and not exists (
+                    select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
+                and not exists (
+                    select from cutter_governance.gate_attempt t
+                    join cutter_governance.gate_catalogue c on c.gate = t.gate
+                    where t.run_id = q.run_id and c.sovereign = q.gate and t.outcome = 'approval_refused'
+                        and t.started_at >= v.recorded_at and t.reason not like 'threshold\_missing:%%'))
+            >= cutter_governance.fn_approvals_needed(q.gate, q.tier))
+
+-- name: exec_worker_beats
+select exists (
+    select from cutter_governance.worker_heartbeat
+    where role = 'exec' and state <> 'shutdown'
+        and seen_at >= clock_timestamp() - 3 * beat_seconds * interval '1 second')
+
+-- name: backups
+select a.target as artifact, a.response_metadata ->> 'sha256' as sha256, a.response_metadata ->> 'taken_utc' as taken_utc,
+    (a.response_metadata ->> 'size_bytes') as size_bytes, (
+    select coalesce(string_agg(distinct r.document_id, ', ' order by r.document_id), '')
+    from cutter_governance.run r
+    where r.run_id = a.run_id or exists (
+        select from cutter_governance.gate_receipt g
+        where g.run_id = r.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
+            and g.result -> 'pins' ->> 'backup_artifact' = a.target)) as documents
+from cutter_governance.action_receipt a
+where a.connector = 'backup' and a.operation = 'take'
+order by a.response_metadata ->> 'taken_utc' desc nulls last, a.target
+limit %(limit)s

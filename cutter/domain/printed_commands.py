@@ -1,0 +1,17 @@
+"""Pure: the `cutter` commands that a text tells a person to type."""
+
+from __future__ import annotations
+
+import re
+
+_QUOTED = re.compile(r"`(cutter(?: [^`\n]+)?)`")
+_NEXT = re.compile(r"next: (cutter[^\n]*)")
+THEN = "# then: "
+"""Stands between the commands of one line; a shell takes it for a comment."""
+
+
+def commands_in(text: str) -> list[str]:
+    """The commands in backticks, and those after `next:`, in the order of the text; each once."""
+    found = sorted([*_QUOTED.finditer(text), *_NEXT.finditer(text)], key=lambda one: one.start())
+    parts = (part.strip() for one in found for part in one[1].split(THEN))
+    return list(dict.fromkeys(part for part in parts if part.startswith("cutter")))

@@ -1,0 +1,62 @@
+"""IO: what is said of a name that the database does not know: the one that was probably meant, and the way on."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from cutter import limits
+from cutter.errors import CutterError, InvalidInput, NotFound
+from cutter.settings import Settings
+from cutter.storage.pools import Connection, connect
+from cutter.storage.queries import query
+
+OPERATOR = "cutter_operator"
+UNKNOWN_DOCUMENT = "STOP_DOCUMENT_UNKNOWN"
+
+
+def unknown_document(connection: Connection, document_id: str) -> NotFound:
+    """A document that is not registered."""
+    known = _names(connection, "document_names")
+    meant = _meant(document_id, known)
+    add = f"`cutter source add FILE --document-id {document_id} --profile PROFILE`"
+    rest = f"{meant}see `cutter source list`, or type {add}" if known else f"type {add}"
+    return NotFound(f"{document_id} is not registered: {rest}", code=UNKNOWN_DOCUMENT)
+
+
+def without_a_run(connection: Connection, document_id: str) -> NotFound:
+    """A document that has no run; one that is not registered cannot have any."""
+    row = connection.execute(query("document_known"), {"document_id": document_id}).fetchone()
+    if row is None or not row[0]:
+        return unknown_document(connection, document_id)
+    return NotFound(f"{document_id} has no run: type `cutter run {document_id}`", code="STOP_RUN_NOT_FOUND")
+
+
+def require_tenant(settings: Settings) -> None:
+    """Refuse a tenant that was named by CUTTER_TENANT and that nobody declared, where some are declared."""
+    if "tenant" not in settings.model_fields_set:
+        return
+    with connect(settings, OPERATOR) as connection:
+        declared = _names(connection, "tenants_declared")
+    if declared and settings.tenant not in declared:
+        meant = _meant(settings.tenant, declared)
+        raise InvalidInput(
+            f"CUTTER_TENANT: the tenant {settings.tenant} is unknown: {meant}see `cutter tenants`, or declare it by "
+            f"`cutter tenants set {settings.tenant} --weight 1`"
+        )
+
+
+def with_batches_meant(connection: Connection, problem: CutterError, batch_id: str) -> CutterError:
+    """The same error about an unknown batch, with the id that was probably meant."""
+    meant = _meant(batch_id, _names(connection, "batch_names"))
+    return NotFound(f"{problem}; {meant.rstrip()}", code=problem.code) if meant else problem
+
+
+def _names(connection: Connection, name: str) -> list[str]:
+    rows = connection.execute(query(name), {"limit": limits.NAMES_COMPARED_MAX}).fetchall()
+    return sorted({str(row[0]) for row in rows})
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """The beginning of a remedy; empty when nothing is near."""
+    near = get_close_matches(name.upper() if name.upper() in known else name, known, n=1, cutoff=0.7)
+    return f"did you mean {near[0]}? " if near else ""

@@ -1,0 +1,51 @@
+"""Every printed command is typed in the state in which it was printed; the campaign P31 has all states."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.acceptance.cli.conftest import Cutter
+from tests.campaigns import printed_states as states
+from tests.campaigns.p31_next_commands import WORKS, control, play
+from tests.campaigns.printed_states import Builder
+from tests.support.stack import Stack
+
+HERE: tuple[Builder, ...] = (
+    states.registered, states.waiting_at_the_cut, states.stopped_after_the_write, states.cancelled_after_the_write,
+    states.failed_at_the_marking, states.expired, states.rehearsed, states.enacted,
+    states.of_another_version_than_the_law, states.terminated, states.mistakes, states.batch_at_the_cut,
+)  # fmt: skip
+"""A state of each kind."""
+
+
+@pytest.mark.parametrize("builder", HERE, ids=lambda builder: builder.__name__)
+async def test_every_printed_command_leads_on_in_its_state(stack: Stack, builder: Builder) -> None:
+    rows = await play(stack, [builder])
+    print(f"{builder.__name__}: {len(rows)} commands run, {len({row['command'] for row in rows})} distinct")
+    assert [row for row in rows if row["verdict"] != WORKS] == []
+    assert rows, "nothing was printed"
+
+
+async def test_a_command_that_leads_back_to_itself_is_found_out(stack: Stack) -> None:
+    rows = await control(stack)
+    assert [row["command"] for row in rows if row["verdict"] == WORKS] == []
+    assert len(rows) >= 5
+
+
+async def test_a_sitting_keeps_what_was_signed_and_says_where_it_was_left(stack: Stack, cutter: Cutter) -> None:
+    async with stack.workers():
+        world = await states.batch_at_the_cut(stack, cutter)
+        sit = ("approve", "--batch", world.batch, "--approver", "alice", "--gpg-home", str(stack.kit.alice.home))
+        told = await cutter(*sit, typed="perhaps\ny\n")
+        assert told.code == 0, told.err
+        assert "1 of 2: approve" in told.err
+        assert "2 of 2: approve" in told.err
+        assert "answer y to sign, n (or Enter) to leave it; Ctrl-C stops" in told.err
+        assert "Error:" not in told.err
+        assert "stopped at 2 of 2: 1 document signed, the others wait" in told.err
+        assert "(not asked)" in told.out
+        rest = await cutter(*sit, "--json", typed="y\n")
+        assert (rest.code, rest.json["signed"]) == (0, 1)
+        await states.batch_of(world).until_state("batch_awaiting_lifecycle_authz_set")
+        left = await cutter(*sit, typed="n\n\n")
+        assert (left.code, f"`cutter approve --batch {world.batch}` asks again" in left.err) == (4, True)

@@ -1,0 +1,86 @@
+"""`mark`, `source add` and `batch --check` agree with the run, and unknown names are told which was meant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import uuid_utils
+
+from tests.acceptance.cli.conftest import Cutter
+from tests.support import batch as support
+from tests.support.stack import DOCUMENT, Stack
+
+PROFILE = ("--profile", "generic-markdown")
+REFUSED = {
+    "childless_heading": b"# Act\n\n## Article 1. Scope\n\n## Article 2. Terms\n\nTwo.\n",
+    "bidi_in_heading": "# Act\n\n## Article 1. \u202eScope\n\nOne.\n".encode(),
+    "duplicate_address": b"# Act\n\n## Article 1. Scope\n\nOne.\n\n## Article 1. Scope\n\nTwo.\n",
+    "no_candidates": b"Words without any heading.\n",
+}
+"""Texts that no run can mark, by the reason."""
+
+
+@pytest.mark.parametrize("code", sorted(REFUSED))
+async def test_what_a_run_would_refuse_is_refused_before_it(cutter: Cutter, tmp_path: Path, code: str) -> None:
+    file = tmp_path / "law.md"
+    file.write_bytes(REFUSED[code])
+    add = ("source", "add", str(file), "--document-id", "ICX-BAD-1", *PROFILE)
+    shown, refused = await cutter("mark", str(file), "--json"), await cutter(*add, "--json")
+    assert (shown.code, refused.code) == (4, 4)
+    assert shown.json["code"] == refused.json["code"] == code
+    assert "--force" in refused.json["message"]
+    assert (await cutter(*add, "--force")).code == 0
+    queue = tmp_path / "queue.yaml"
+    queue.write_bytes(support.queue_yaml([{"document_id": "ICX-BAD-1"}], str(uuid_utils.uuid7())))
+    checked = await cutter("orchestrate", "batch", "--queue", str(queue), "--check", "--json")
+    assert (checked.code, checked.json["code"]) == (2, code)
+    assert f"ICX-BAD-1 would be refused ({code})" in checked.json["message"]
+
+
+async def test_the_options_that_mend_a_text_are_the_same_for_the_preview_and_the_register(
+    cutter: Cutter, tmp_path: Path
+) -> None:
+    file = tmp_path / "law.md"
+    file.write_text("# Act\n\n## Article 1. Ca\u0301c\n\n## Article 2. Terms\n\nTwo.\n", encoding="utf-8")
+    options = ("--empty", "heading_only", "--normalise", "nfc")
+    assert (await cutter("mark", str(file), *options)).code == 0
+    told = await cutter("source", "add", str(file), "--document-id", "ICX-NFC-1", *PROFILE, *options, "--json")
+    assert (told.code, told.json["status"]) == (0, "registered")
+
+
+async def test_an_unknown_name_is_told_which_was_meant(cutter: Cutter) -> None:
+    near = DOCUMENT[:-2]
+    for command in (("run", near), ("approve", near), ("status", near), ("stop", near, "--reason", "x")):
+        told = await cutter(*command, "--json")
+        assert (told.code, told.json["code"], told.json["next"]) == (1, "STOP_DOCUMENT_UNKNOWN", "cutter source list")
+        assert f"did you mean {DOCUMENT}?" in told.json["message"]
+        assert told.err.rstrip().endswith("[STOP_DOCUMENT_UNKNOWN]")
+    unknown = await cutter("status", "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b", "--json")
+    assert (unknown.json["code"], unknown.json["next"]) == ("STOP_RUN_NOT_FOUND", "cutter status")
+
+
+async def test_a_tenant_that_nobody_declared_is_refused_where_some_are(cutter: Cutter) -> None:
+    assert (await cutter("tenants", "set", "north", "--weight", "2")).code == 0
+    told = await cutter("run", DOCUMENT, "--json", CUTTER_TENANT="norht")
+    assert (told.code, "did you mean north?" in told.json["message"]) == (2, True)
+    assert told.json["next"] == "cutter tenants"
+
+
+async def test_a_version_that_could_never_replace_the_law_is_not_registered(
+    stack: Stack, cutter: Cutter, tmp_path: Path
+) -> None:
+    file = tmp_path / "law.md"
+    file.write_bytes(support.law(7))
+    async with stack.workers():
+        run = await stack.start()
+        assert (await run.through()).state == "closeout_reported"
+        refused = await cutter("source", "add", str(file), "--document-id", DOCUMENT, *PROFILE, "--json")
+        found = json.loads(refused.out)
+        assert (refused.code, found["code"]) == (4, "STOP_DOCUMENT_ENACTED")
+        assert found["next"] == f"cutter report {run.run_id}"
+        stack.register(DOCUMENT, support.law(7))
+        again = await cutter("run", DOCUMENT, "--wait", "--json")
+        assert (again.code, again.json["code"]) == (4, "STOP_DOCUMENT_ENACTED")
+        assert (await cutter("status", DOCUMENT, "--json")).json["run_id"] == run.run_id

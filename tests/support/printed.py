@@ -1,0 +1,75 @@
+"""Pure: the commands that the product printed for a person to type, and how a person fills them in.
+
+A script is what one line asks for: one command, or several with `# then:` between them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from cutter.domain.printed_commands import THEN
+
+Script = tuple[str, ...]
+
+_ANYWHERE = re.compile(
+    r"`(cutter[ ][^`\n]+)`|(?:next|then|first): (cutter[ ][^\n]*)|^(?:\s*\d*\s*|.*\s{2,})(cutter [a-z][^\n]*)$", re.M
+)
+KEYS = ("next", "then", "command", "commands", "sign", "next_command")
+
+
+def scripts_in(text: str) -> Iterator[Script]:
+    """Commands in backticks, those after `next:`, and those that stand alone at the end of a line."""
+    for found in _ANYWHERE.finditer(text):
+        line = next(group for group in found.groups() if group)
+        yield tuple(part.strip() for part in line.split(THEN))
+
+
+def scripts_of_json(value: Any, key: str = "") -> Iterator[Script]:
+    """The commands of a JSON answer: whole texts in the fields that hold one, and those in sentences."""
+    if isinstance(value, dict):
+        if value.get("ok") is True and "expected" in value:
+            return  # What an invariant that holds expected tells nobody to do anything.
+        for name, one in value.items():
+            yield from scripts_of_json(one, name)
+    elif isinstance(value, list):
+        texts = [one for one in value if isinstance(one, str) and one.startswith("cutter ")]
+        if key == "commands" and texts:
+            yield tuple(texts)
+        for one in value:
+            yield from scripts_of_json(one, "" if key == "commands" and isinstance(one, str) else key)
+    elif isinstance(value, str) and key in KEYS and value.startswith("cutter "):
+        yield tuple(part.strip() for part in value.split(THEN))
+    elif isinstance(value, str):
+        yield from scripts_in(value)
+
+
+def scripts_printed(out: str, err: str) -> list[Script]:
+    """Everything that one command printed, each once."""
+    try:
+        found = [*scripts_of_json(json.loads(out)), *scripts_in(err)]
+    except ValueError:
+        found = [*scripts_in(out), *scripts_in(err)]
+    return list(dict.fromkeys(found))
+
+
+def first_next(out: str, err: str) -> str:
+    """The one command that an answer sends a person to; empty when it sends nobody anywhere."""
+    try:
+        said = json.loads(out).get("next") or ""
+    except (ValueError, AttributeError):
+        lines = re.findall(r"next: (cutter [^\n]*)", out + err)
+        quoted = re.findall(r"`(cutter [^`\n]+)`", err)
+        said = (lines or quoted or [""])[0]
+    return str(said).split(THEN)[0].strip()
+
+
+def filled_in(command: str, values: Mapping[str, str]) -> list[str]:
+    """The words after `cutter`, with a person's own in place of those in capitals."""
+    words = shlex.split(command)[1:]
+    wanted = ["QUEUE" if before == "--queue" and word == "FILE" else word for before, word in pairwise(["", *words])]
+    return [values.get(word, word) for word in wanted]

@@ -1,0 +1,55 @@
+"""Small texts that people read: commands in a sentence, amounts, the specification's codes of a stop."""
+
+from __future__ import annotations
+
+import pytest
+
+from cutter.domain.amounts import counted
+from cutter.domain.next_step import Needs, next_step
+from cutter.domain.printed_commands import commands_in
+from cutter.domain.stop_codes import stop_code
+
+
+def test_the_commands_of_a_sentence_are_found_in_its_order_and_each_once() -> None:
+    told = "see `cutter status X`; `gpg --version`; or\nnext: cutter void X --reason TEXT    # then: cutter run X"
+    assert commands_in(told) == ["cutter status X", "cutter void X --reason TEXT", "cutter run X"]
+    assert commands_in("`cutter status X` and again `cutter status X`") == ["cutter status X"]
+    assert commands_in("the cutter worker is away") == []
+
+
+@pytest.mark.parametrize(("number", "shown"), [(0, "0 units"), (1, "1 unit"), (2, "2 units")])
+def test_one_of_a_thing_is_said_in_the_singular(number: int, shown: str) -> None:
+    assert counted(number, "unit") == shown
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        ("stopped_drift_schema", "STOP_DRIFT_schema"), ("stopped_soft_cap_mark", "STOP_AND_ESCALATE"),
+        ("stopped_hard_cap", "STOP_AND_ESCALATE"), ("stopped_stop", None), ("failed_mark", None),
+    ],
+)  # fmt: skip
+def test_a_stop_has_the_code_that_the_specification_gives_it(state: str, code: str | None) -> None:
+    assert stop_code(state) == code
+
+
+@pytest.mark.parametrize(
+    ("approved", "exec_worker", "needs", "command"),
+    [
+        (False, True, Needs.APPROVAL, "cutter approve R"), (True, True, Needs.EXECUTION, "cutter status R --watch"),
+        (True, False, Needs.WORKER, "cutter up"),
+    ],
+)  # fmt: skip
+def test_what_was_approved_is_not_asked_for_again(
+    approved: bool, exec_worker: bool, needs: Needs, command: str
+) -> None:
+    step = next_step(
+        run_id="R", document_id="D", state="awaiting_cut_authorization", approved=approved, exec_worker=exec_worker
+    )
+    assert (step.needs, step.command) == (needs, command)
+
+
+def test_a_text_that_cannot_replace_the_law_is_not_sent_round_in_a_circle() -> None:
+    refused = next_step(run_id="R", document_id="D", state="failed_source_pin", law_by="L")
+    assert (refused.command, "cannot be enacted" in refused.first) == ("cutter report L", True)
+    assert "source add" in next_step(run_id="R", document_id="D", state="failed_source_pin").command
