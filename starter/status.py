@@ -208,6 +208,7 @@ def _head(view: View) -> RenderableType:
         ("batch", view["batch_id"]),
         ("amends", view["amends"]),
         ("audit head", view["audit_head"]),
+        ("newest event", view["newest_event"] if view["newest_event"] != view["audit_head"] else None),
         ("kb folder", view["kb_folder"]),
     ]
     return table(("field", "value"), [row for row in rows if row[1]])

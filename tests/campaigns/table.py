@@ -63,6 +63,9 @@ CAMPAIGNS = tuple(
          "p23_edited_exports", ("--trials", "1000"), "1,000 of 1,000 detected by the stand-alone verifier"),
         ("P24", "our own guards removed one at a time", "p24_removed_guards", (),
          "at least 95 % turn their test red; every test is green with all guards in place"),
+        ("P27", "forged evidence bundles: each part removed or replaced, all digests and chains made to fit",
+         "p27_forged_bundles", ("--trials", "2000"),
+         "0 verify, with gpg or without; the earlier verifier is fooled; what no file can show is NOT CHECKED"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )

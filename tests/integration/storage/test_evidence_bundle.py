@@ -301,7 +301,7 @@ def test_what_stands_in_the_knowledge_base_is_read_before_the_closeouts_transact
 def test_a_whole_bundle_holds_and_what_the_file_cannot_show_is_said(closed: Closed) -> None:
     blind = verdicts(closed.bundle.data)
     assert set(blind.values()) == {offline.OK, offline.NOT_CHECKED}
-    open_questions = {"sha256", "head", "authorship", "history", "policy", "the law"}
+    open_questions = {"sha256", "head", "authorship", "history", "policy", "workers", "the law"}
     assert {what for what, verdict in blind.items() if verdict == offline.NOT_CHECKED} == open_questions
     given = verdicts(
         closed.bundle.data, head=closed.bundle.head, sha256=closed.bundle.sha256, gpg=shutil.which("gpg")
@@ -309,6 +309,7 @@ def test_a_whole_bundle_holds_and_what_the_file_cannot_show_is_said(closed: Clos
     assert {what for what, verdict in given.items() if verdict == offline.NOT_CHECKED} == {
         "history",
         "policy",
+        "workers",
         "the law",
     }
     assert set(given.values()) == {offline.OK, offline.NOT_CHECKED}

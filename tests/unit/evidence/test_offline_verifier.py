@@ -13,7 +13,7 @@ from tests.unit.evidence.test_audit_chain import WHOLE, events_of, joined, lines
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "scripts" / "verify" / "verify_evidence.py"
-LINES_MAX = 300
+LINES_MAX = 800
 
 
 def alone(*arguments: str) -> subprocess.CompletedProcess[str]:
