@@ -147,20 +147,19 @@ def epoch_file(body: bytes) -> Json:
 
 
 def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
-    """The block that begins in the first row, and the rows behind it."""
+    """The block that begins in the first row, and the rows after it."""
     depth, found, listed = rows[0][0], dict[str, Json](), list[Json]()
-    while rows and rows[0][0] == depth:
+    while rows and rows[0][0] == depth and rows[0][1].startswith("- "):
         text = rows[0][1]
-        if text.startswith("- "):
-            inner = len(text) - len(text[1:].lstrip())
-            value, rows = _block([(depth + inner, text[inner:]), *rows[1:]])
-            listed.append(value)
-            continue
-        name, separator, text = text.partition(":")
-        following = rows[1][0] > depth or (rows[1][0] == depth and rows[1][1].startswith("- ")) if rows[1:] else False
-        if not separator or name in found or listed:
+        inner = len(text) - len(text[1:].lstrip())
+        value, rows = _block([(depth + inner, text[inner:]), *rows[1:]])
+        listed.append(value)
+    while rows and rows[0][0] == depth and not listed:
+        name, separator, text = rows[0][1].partition(":")
+        if not separator or name in found or name.startswith("- "):
             raise ValueError("a policy epoch in a notation that this file does not read")
-        found[name], rows = _block(rows[1:]) if not text and following else (_value(text.strip()), rows[1:])
+        deeper = rows[1:2] and (rows[1][0] > depth or (rows[1][0] == depth and rows[1][1].startswith("- ")))
+        found[name], rows = _block(rows[1:]) if deeper and not text else (_value(text.strip()), rows[1:])
     return listed or found, rows
 
 
@@ -471,7 +470,9 @@ class Bundle:
         yield from unlike("consumptions.jsonl", [{n: used[n] for n in right}], [right])
         law = {n: self.pins[n] for n in PINNED} | {n: self.run[n] for n in ("run_id", "document_id")} | {"gate": gate}
         yield from unlike("requests.jsonl", [{n: frozen[n] for n in law}], [law])
-        yield from unlike("requests.jsonl", [request["challenge"]], [challenge])
+        asked_for = {"run_id": self.run["run_id"], "gate": gate, "challenge": challenge, "nonce": frozen["nonce"]}
+        asked_for.update(review_decision_id=frozen["review_decision_id"], status="approved")
+        yield from unlike("requests.jsonl", [{n: request[n] for n in asked_for}], [asked_for])
         bound = BOUND[said["binding"]] | ({"review_decision_id"} if gate == "SG_lifecycle_authz" else set())
         yield from [f"{name} is no statement of its kind"] * (set(said) != bound)
         right = {**frozen, **right, "schema": "cutter-approval/1", "decision": "approve", "allowance": "explicit",
@@ -633,6 +634,7 @@ def instant(seconds: str) -> str:
 
 # --- all steps -------------------------------------------------------------------------------------------------------
 
+TEXTLESS = "no text is in a bundle; the stored units must digest to"
 ALONE = "it alone covers what no chain does (docs/evidence.md): give the one in the closeout's report with --sha256"
 
 
@@ -653,7 +655,7 @@ def check(
         b = Bundle(data)
     except BROKEN as problem:
         return [_line("archive", _raised(problem), "")]
-    own, pinned = digest(data), lambda: hexed(b.pins.get("writer_digest"))
+    own = digest(data)
     return [
         # 1
         _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing beside them"),
@@ -676,7 +678,7 @@ def check(
         # 10
         _line("history", None if history is None else b.engine(history), "Temporal's own events, given with --history"),
         # 11
-        _line("the law", None, lambda: f"no text is in a bundle; the stored units must digest to {pinned()}"),
+        _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}"),
     ]
 
 
@@ -739,6 +741,11 @@ def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
     return what, verdict, "; ".join([*found[:SHOWN_PROBLEMS], *more]) or text
 
 
+def printed(lines: Iterable[Line]) -> str:
+    """The steps for people, a line each; every text in them went through `shown`."""
+    return "\n".join(f"{verdict:<11}  {what}: {why}" for what, verdict, why in lines)
+
+
 def exit_code(lines: Iterable[Line]) -> int:
     """0: nothing failed; 1: a step failed; 5: nothing failed, but the signatures need gpg, which is not here."""
     found = list(lines)
@@ -765,7 +772,7 @@ def main() -> int:
     except (OSError, *BROKEN) as problem:
         parser.exit(2, f"{shown(given.file)}: no bundle and no audit export, or it cannot be read: {shown(problem)}\n")
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    print("\n".join(f"{verdict:<11}  {what}: {why}" for what, verdict, why in lines))
+    print(printed(lines))
     return exit_code(lines)
 
 

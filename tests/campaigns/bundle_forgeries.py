@@ -14,6 +14,7 @@ from cutter.evidence import offline
 from tests.campaigns.bundle_forger import CUT, LIFECYCLE, WRITES, Forger, Row
 
 Edit = Callable[[Forger, str], None]
+Whole = Callable[[Forger], object]
 FORGED = "f0" * 32
 """A digest of the forger's own."""
 
@@ -222,7 +223,7 @@ class Forgery:
     """
 
     name: str
-    change: Callable[[Forger], object]
+    change: Whole
     of: str = "one"
     seen_by: str = ""
 
