@@ -178,7 +178,7 @@ def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
         "state": seen["run"]["state"],
         "units_enacted": pins.get("units_enacted"),
         "units_planned": pins.get("candidate_count"),
-        "audit_head": seen["audit_head"],
+        "audit_head": pins.get("audit_head", seen["audit_head"]),
         "closeout": next((doc["kb_id"] for doc in seen["documents"] if doc["subject"] == "IG_closeout"), None),
         "run_folder": str(settings.runs / seen["run"]["run_id"]),
         "evidence": bundle,

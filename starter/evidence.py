@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -115,20 +116,26 @@ def verify(
     history: Annotated[
         Path | None, typer.Option(help="What `temporal workflow show --output json` printed", exists=True)
     ] = None,
+    epoch: Annotated[
+        list[str] | None, typer.Option(help="The sha256 of a policy epoch that was in force; may be repeated")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a bundle offline: a line a check, OK, FAILED or NOT CHECKED; exit 1 when one failed.
 
-    A file that is no bundle at all is invalid input: exit 2. scripts/verify/verify_evidence.py does the same alone.
+    Exit 5: nothing failed, but gpg is not here, so no signature was checked. A file that is no bundle at all is
+    invalid input: exit 2. scripts/verify/verify_evidence.py does the same alone.
 
     Example: cutter evidence verify evidence.tar --head 3598c3b6…
     """
-    for name, value in (("--head", head), ("--sha256", sha256)):
+    epochs = epoch or []
+    for name, value in (("--head", head), ("--sha256", sha256), *(("--epoch", one) for one in epochs)):
         if value is not None and not is_digest(value):
             raise InvalidInput(
                 f"{name} {value}: 64 lower-case hex characters, as `cutter evidence export` printed them"
             )
-    checked = checks(file.read_bytes(), head=head, sha256=sha256, history=history.read_bytes() if history else None)
+    seen = history.read_bytes() if history else None
+    checked = checks(file.read_bytes(), head=head, sha256=sha256, history=seen, epochs=epochs)
     lines = [{"verdict": verdict, "check": what, "why": why} for what, verdict, why in checked]
     rows = [(line["verdict"], line["check"], line["why"]) for line in lines]
     found: View = {"intact": not failed(checked), "checks": lines}
@@ -136,13 +143,20 @@ def verify(
         first = next(line for line in lines if line["verdict"] == "FAILED")
         found = as_failure(found, code="evidence_failed", message=f"{first['check']}: {first['why']}")
     show(found, as_json=as_json, render=lambda console: console.print(table(("", "", ""), rows)))
-    end(ExitCode.FAILED if failed(checked) else ExitCode.DONE)
+    end(ExitCode(offline.exit_code(checked)))
 
 
-def checks(data: bytes, *, head: str | None, sha256: str | None, history: bytes | None = None) -> list[offline.Line]:
+def checks(
+    data: bytes,
+    *,
+    head: str | None,
+    sha256: str | None,
+    history: bytes | None = None,
+    epochs: Sequence[str] = (),
+) -> list[offline.Line]:
     """Every check of a bundle, with gpg where it is here; InvalidInput for what is no bundle."""
     try:
-        return offline.check(data, head, sha256, history, shutil.which("gpg"))
+        return offline.check(data, head, sha256, history, shutil.which("gpg"), epochs)
     except offline.BROKEN:
         raise InvalidInput(
             "this is no evidence bundle; type `cutter evidence export RUN -o FILE` to make one"

@@ -80,7 +80,7 @@ def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, f
     """Seconds since an open run that waits for nobody has moved, by run id; one that has moved lately is left out."""
     asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
     rows = connection.execute(query("still_runs"), asked).fetchall()
-    return {str(row[0]): float(row[3]) for row in rows}
+    return {str(row[0]): float(str(row[3])) for row in rows}
 
 
 def _stillness(seconds: float | None) -> View:
@@ -248,6 +248,7 @@ def _head(view: View) -> RenderableType:
         ("batch", view["batch_id"]),
         ("amends", view["amends"]),
         ("audit head", view["audit_head"]),
+        ("newest event", view["newest_event"] if view["newest_event"] != view["audit_head"] else None),
         ("kb folder", view["kb_folder"]),
     ]
     return table(("field", "value"), [row for row in rows if row[1]])

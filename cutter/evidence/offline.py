@@ -1,34 +1,87 @@
-"""IO: the check of an evidence bundle or an audit export by one file: Python 3.9 or newer, and gpg for authorship."""
+"""IO: the check of an evidence bundle or an audit export by one file: Python 3.9 or newer, and gpg for authorship.
+
+The file is meant to be read before it is believed. docs/evidence.md lists the steps; a comment such as `# 6.2` begins
+the code of the step with that number. Nothing in a bundle is trusted: each step looks for a contradiction between two
+members, or between a member and what the auditor gave. A member of the wrong form makes its step fail.
+"""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
+import unicodedata
 from collections import Counter, namedtuple
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any as Json
 
 OK, FAILED, NOT_CHECKED = "OK", "FAILED", "NOT CHECKED"
 BUNDLE, EXPORT, GLOBAL, MANIFEST = "cutter-evidence/1", "cutter-audit/1", "global", "manifest.json"
 EVENT, TYPES = ("chain", "seq", "kind", "body", "prev_hash", "hash"), [str, int, str, str, str, str]
-CLOSING, ASKED = {"format", "heads", "head", "events"}, {"challenge", "request_sha256"}
-REWRITTEN = "whether the whole file was rewritten, or its last events left out: give a kept head with --head"
-ALONE = "it alone covers what no chain does (docs/evidence.md): give the one in the closeout's report with --sha256"
+CLOSING = {"format", "heads", "head", "events"}
+GATES = {
+    "IG_source_pin": "source_pinned", "IG_mark": "marked", "IG_cutplan": "cutplan_ok",
+    "IG_backup": "pre_write_backup_taken", "IG_grant_probe": "grants_probed",
+    "IG_cut_leg_a_execute": "cut_leg_a_committed", "IG_structural_verify": "structural_verified",
+    "IG_leg_b_record": "leg_b_recorded", "IG_write_verify": "write_verified",
+    "IG_lifecycle_enact_execute": "lifecycle_enacted",
+}  # fmt: skip
+"""The gates whose receipts a bundle holds, in their order, and the state that each receipt leads to."""
 OPENED = {"IG_cut_leg_a_execute": "SG_cut_authz", "IG_lifecycle_enact_execute": "SG_lifecycle_authz"}
-BOUND = {"gate", "decision", "approver", "document_id", "source_version_id", "writer_digest", "candidate_count"}
-USED = (BOUND - {"decision"}) | {"run_id", "challenge", "review_decision_id", "fingerprint", "policy_sha256"}
+"""A gate that writes, and the sovereign gate whose approvals it consumes."""
+ANY = {"schema", "deployment_id", "gate", "decision", "allowance", "binding", "signed_utc", "not_after", "approver"}
+SAME = {"document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256"}
+BOUND = {
+    "run": ANY | SAME | {"run_id", "change_set_id", "challenge", "nonce"}
+    | {"manifest_digest", "region_sha", "grants_sha256"},
+    "tuple": ANY | SAME | {"batch_id"},
+}  # fmt: skip
+"""The fields of a statement to approve, which are all compared; at SG_lifecycle_authz also review_decision_id."""
+PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha")
+FEWEST = {"low": 1, "medium": 1, "high": 2}
+"""People that a tier asks for at least; a policy epoch may ask for more."""
 JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
 ROWS = "acknowledgements actions attempts audit consumptions decisions documents orders receipts refusals requests"
 FIXED = {f"{name}.jsonl" for name in f"{ROWS} revocations signatures transitions verdicts voids".split()}
 FIXED |= {"run.json", "source.json", "outputs.json", "costs.json", "history.json"}
-BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError)
+SHOWN_CHARACTERS, SHOWN_PROBLEMS, GPG_SECONDS = 600, 10, 60
+UNHEARD = "no gpg here (2.1 or newer)"
+BROKEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What Python raises about values of another form than this file expects."""
 Line = tuple[str, str, str]  # what was checked, one of the three words, why
 AuditCheck = namedtuple("AuditCheck", "problems events chains head anchored unchecked")  # by an outside head
+
+
+# --- printing: nothing in a file can forge a line --------------------------------------------------------------------
+
+
+def shown(value: object) -> str:
+    """Any text as it may be printed: in one line, of bounded length, each hidden character as its code."""
+    text = str(value)
+    text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+    return re.sub(r"\s+", " ", "".join(f"⟨U+{ord(one):04X}⟩" if _hidden(one) else one for one in text))
+
+
+def _hidden(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] == "C" or category in ("Zl", "Zp")
+
+
+def hexed(value: object) -> str:
+    """A digest or a fingerprint; anything else is never printed as one."""
+    form = "[0-9a-f]{64}|[0-9A-F]{40}|[0-9A-F]{64}"
+    return value if isinstance(value, str) and re.fullmatch(form, value) else "malformed"
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
 
 
 def digest(data: bytes | str) -> str:
@@ -51,9 +104,75 @@ def parsed(line: bytes) -> Json:
 
 
 def unlike(member: str, found: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
-    """The rows that a member has and should not, or should have and has not, each as often as it stands there."""
+    """The rows that a member has and should not, or should have and has not, each as often as it occurs."""
     has, should = Counter(map(canonical, found)), Counter(map(canonical, right))
     yield from (f"{member} is not what the rest says: {row}" for row in (has - should) + (should - has))
+
+
+def strict(text: bytes | str) -> Json:
+    """What a JSON text says; ValueError when it says a name twice, and so something else to another reader."""
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Json]]) -> Json:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a JSON object that says a name twice")
+    return dict(pairs)
+
+
+def inside(value: Json, *names: str) -> Json:
+    """A value some names deep; None where there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def statement(body: bytes) -> dict[str, str]:
+    """The fields that somebody signed: `name: value` lines between two lines of `---`, each name once."""
+    first, *lines = body.decode().split("\n")
+    pairs = [line.split(": ", 1) for line in lines[: lines.index("---")]]
+    said = dict(pairs)
+    if first != "---" or len(said) != len(pairs) or said["schema"] != "cutter-approval/1":
+        raise ValueError("a statement that is not in the form cutter-approval/1")
+    return said
+
+
+def epoch_file(body: bytes) -> Json:
+    """A policy epoch: nested names, lists of such blocks, plain or quoted values, `[a, b]` and `{a: 1}`."""
+    lines = [re.sub(r"(^|\s)#.*", "", line).rstrip() for line in body.decode().split("\n")]
+    value, rest = _block([(len(line) - len(line.lstrip()), line.strip()) for line in lines if line.strip()])
+    if rest:
+        raise ValueError("a policy epoch with lines that belong to nothing")
+    return value
+
+
+def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
+    """The block that begins in the first row, and the rows after it."""
+    depth, found, listed = rows[0][0], dict[str, Json](), list[Json]()
+    while rows and rows[0][0] == depth and rows[0][1].startswith("- "):
+        text = rows[0][1]
+        inner = len(text) - len(text[1:].lstrip())
+        value, rows = _block([(depth + inner, text[inner:]), *rows[1:]])
+        listed.append(value)
+    while rows and rows[0][0] == depth and not listed:
+        name, separator, text = rows[0][1].partition(":")
+        if not separator or name in found or name.startswith("- "):
+            raise ValueError("a policy epoch in a notation that this file does not read")
+        deeper = rows[1:2] and (rows[1][0] > depth or (rows[1][0] == depth and rows[1][1].startswith("- ")))
+        found[name], rows = _block(rows[1:]) if deeper and not text else (_value(text.strip()), rows[1:])
+    return listed or found, rows
+
+
+def _value(text: str) -> Json:
+    parts = [part.strip() for part in text[1:-1].split(",") if part.strip()]
+    if text[:1] == "{":
+        return {name.strip(): value.strip() for name, value in (part.split(":", 1) for part in parts)}
+    return [part.strip("\"'") for part in parts] if text[:1] == "[" else text.strip("\"'")
+
+
+# --- 3 and 4: the audit chain and its head ---------------------------------------------------------------------------
+
+REWRITTEN = "whether the whole file was rewritten, or its last events left out: give a kept head with --head"
 
 
 def head_of(heads: Json) -> str:
@@ -86,8 +205,9 @@ def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
     if closing is None or (not broken and canonical(closing) != canonical(expected)):
         problems.append("deleted or altered: the closing line with the heads is missing, or not that of the events")
     if head not in (None, own, *places):
-        problems.append(f"the outside head {head} is in none of the chains: rewritten, cut off, or another's")
-    return AuditCheck(tuple(problems), events, len(heads), own, *_anchored(heads, places, own, head))
+        problems.append(f"the outside head {hexed(head)} is in none of the chains: rewritten, cut off, or another's")
+    anchored, unchecked = _anchored(heads, places, own, head)
+    return AuditCheck(tuple(map(shown, problems)), events, len(heads), own, shown(anchored), (*map(shown, unchecked),))
 
 
 def _fault(event: Json, last: str, heads: Json) -> str:
@@ -129,6 +249,9 @@ def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[st
     return f"events 1 to {seq} of {name}", tuple(rest)
 
 
+# --- the bundle ------------------------------------------------------------------------------------------------------
+
+
 def sealed(members: dict[str, bytes]) -> bytes:
     """The bundle: a ustar of files of mode 0644, of nobody and no time, the manifest of the others' digests first."""
     run, audit = json.loads(members["run.json"]), json.loads(members["audit.jsonl"].split(b"\n")[-2])
@@ -143,45 +266,106 @@ def sealed(members: dict[str, bytes]) -> bytes:
 
 
 class Bundle:
-    """A bundle's members and the checks of them, each yielding its problems; what is no bundle raises one of BROKEN."""
+    """A bundle's members, and the steps that check them; each yields its problems, or raises one of BROKEN."""
 
     def __init__(self, data: bytes) -> None:
-        self.data, self.members, at = data, {}, 0
+        self.data, self.members, at = data, dict[str, bytes](), 0
         while data[at : at + 1] > b"\0":
             name, size = data[at : at + 100].rstrip(b"\0").decode("ascii"), data[at + 124 : at + 135]
             length = int(size, 8) if size.isdigit() else len(data)
             self.members[name] = data[at + 512 : at + 512 + length]
             at += 512 + -(-length // 512) * 512
-        self.run = json.loads(self.members["run.json"])
-        self.events = [json.loads(event["body"]) for event in self.rows("audit")[:-1]]
-        self.receipts = [(row, json.loads(row["sealed_body"])) for row in self.rows("receipts")]
-        self.pins = {name: pin for _, said in self.receipts for name, pin in said["result"]["pins"].items()}
-        self.accepted = {row["approval_sha256"]: row for row in self.rows("verdicts") if row["accepted"]}
 
     def rows(self, name: str) -> list[Json]:
-        return [json.loads(line) for line in self.members[f"{name}.jsonl"].splitlines()]
+        """The objects of a member of JSON lines."""
+        found = [strict(line) for line in self.members[f"{name}.jsonl"].splitlines()]
+        if not all(isinstance(row, dict) for row in found):
+            raise ValueError(f"{name}.jsonl has a line that is no JSON object")
+        return found
+
+    @cached_property
+    def run(self) -> Json:
+        return strict(self.members["run.json"])
+
+    @cached_property
+    def events(self) -> list[Json]:
+        """What the audit chain says."""
+        return [strict(event["body"]) for event in self.rows("audit")[:-1]]
+
+    @cached_property
+    def receipts(self) -> list[tuple[Json, Json]]:
+        """Each receipt: its row, and the body that was sealed."""
+        return [(row, strict(row["sealed_body"])) for row in self.rows("receipts")]
+
+    @cached_property
+    def pins(self) -> Json:
+        """What the gates established of the law, such as its digests."""
+        return {name: pin for _, said in self.receipts for name, pin in said["result"]["pins"].items()}
+
+    @cached_property
+    def accepted(self) -> list[Json]:
+        """The verdicts that accepted a statement."""
+        rows = self.rows("verdicts")
+        if not all(row["accepted"] is True or row["accepted"] is False for row in rows):
+            raise ValueError("verdicts.jsonl has a verdict that is neither accepted nor refused")
+        return [row for row in rows if row["accepted"]]
+
+    @cached_property
+    def passed(self) -> dict[str, Json]:
+        """Each sovereign gate that was passed, and the receipt of the gate that wrote."""
+        return {OPENED[row["gate"]]: said for row, said in self.receipts if row["gate"] in OPENED}
+
+    # --- 1: the archive
 
     def archive(self) -> Iterator[str]:
         rest = dict(self.members)
+        # 1.1
         listed = json.loads(rest.pop(MANIFEST))["members"].items()
         yield from unlike(MANIFEST, listed, ((name, [len(body), digest(body)]) for name, body in rest.items()))
+        # 1.2
         yield from ["the manifest or the archive's form is another"] * (sealed(rest) != self.data)
-        texts = [*self.rows("decisions"), *(row["policy"] for row in self.rows("voids") if row["policy"])]
-        known = FIXED.union({f"policies/{one['sha256']}.yaml" for one in texts}.intersection(rest))
-        for name, row in self.accepted.items():
-            key, epoch = f"keys/{digest(self.key(row))}.asc", f"epochs/{row['policy_sha256']}.yaml"
-            known |= {f"signed/{name}.md", f"signed/{name}.asc", key, epoch}
-        yield from unlike("the list of members", rest, known)
+        # 1.3
+        yield from unlike("the list of members", rest, FIXED | self._named().intersection(rest) | self._needed())
+        # 1.4
+        own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
+        others = [name for name in own if name.partition("/")[2].partition(".")[0] != digest(rest[name])]
+        yield from (f"{name} has another digest than its name says" for name in sorted(others))
+        # 1.5
         for name in sorted(FIXED.intersection(rest)):
             for number, line in enumerate(rest[name].splitlines(), start=1):
                 if parsed(line) is None and json.dumps(json.loads(line), ensure_ascii=False).encode() != line:
                     yield f"{name} line {number} says a name twice, or is in another notation"
 
+    def _named(self) -> set[str]:
+        """The policies that the bundle may hold, since a receipt, an attempt, an effect or a void names them."""
+        told = [said.get("policy") for _, said in self.receipts] + self.rows("decisions")
+        told += [inside(row, "report", "policy") for row in self.rows("attempts")]
+        told += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
+        told += [row.get("policy") for row in self.rows("voids")]
+        return {f"policies/{inside(one, 'sha256')}.yaml" for one in told}
+
+    def _needed(self) -> set[str]:
+        """What each accepted statement needs: its bytes, its signature, its policy epoch, its signer's key there."""
+        found = set[str]()
+        for row in self.accepted:
+            found |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
+            found |= {f"epochs/{row['policy_sha256']}.yaml"}
+            found |= {f"keys/{person['key_sha256']}.asc" for person in [self.person(row)] if person}
+        return found
+
+    # --- 5: the receipts
+
     def chained(self) -> Iterator[str]:
-        previous, decided = digest(self.run["run_id"]), []
+        previous, decided, run_id = digest(self.run["run_id"]), [], self.run["run_id"]
+        # 5.1
+        if [row["gate"] for row, _ in self.receipts] != [*GATES][: len(self.receipts)]:
+            yield "receipts.jsonl is not one receipt of each gate in order, from the first gate on"
         for row, said in self.receipts:
+            # 5.2
             right = {"gate": said["gate"], "prev_hash": previous, "receipt_hash": digest(previous + row["sealed_body"])}
             yield from unlike("receipts.jsonl", [{n: row[n] for n in right}], [right])
+            yield from [f"the receipt of {row['gate']} is of another run"] * (said["run_id"] != run_id)
+            # 5.3
             by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
             text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
             if digest(text) != by["sha256"] or any(one["verdict"] == "deny" for one in by["decisions"]):
@@ -189,57 +373,239 @@ class Bundle:
             decided += [{"of": "receipt", "gate": row["gate"], "sha256": by["sha256"], **n} for n in by["decisions"]]
             previous = row["receipt_hash"]
         yield from unlike("decisions.jsonl", (row for row in self.rows("decisions") if row["of"] == "receipt"), decided)
+        yield from self._moved()
+
+    def _moved(self) -> Iterator[str]:
+        # 5.4
         moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.events if "event_type" in e]
-        told = (row for row in self.rows("transitions") if row["event_type"][:8] in ("document", "approval"))
+        told = (row for row in self.rows("transitions") if str(row["event_type"])[:8] in ("document", "approval"))
         yield from unlike("transitions.jsonl", ({**row, "run_id": self.run["run_id"]} for row in told), moves)
-        named = (move["metadata"]["receipt_hash"] for move in moves if "receipt_hash" in move["metadata"])
-        yield from unlike("receipts.jsonl", (row["receipt_hash"] for row, _ in self.receipts), named)
+        # 5.5
+        sealed_gates = [[row["gate"], GATES.get(row["gate"]), row["receipt_hash"]] for row, _ in self.receipts]
+        states = [move for move in moves if move["event_type"] == "document_run_state_transition"]
+        by_receipt = [move for move in states if "receipt_hash" in move["metadata"]]
+        named = [[move["trigger"], move["to_state"], move["metadata"]["receipt_hash"]] for move in by_receipt]
+        if named != sealed_gates:
+            yield "receipts.jsonl does not hold the receipts that the audit chain names, in its order"
+        reached = set[str]()
+        for move in states:
+            reached |= {move["to_state"]} if move in by_receipt else set()
+            if move["to_state"] in {*GATES.values(), "closeout_reported"} - reached:
+                yield f"the run is said to reach {move['to_state']} without a receipt"
+        # 5.6
+        if self.run["state"] in {*GATES.values(), "closeout_reported"} - reached:
+            yield f"run.json says {self.run['state']}, to which no receipt led"
         run = {name: self.run[name] for name in ("run_id", "document_id", "mode", "starter")}
         yield from unlike("run.json", [run], ({n: event[n] for n in run} for event in self.events if event["seq"] == 1))
 
+    # --- 6: the approvals
+
     def approvals(self) -> Iterator[str]:
+        # 6.1
         told = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
         heard = [{n: event[n] for n in JUDGED} for event in self.events if event["kind"] == "verdict"]
         yield from unlike("verdicts.jsonl", told, (one for one in heard if one["accepted"] or one in told))
-        used, requests = self.rows("consumptions"), {row["request_id"]: row for row in self.rows("requests")}
-        yield from unlike("requests.jsonl", (row["request_id"] for row in self.rows("requests")), requests)
+        # 6.2
+        for row in self.accepted:
+            yield from self._statement(row)
+        # 6.3
+        used = self.rows("consumptions")
         named = [(event["run_id"], event["gate"], name) for event in self.events for name in event.get("approvals", ())]
         yield from unlike("consumptions.jsonl", ((r["run_id"], r["gate"], r["approval_sha256"]) for r in used), named)
-        passed = {OPENED[row["gate"]] for row, _ in self.receipts if row["gate"] in OPENED}
-        yield from unlike("the list of gates that were passed with an approval", {row["gate"] for row in used}, passed)
-        for name, verdict in self.accepted.items():
-            body, right = self.members[f"signed/{name}.md"], {n: verdict[n] for n in ("decision", "approver")}
-            said = dict(line.split(": ", 1) for line in body.decode().split("\n---\n")[0].split("\n")[1:])
-            if (digest(body), said["decision"]) != (name, verdict["decision"]) or self.key(verdict) == b"":
-                yield f"signed/{name}.md is not what was judged, or lacks its policy epoch, or there its signer's key"
-            for row, request in ((row, requests[row["request_id"]]) for row in used if row["approval_sha256"] == name):
-                right.update(request["tuple"], decision="approve", batch_id=self.run["batch_id"])
-                right.update({n: self.pins[n] for n in ("writer_digest", "candidate_count", "source_version_id")})
-                right.update(challenge=digest(canonical(request["tuple"])), request_sha256=request["request_sha256"])
-                yield from unlike("consumptions.jsonl", *([{n: r[n] for n in USED}] for r in (row, verdict | right)))
-            bound = BOUND.union(said, ASKED).difference(() if said["binding"] == "run" else ASKED)
-            other = (n for n in sorted(bound.intersection(right)) if said.get(n) != str(right[n]))
-            yield from (f"{n} that was signed for {verdict['gate']} is not what the rest says" for n in other)
+        requests = [row["request_id"] for row in self.rows("requests")]
+        yield from unlike("requests.jsonl", requests, set(requests))
+        # 6.4
+        for row in used:
+            yield from self._consumption(row)
+        # 6.5
+        for gate in sorted({row["gate"] for row in used} | set(self.passed)):
+            yield from self._gate(gate, [row for row in used if row["gate"] == gate])
+        # 6.6
+        for row, said in self.receipts:
+            yield from self._tier(row["gate"], said)
+        # 6.7
+        yield from self._orders()
 
-    def key(self, verdict: Json) -> bytes:
-        """The public key that a verdict's policy epoch names for its approver; empty without both."""
-        epoch = self.members.get(f"epochs/{verdict['policy_sha256']}.yaml", b"")
-        named = f"- name: {verdict['approver']}\n    fingerprint: {verdict['fingerprint']}\n    key_sha256: "
-        wanted = epoch.decode().partition(named)[2][:64] if digest(epoch) == verdict["policy_sha256"] else ""
-        return next((body for body in self.members.values() if digest(body) == wanted), b"")
+    def _statement(self, row: Json) -> Iterator[str]:
+        """An accepted verdict says what its statement says, and its signer was named for it by its policy epoch."""
+        name, person, epoch = f"signed/{row['approval_sha256']}", self.person(row), self.epoch(row)
+        if f"{name}.md" not in self.members or f"{name}.asc" not in self.members:
+            yield f"{name} and its signature, accepted for {row['gate']}, are not both here"
+            return
+        said = statement(self.members[f"{name}.md"])
+        same = {n: row[n] for n in ("gate", "decision", "approver", "challenge", "writer_digest", "review_decision_id")}
+        same.update(document_id=self.run["document_id"], not_after=row["not_after"][:19] + "Z")
+        same.update({"run_id": self.run["run_id"]} if said["binding"] == "run" else {"batch_id": self.run["batch_id"]})
+        yield from self._unsaid(row["gate"], said, same, same)
+        if digest(self.members[f"{name}.md"]) != row["approval_sha256"]:
+            yield f"{name}.md is not what was accepted"
+        if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != said["deployment_id"]:
+            yield f"no policy epoch here lets {row['approver']} sign for {row['gate']} by {hexed(row['fingerprint'])}"
+        elif digest(self.members.get(f"keys/{person['key_sha256']}.asc", b"")) != person["key_sha256"]:
+            yield f"the public key of {row['approver']} that the policy epoch names is not here"
+        if row["approver"] == self.run["starter"]:
+            yield f"{row['approver']} started the run, and may not decide about it"
+
+    def _unsaid(self, gate: str, said: dict[str, str], right: Json, names: Iterable[str]) -> Iterator[str]:
+        """The fields of a statement that are not what the rest says; a value that is None is a field left out."""
+        wanted = {name: None if right.get(name) is None else str(right[name]) for name in names}
+        other = sorted(name for name in wanted if said.get(name) != wanted[name])
+        yield from (f"{name} that was signed for {gate} is not what the rest says" for name in other)
+
+    def _consumption(self, used: Json) -> Iterator[str]:
+        """A consumption needs a statement to approve that was accepted for its gate, its request and its digests."""
+        gate, name = used["gate"], used["approval_sha256"]
+        found = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) == (name, gate)]
+        asked = [row for row in self.rows("requests") if row["request_id"] == used["request_id"]]
+        if len(found) != 1 or len(asked) != 1 or found[0]["decision"] != "approve":
+            yield f"{gate} consumed {hexed(name)}, which is not one accepted statement to approve one request"
+        if not found or not asked:
+            return
+        verdict, request, said = found[0], asked[0], statement(self.members[f"signed/{name}.md"])
+        frozen, challenge = request["tuple"], digest(canonical(request["tuple"]))
+        right = {**{n: frozen[n] for n in ("document_id", "source_version_id", "writer_digest", "candidate_count")},
+                 **{n: verdict[n] for n in ("approver", "fingerprint", "policy_sha256")},
+                 "run_id": self.run["run_id"], "gate": gate, "challenge": challenge,
+                 "review_decision_id": frozen["review_decision_id"]}  # fmt: skip
+        yield from unlike("consumptions.jsonl", [{n: used[n] for n in right}], [right])
+        law = {n: self.pins[n] for n in PINNED} | {n: self.run[n] for n in ("run_id", "document_id")} | {"gate": gate}
+        yield from unlike("requests.jsonl", [{n: frozen[n] for n in law}], [law])
+        asked_for = {"run_id": self.run["run_id"], "gate": gate, "challenge": challenge, "nonce": frozen["nonce"]}
+        asked_for.update(review_decision_id=frozen["review_decision_id"], status="approved")
+        yield from unlike("requests.jsonl", [{n: request[n] for n in asked_for}], [asked_for])
+        bound = BOUND[said["binding"]] | ({"review_decision_id"} if gate == "SG_lifecycle_authz" else set())
+        yield from [f"{name} is no statement of its kind"] * (set(said) != bound)
+        right = {**frozen, **right, "schema": "cutter-approval/1", "decision": "approve", "allowance": "explicit",
+                 "binding": said["binding"], "batch_id": self.run["batch_id"],
+                 "request_sha256": request["request_sha256"]}  # fmt: skip
+        # What was signed before the run names the rehearsal's request, which is not here.
+        free = {"signed_utc", "not_after"} | ({"request_sha256"} if said["binding"] == "tuple" else set())
+        yield from self._unsaid(gate, said, right, bound - free)
+        if used["consumed_at"][:19] >= said["not_after"][:19]:
+            yield f"{hexed(name)} was consumed after its end"
+        if any(row["approval_sha256"] == name for row in self.rows("revocations")):
+            yield f"{hexed(name)} was revoked"
+
+    def _gate(self, gate: str, used: list[Json]) -> Iterator[str]:
+        """A sovereign gate that was passed has as many people as its tiers ask for; no other one has approvals."""
+        if gate not in self.passed:
+            yield f"{gate} has approvals, but the gate that needs them has no receipt"
+            return
+        if not used:
+            yield f"{gate} was passed and no approval of it is here"
+            return
+        asked = [row["tier"] for row in self.rows("requests") if row["request_id"] == used[0]["request_id"]]
+        rule = self.epoch(used[0])["gates"][gate]
+        tiers = {rule["tier"], *self._tiers(self.passed[gate]), *(tier for tier in asked if tier is not None)}
+        counts = {**FEWEST, **rule.get("thresholds", {})}
+        needed = max(max(int(counts[tier]), FEWEST[tier]) for tier in tiers)
+        distinct = [{row[name] for row in used} for name in ("approver", "fingerprint", "approval_sha256")]
+        keys = {person["key_sha256"] for person in map(self.person, self._verdicts_of(used)) if person}
+        if min(map(len, [*distinct, keys])) < needed or len(distinct[0]) != len(used):
+            yield f"{gate} needs {needed} different people, and has {min(map(len, [*distinct, keys]))}"
+        if len({row["policy_sha256"] for row in used}) != 1 or len({row["request_id"] for row in used}) != 1:
+            yield f"the approvals of {gate} are of several requests or policy epochs"
+        if sorted(row["slot"] for row in used) != [*range(1, len(used) + 1)]:
+            yield f"the approvals of {gate} are not counted from 1"
+        yield from self._in_order(gate, used)
+
+    def _verdicts_of(self, used: list[Json]) -> list[Json]:
+        names = {(row["approval_sha256"], row["gate"]) for row in used}
+        return [row for row in self.accepted if (row["approval_sha256"], row["gate"]) in names]
+
+    def _in_order(self, gate: str, used: list[Json]) -> Iterator[str]:
+        """In the chain, acceptance comes before consumption, and that before the writing gate's receipt."""
+        consumed = [e["seq"] for e in self.events if e["kind"] == "approvals_consumed" and e["gate"] == gate]
+        writes = [
+            e["seq"]
+            for e in self.events
+            if OPENED.get(str(e.get("trigger"))) == gate and "receipt_hash" in e["metadata"]
+        ]
+        names = {row["approval_sha256"] for row in used}
+        heard = [e["seq"] for e in self.events if e["kind"] == "verdict" and e["accepted"] and e["gate"] == gate
+                 and e["approval_sha256"] in names]  # fmt: skip
+        if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
+            yield f"{gate}: the approvals were not accepted, consumed once, and followed by the gate that wrote"
+
+    def _tiers(self, said: Json) -> set[str]:
+        """The tiers that the policy asked for at a gate."""
+        return {one["tier"] for one in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
+
+    def _tier(self, gate: str, said: Json) -> Iterator[str]:
+        """Where the policy asked for people at a gate without its own approvals, as many have signed before it."""
+        tiers = self._tiers(said) if gate not in OPENED and self.run["mode"] == "live" else set()
+        before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
+        people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
+        stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
+        for row in self.accepted:
+            if row["decision"] == "resume":
+                stopped = statement(self.members[f"signed/{row['approval_sha256']}.md"])["stopped_state"]
+                people |= {row["approver"]} if stopped == stop else set()
+        needed = max((FEWEST[tier] for tier in tiers), default=0)
+        yield from [f"the policy asked for {needed} people at {gate}, and {len(people)} signed"] * (
+            len(people) < needed
+        )
+
+    def _orders(self) -> Iterator[str]:
+        """Whatever is said to rest on a signed order has that statement, accepted for that decision."""
+        signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
+        told = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
+        told += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
+        told += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
+                 for row in self.rows("acknowledgements")]  # fmt: skip
+        for name, decision, member in told:
+            if (name, decision) not in signed:
+                yield f"{member} names {hexed(name)}, which is no accepted statement to {decision}"
+        names = {name for name, _ in signed}
+        for event in self.events:
+            name = inside(event, "metadata", "statement_sha256")
+            if name is not None and name not in names:
+                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is no accepted statement"
+
+    def epoch(self, row: Json) -> Json:
+        """The policy epoch that a verdict or a consumption names; {} when it is not here."""
+        body = self.members.get(f"epochs/{row['policy_sha256']}.yaml", b"")
+        return epoch_file(body) if digest(body) == row["policy_sha256"] else {}
+
+    def person(self, row: Json) -> Json:
+        """Who a verdict says has signed, as its policy epoch has them; None when it has them not, or twice."""
+        wanted = (row["approver"], row["fingerprint"])
+        people = self.epoch(row).get("approvers", [])
+        found = [one for one in people if one["name"] == wanted[0] or one["fingerprint"] == wanted[1]]
+        return found[0] if len(found) == 1 and (found[0]["name"], found[0]["fingerprint"]) == wanted else None
+
+    # --- 7: the signatures
 
     def authorship(self, gpg: str) -> Iterator[str]:
-        for name, row in self.accepted.items():
-            with tempfile.TemporaryDirectory() as home:
-                Path(home, "asc").write_bytes(self.members[f"signed/{name}.asc"])
-                words = [gpg, "--homedir", home, "--batch", "--no-options", "--no-autostart", "--status-fd", "1"]
-                subprocess.run([*words, "--import"], input=self.key(row), capture_output=True, timeout=60, check=False)
-                words += ["--verify", f"{home}/asc", "-"]
-                done = subprocess.run(words, input=self.members[f"signed/{name}.md"], stdout=-1, stderr=-3, timeout=60)
-            said = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
-            good = [words[0] for words in said if words and words[0] in ("GOODSIG", "EXPKEYSIG")]
-            if len(good) != 1 or [words[-1] for words in said if "VALIDSIG" in words[:1]] != [row["fingerprint"]]:
-                yield f"the signature of {name} is not by {row['fingerprint']}"
+        for row in self.accepted:
+            name, person = row["approval_sha256"], self.person(row)
+            key = self.members.get(f"keys/{person['key_sha256']}.asc", b"") if person else b""
+            signed = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
+            good, valid = verified(gpg, key, *signed)
+            # 7.1
+            if good != 1 or len(valid) != 1 or valid[0][-1] != row["fingerprint"]:
+                yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"
+            # 7.2
+            elif valid[0][8] not in ("8", "9", "10") or valid[0][9] != "00":
+                yield f"the signature of {hexed(name)} is of another kind than over the document by SHA-256 or better"
+            # 7.3
+            elif not person["not_before"] <= instant(valid[0][3]) < person["not_after"]:
+                yield f"{row['approver']} signed {hexed(name)} outside the time that the policy epoch gives them"
+
+    def signers(self) -> str:
+        """Who signed what by which key, for people."""
+        return ", ".join(
+            f"{row['approver']} {row['decision']} {row['gate']} by key {hexed(row['fingerprint'])}"
+            for row in self.accepted
+        )
+
+    # --- 8: the policy epochs
+
+    def in_force(self, kept: Sequence[str]) -> Iterator[str]:
+        named = sorted({str(row["policy_sha256"]) for row in self.accepted})
+        yield from (f"the policy epoch {hexed(name)} is none of those given" for name in named if name not in kept)
+
+    # --- 10: Temporal's history
 
     def engine(self, history: bytes) -> Iterator[str]:
         seen, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
@@ -247,53 +613,167 @@ class Bundle:
             yield f"its first {seen['events']} events have another digest"
 
 
-def check(data: bytes, head: Json = None, sha256: Json = None, history: Json = None, gpg: Json = None) -> list[Line]:
-    """Every check of a bundle or an export, in order; raises one of BROKEN for what is neither."""
-    if parsed(data.split(b"\n")[0]):
-        return _chain(verify_export(data, head))
-    b, own = Bundle(data), digest(data)
+def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int, list[list[str]]]:
+    """gpg's word about one detached signature with one key: good signatures, and the VALIDSIG lines."""
+    with tempfile.TemporaryDirectory() as home:
+        Path(home, "asc").write_bytes(signature)
+        words = [gpg, "--homedir", home, "--batch", "--no-options", "--no-autostart", "--disable-dirmngr"]
+        subprocess.run([*words, "--import"], input=key, capture_output=True, timeout=GPG_SECONDS, check=False)
+        words += ["--status-fd", "1", "--verify", f"{home}/asc", "-"]
+        done = subprocess.run(words, input=signed, stdout=-1, stderr=-3, timeout=GPG_SECONDS, check=False)
+    said = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    good = [words for words in said if words[:1] and words[0] in ("GOODSIG", "EXPSIG", "EXPKEYSIG")]
+    bad = [words for words in said if words[:1] and words[0] in ("BADSIG", "ERRSIG", "REVKEYSIG")]
+    return len(good) + 2 * len(bad), [words for words in said if words[:1] == ["VALIDSIG"]]
+
+
+def instant(seconds: str) -> str:
+    """gpg's time of a signature, as a policy epoch writes times."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
+
+
+# --- all steps -------------------------------------------------------------------------------------------------------
+
+TEXTLESS = "no text is in a bundle; the stored units must digest to"
+ALONE = "it alone covers what no chain does (docs/evidence.md): give the one in the closeout's report with --sha256"
+
+
+def check(
+    data: bytes,
+    head: str | None = None,
+    sha256: str | None = None,
+    history: bytes | None = None,
+    gpg: str | None = None,
+    epochs: Sequence[str] = (),
+) -> list[Line]:
+    """Every step in order, of a bundle or an export; ValueError for what is neither."""
+    if data[257:262] != b"ustar" or data[:1] == b"{":
+        if any(set(parsed(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
+            return _chain(data, head)
+        raise ValueError("it has neither the form of a bundle nor that of an export")
+    try:
+        b = Bundle(data)
+    except BROKEN as problem:
+        return [_line("archive", _raised(problem), "")]
+    own = digest(data)
     return [
+        # 1
         _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing beside them"),
-        _line("sha256", [f"it is {own}"] * (own != sha256) if sha256 else None, f"{own}; {ALONE}"),
-        *_chain(verify_export(b.members["audit.jsonl"], head)),
-        _line("receipts", b.chained(), f"{len(b.receipts)} in one chain, as the audit chain names them"),
-        _line("approvals", b.approvals(), f"{len(b.accepted)} documents; requests, digests, receipts, verdicts agree"),
-        _line("authorship", b.authorship(gpg) if gpg else None, "by the epochs' keys" if gpg else "gpg is not here"),
-        _line("history", b.engine(history) if history else None, "Temporal's own events, given with --history"),
-        _line("policy", None, "that these epochs were in force, and the workers' own signatures (no keys of theirs)"),
-        _line("the law", None, f"no text is in a bundle; the stored units digest to {b.pins.get('writer_digest')}"),
+        # 2
+        _line("sha256", [f"it is {own}"] * (own != sha256), own)
+        if sha256
+        else _line("sha256", None, f"{own}; {ALONE}"),
+        # 3 and 4
+        *_chain(b.members.get("audit.jsonl", b""), head),
+        # 5
+        _line("receipts", b.chained(), lambda: f"{len(b.receipts)} in one chain, as the audit chain names them"),
+        # 6
+        _line("approvals", b.approvals(), lambda: _passed(b)),
+        # 7
+        *_authorship(b, gpg),
+        # 8
+        *_policy(b, epochs),
+        # 9
+        _line("workers", None, "the signatures of executor and verifier: their public keys are not in a bundle"),
+        # 10
+        _line("history", None if history is None else b.engine(history), "Temporal's own events, given with --history"),
+        # 11
+        _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}"),
     ]
 
 
-def _chain(audit: AuditCheck) -> list[Line]:
-    lines = [_line("audit chain", audit.problems, f"{audit.events} events, head {audit.head}")]
+def _chain(data: bytes, head: str | None) -> list[Line]:
+    try:
+        audit = verify_export(data, head)
+    except BROKEN as problem:
+        return [_line("audit chain", _raised(problem), "")]
+    lines = [_line("audit chain", audit.problems, f"{audit.events} events, head {hexed(audit.head)}")]
     lines += [_line("head", (), f"covers {audit.anchored}")] if audit.anchored != "nothing" else []
     return lines + [_line("head", None, text) for text in audit.unchecked]
 
 
-def _line(what: str, problems: Iterable[str] | None, why: str) -> Line:
+def _passed(b: Bundle) -> str:
+    used = [(gate, row["approver"]) for gate in b.passed for row in b.rows("consumptions") if row["gate"] == gate]
+    told = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
+    return f"passed: {told}; who signed it, the next line says" if told else "no gate was passed that needs one"
+
+
+def _authorship(b: Bundle, gpg: str | None) -> list[Line]:
+    """Nothing that nobody signed is OK: without a statement, or without gpg, it is said that nothing was checked."""
     try:
-        found = [*(problems or ())]
+        signers = b.signers()
     except BROKEN as problem:
-        found = [f"cannot be read: {type(problem).__name__} {problem}"]
-    return what, NOT_CHECKED if problems is None else FAILED if found else OK, "; ".join(found[:3]) or why
+        return [_line("authorship", _raised(problem), "")]
+    if not signers:
+        return [_line("authorship", None, "no accepted statement is in it, so there is no signature to check")]
+    if gpg is None:
+        return [_line("authorship", None, f"{UNHEARD}: whether these were signed: {signers}")]
+    return [_line("authorship", b.authorship(gpg), f"gpg says so: {signers}")]
+
+
+def _policy(b: Bundle, kept: Sequence[str]) -> list[Line]:
+    try:
+        named = ", ".join(sorted({hexed(row["policy_sha256"]) for row in b.accepted}))
+    except BROKEN as problem:
+        return [_line("policy", _raised(problem), "")]
+    if not named:
+        return [_line("policy", None, "no policy epoch judged a statement of this run")]
+    ask = f"that {named} was in force, and whose the keys are: ask who installed it, and give its sha256 with --epoch"
+    return [_line("policy", b.in_force(kept) if kept else None, f"judged by {named}, which you gave" if kept else ask)]
+
+
+def _raised(problem: Exception) -> list[str]:
+    return [f"malformed, {type(problem).__name__}: {problem}"]
+
+
+def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
+    """A step's line: `why` is a text, or makes one once the step is done."""
+    found = list[str]()
+    try:
+        for problem in problems or ():
+            found.append(shown(problem))
+        text = shown(why() if callable(why) else why)
+    except (*BROKEN, OSError, subprocess.SubprocessError) as problem:
+        found.append(shown(_raised(problem)[0]))
+        text = ""
+    more = [f"and {len(found) - SHOWN_PROBLEMS} more"] if len(found) > SHOWN_PROBLEMS else []
+    verdict = FAILED if found else NOT_CHECKED if problems is None else OK
+    return what, verdict, "; ".join([*found[:SHOWN_PROBLEMS], *more]) or text
+
+
+def printed(lines: Iterable[Line]) -> str:
+    """The steps for people, a line each; every text in them went through `shown`."""
+    return "\n".join(f"{verdict:<11}  {what}: {why}" for what, verdict, why in lines)
+
+
+def exit_code(lines: Iterable[Line]) -> int:
+    """0: nothing failed; 1: a step failed; 5: nothing failed, but the signatures need gpg, which is not here."""
+    found = list(lines)
+    if any(verdict == FAILED for _, verdict, _ in found):
+        return 1
+    return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in found) else 0
 
 
 def main() -> int:
-    """Check the file that the command line names, and print a line a check."""
-    parser = argparse.ArgumentParser(description="Check a bundle or an export offline: exit 1 if a check failed.")
+    """Check the file that the command line names, and print a line a step."""
+    parser = argparse.ArgumentParser(description="Check a bundle or an export offline: exit 1 if a step failed.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--head", help="head of the audit chain, kept elsewhere")
     parser.add_argument("--sha256", help="digest of the file, kept elsewhere")
     parser.add_argument("--history", type=Path, help="output of `temporal workflow show --output json`")
+    parser.add_argument(
+        "--epoch", action="append", default=[], help="sha256 of a policy epoch that was in force; repeatable"
+    )
     given = parser.parse_args()
     try:
         history = given.history.read_bytes() if given.history else None
-        lines = check(given.file.read_bytes(), given.head, given.sha256, history, shutil.which("gpg"))
+        data = given.file.read_bytes()
+        lines = check(data, given.head, given.sha256, history, shutil.which("gpg"), given.epoch)
     except (OSError, *BROKEN) as problem:
-        parser.exit(2, f"{given.file}: no bundle and no audit export, or it cannot be read: {problem}\n")
-    print("\n".join(f"{verdict:<11}  {what}: {why}" for what, verdict, why in lines))
-    return int(any(verdict == FAILED for _, verdict, _ in lines))
+        parser.exit(2, f"{shown(given.file)}: no bundle and no audit export, or it cannot be read: {shown(problem)}\n")
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    print(printed(lines))
+    return exit_code(lines)
 
 
 if __name__ == "__main__":

@@ -65,11 +65,22 @@ def run_view(
         "retries": _retries(sidecar),
         "kb_folder": folder_of([one["kb_id"] for one in sidecar["documents"]]),
         "documents": sidecar["documents"],
-        "audit_head": sidecar["audit_head"],
+        "audit_head": _sealed_head(sidecar) or sidecar["audit_head"],
+        "newest_event": sidecar["audit_head"],
         "needs": step.needs.value,
         "first": step.first or None,
         "next": step.command,
     }
+
+
+def _sealed_head(sidecar: Json) -> str | None:
+    """The head that the closeout sealed, with which the evidence bundle ends; None before the closeout.
+
+    The closeout's own events come after it: a bundle cannot hold the event that says that the bundle was made.
+    """
+    closed = next((one for one in sidecar["receipts"] if one["gate"] == "IG_closeout"), None)
+    head = closed["result"]["pins"].get("audit_head") if closed else None
+    return str(head) if head else None
 
 
 def law_already(law_by: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.campaigns import p15_tampering, p16_grant_matrix, p17_immutability, p23_edited_exports
+from tests.campaigns import p15_tampering, p16_grant_matrix, p17_immutability, p23_edited_exports, p27_forged_bundles
 from tests.campaigns.tampering import KINDS
 from tests.support.database import Database
 from tests.support.runs import Keys
@@ -36,3 +36,11 @@ def test_an_edited_audit_export_is_detected(database: Database, keys: Keys) -> N
     assert {name.partition(":")[0] for name in result.counts if "detected" in name} >= {
         f"{edit}, rewritten" for edit in p23_edited_exports.EDITS
     }
+
+
+def test_a_forged_evidence_bundle_does_not_verify(database: Database, keys: Keys) -> None:
+    have = p27_forged_bundles.originals(database, keys)
+    result = p27_forged_bundles.run(trials=len(have.named()) + 24, seed=1, have=have)
+    assert result.accepted, list(result.lines())
+    for name in ("none", "digest", "sg2"):
+        assert result.counts[f"`{name}` fools the earlier verifier"] == 1

@@ -292,7 +292,7 @@ async def test_the_evidence_of_a_run_verifies_offline_with_temporals_own_history
     assert verdicts == {
         *((what, "OK") for what in ("archive", "sha256", "audit chain", "head", "receipts", "approvals", "authorship",
                                     "history")),
-        ("policy", "NOT CHECKED"), ("the law", "NOT CHECKED"),
+        ("policy", "NOT CHECKED"), ("workers", "NOT CHECKED"), ("the law", "NOT CHECKED"),
     }  # fmt: skip
     blind = await cutter("evidence", "verify", str(file), **nowhere)
     assert blind.code == 0

@@ -18,8 +18,10 @@ from cutter.evidence.bundle import Bundle
 from cutter.gates.catalogue import GATES, WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import GateInput
+from starter.audit import exported as audit_export
 from starter.evidence import exported
 from starter.rebuild import rebuild_run
+from starter.status import view_of
 from tests.campaigns.trials import Dice
 from tests.support.database import TestCluster
 from tests.support.runs import Deployment, Keys, deployment, drive, law, open_gates
@@ -301,7 +303,7 @@ def test_what_stands_in_the_knowledge_base_is_read_before_the_closeouts_transact
 def test_a_whole_bundle_holds_and_what_the_file_cannot_show_is_said(closed: Closed) -> None:
     blind = verdicts(closed.bundle.data)
     assert set(blind.values()) == {offline.OK, offline.NOT_CHECKED}
-    open_questions = {"sha256", "head", "authorship", "history", "policy", "the law"}
+    open_questions = {"sha256", "head", "authorship", "history", "policy", "workers", "the law"}
     assert {what for what, verdict in blind.items() if verdict == offline.NOT_CHECKED} == open_questions
     given = verdicts(
         closed.bundle.data, head=closed.bundle.head, sha256=closed.bundle.sha256, gpg=shutil.which("gpg")
@@ -309,9 +311,30 @@ def test_a_whole_bundle_holds_and_what_the_file_cannot_show_is_said(closed: Clos
     assert {what for what, verdict in given.items() if verdict == offline.NOT_CHECKED} == {
         "history",
         "policy",
+        "workers",
         "the law",
     }
     assert set(given.values()) == {offline.OK, offline.NOT_CHECKED}
+
+
+def test_the_head_that_status_names_verifies_the_bundle_and_the_newest_event_is_not_in_it(closed: Closed) -> None:
+    view = view_of(closed.made.settings, closed.run_id)
+    assert view["audit_head"] == closed.bundle.head != view["newest_event"]
+    assert verdicts(closed.bundle.data, head=view["audit_head"])["head"] == offline.OK
+    assert refused(closed.bundle.data, head=view["newest_event"]) == {"audit chain"}
+    whole = audit_export(closed.made.settings, closed.run_id)
+    assert audit.verify(whole, head=view["newest_event"]).anchored == "all events"
+    assert audit.verify(whole, head=view["audit_head"]).anchored.startswith("events 1 to ")
+
+
+def test_a_head_that_was_noted_while_the_run_was_open_still_verifies(closed: Closed) -> None:
+    driven = drive(closed.made, law(2), until="IG_grant_probe")
+    noted = view_of(closed.made.settings, driven.run_id)["audit_head"]
+    drive(closed.made, run_id=driven.run_id, document_id=driven.document_id)
+    data = exported(closed.made.settings, driven.run_id)[0].data
+    lines = [why for what, word, why in offline.check(data, head=noted) if (what, word) == ("head", offline.OK)]
+    assert len(lines) == 1
+    assert lines[0].startswith("covers events 1 to ")
 
 
 def test_one_changed_byte_anywhere_is_seen_without_anything_from_outside(closed: Closed) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cutter.evidence import offline
+from cutter.gates.catalogue import GATES
 from tests.unit.evidence.test_audit_chain import WHOLE, events_of, joined, lines_of
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "scripts" / "verify" / "verify_evidence.py"
-LINES_MAX = 300
+LINES_MAX = 800
 
 
 def alone(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -25,6 +28,18 @@ def alone(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_script_is_the_packages_own_file_and_short_enough_to_be_read() -> None:
     assert SCRIPT.resolve() == ROOT / "cutter" / "evidence" / "offline.py"
     assert SCRIPT.read_text(encoding="utf-8").count("\n") <= LINES_MAX
+
+
+def test_the_steps_are_numbered_as_its_page_describes_them() -> None:
+    page = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8").partition("### The steps")[2].partition("###")[0]
+    listed = re.findall(r"^(?:([0-9]+)\.| +- ([0-9]+\.[0-9]+)) ", page, re.M)
+    coded = re.findall(r"^ *# ([0-9.]+)(?: and ([0-9]+))?$", SCRIPT.read_text(encoding="utf-8"), re.M)
+    assert {a or b for a, b in listed} == {one for pair in coded for one in pair if one}
+
+
+def test_it_knows_the_gates_of_the_catalogue() -> None:
+    assert [*offline.GATES.items()] == [(gate.name, gate.to_state.value) for gate in GATES[:-1]]
+    assert {gate.name: gate.sovereign.value for gate in GATES if gate.sovereign} == offline.OPENED
 
 
 def test_it_imports_the_standard_library_alone_in_the_grammar_of_3_9() -> None:

@@ -1,0 +1,140 @@
+"""A kept bundle in the hands of a forger who makes every digest and chain fit: each claim needs its signature.
+
+Campaign P27 tries all combinations on bundles of new runs; here each guard has the one forgery that only it sees.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cutter.evidence import offline
+from tests.campaigns import bundle_forgeries as forgeries
+from tests.campaigns.bundle_forger import CUT, LIFECYCLE, Forger
+
+KEPT = gzip.decompress((Path(__file__).parents[2] / "golden" / "evidence" / "bundle.tar.gz").read_bytes())
+GPG = shutil.which("gpg")
+
+
+def judged(data: bytes, gpg: str | None = GPG) -> tuple[int, dict[str, tuple[str, str]]]:
+    """(Exit code, step → its word and why)."""
+    lines = offline.check(data, gpg=gpg)
+    return offline.exit_code(lines), {what: (word, why) for what, word, why in lines}
+
+
+def test_the_kept_bundle_verifies() -> None:
+    code, found = judged(KEPT)
+    assert (code, found["authorship"][0], found["approvals"][0]) == (0, offline.OK, offline.OK)
+
+
+@pytest.mark.parametrize("gpg", [GPG, None], ids=["gpg", "no gpg"])
+@pytest.mark.parametrize(
+    "forge", [forgeries.nobody_signed, forgeries.own_digest, forgeries.only_cut_signed], ids=["none", "digest", "sg2"]
+)
+def test_a_bundle_that_nobody_signed_fails(forge: forgeries.Whole, gpg: str | None) -> None:
+    forger = Forger(KEPT)
+    forge(forger)
+    code, found = judged(forger.sealed(), gpg)
+    assert (code, found["approvals"][0]) == (1, offline.FAILED)
+    assert "SG_lifecycle_authz consumed " in found["approvals"][1]
+    assert "which is not one accepted statement to approve one request" in found["approvals"][1]
+
+
+def test_nothing_signed_is_nothing_checked() -> None:
+    forger = Forger(KEPT)
+    forgeries.nobody_signed(forger)
+    word, why = judged(forger.sealed())[1]["authorship"]
+    assert (word, why) == (offline.NOT_CHECKED, "no accepted statement is in it, so there is no signature to check")
+
+
+@pytest.mark.parametrize("gate", [CUT, LIFECYCLE])
+def test_a_gate_that_was_passed_without_an_approval_is_named(gate: str) -> None:
+    forger = Forger(KEPT)
+    forgeries.remove(forger, gate, frozenset({"consumption", "verdict", "statement", "signature"}))
+    assert f"{gate} was passed and no approval of it is here" in judged(forger.sealed())[1]["approvals"][1]
+
+
+def test_a_gate_that_asks_for_two_people_fails_with_one() -> None:
+    forger = Forger(KEPT)
+    forger.edit("requests", lambda rows: [row.update(tier="high") for row in rows])
+    code, found = judged(forger.sealed())
+    assert code == 1
+    assert "SG_cut_authz needs 2 different people, and has 1" in found["approvals"][1]
+
+
+def test_without_gpg_the_exit_code_is_5_and_the_signatures_are_listed() -> None:
+    code, found = judged(KEPT, gpg=None)
+    word, why = found["authorship"]
+    fingerprint = json.loads(offline.Bundle(KEPT).members["verdicts.jsonl"].splitlines()[0])["fingerprint"]
+    assert (code, word) == (5, offline.NOT_CHECKED)
+    for gate in (CUT, LIFECYCLE):
+        assert f"alice approve {gate} by key {fingerprint}" in why
+
+
+@pytest.mark.parametrize("name", sorted(forgeries.UNSEEN_WITHOUT_GPG))
+def test_what_only_a_signature_shows_fails_with_gpg_and_is_open_without(name: str) -> None:
+    forger = Forger(KEPT)
+    forgeries.REPLACED[name](forger, CUT)
+    data = forger.sealed()
+    assert (judged(data)[0], judged(data, gpg=None)[0]) == (1, 5)
+
+
+def test_an_epoch_that_was_kept_is_compared_with_the_one_that_judged() -> None:
+    epoch = next(name[7:-5] for name in offline.Bundle(KEPT).members if name.startswith("epochs/"))
+    for given, word in ((epoch, offline.OK), ("0" * 64, offline.FAILED)):
+        found = {what: verdict for what, verdict, _ in offline.check(KEPT, epochs=[given])}
+        assert found["policy"] == word
+
+
+def test_a_gpg_that_cannot_run_is_a_failure_and_no_traceback(tmp_path: Path) -> None:
+    code, found = judged(KEPT, gpg=str(tmp_path / "nothing"))
+    assert (code, found["authorship"][0]) == (1, offline.FAILED)
+
+
+def test_a_digest_that_is_none_is_printed_as_malformed() -> None:
+    forger = Forger(KEPT)
+    digest = forger.rows("requests")[0]["tuple"]["writer_digest"]
+    forger.everywhere(digest, "a\\\\nOK           head: covers all events")
+    lines = offline.check(forger.sealed())
+    assert offline.printed(lines).count("\n") == len(lines) - 1
+    assert {what: why for what, _, why in lines}["the law"].endswith("must digest to malformed")
+
+
+POLICY = """# who may sign
+gates:
+  SG_cut_authz:
+    tier: medium
+    thresholds: {low: 1, medium: 2, high: 3}
+  SG_lifecycle_authz:
+    tier: "high"   # two
+approvers:
+- name: alice
+  gates: [SG_cut_authz, SG_lifecycle_authz]
+- name: 'bob'
+  gates: []
+empty: []
+"""
+
+
+def test_an_epoch_is_read_however_a_person_wrote_it() -> None:
+    assert offline.epoch_file(POLICY.encode()) == {
+        "gates": {
+            "SG_cut_authz": {"tier": "medium", "thresholds": {"low": "1", "medium": "2", "high": "3"}},
+            "SG_lifecycle_authz": {"tier": "high"},
+        },
+        "approvers": [
+            {"name": "alice", "gates": ["SG_cut_authz", "SG_lifecycle_authz"]},
+            {"name": "bob", "gates": []},
+        ],
+        "empty": [],
+    }
+
+
+@pytest.mark.parametrize("text", ["a: 1\na: 2\n", "a: 1\n  b: 2\n", "a\n", "- a\n", "a: 1\n- b: 2\n"])
+def test_an_epoch_in_another_notation_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="policy epoch"):
+        offline.epoch_file(text.encode())
