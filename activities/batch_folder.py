@@ -27,7 +27,8 @@ def project_batch(deps: Deps, batch_id: str) -> tuple[Path, bool]:
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
         contents, queue_sha256 = batch_folder.read_contents(connection, batch_id)
-    queue = _queue(deps, batch_id, queue_sha256)
+    there = batch_folder.has_queue(batch_folder.find(settings.batches, batch_id), queue_sha256)
+    queue = None if there else _queue(deps, batch_id, queue_sha256)
     folder = batch_folder.write(settings.batches, settings.runs, contents, queue=queue)
     _copy_approvals(deps, batch_id, folder)
     return folder, batch_folder.has_queue(folder, queue_sha256)

@@ -22,6 +22,7 @@ from activities.deps import Deps
 from activities.triage import case_of
 from cutter import limits
 from cutter.batch import documents, registry, steering, ways
+from cutter.batch.state import BatchState
 from cutter.batch.steering import Entry, Orders, Summary
 from cutter.domain.digests import sha256_hex
 from cutter.domain.urgency import Urgency
@@ -110,7 +111,9 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
         if orders.anything:
             view = registry.view(connection, input.batch_id)
         summary = steering.summarise(view, attended=attended)
-        summary = replace(summary, over=summary.over and not awaited)
+        if awaited:
+            # Where the batch stands now is told when its documents' own words about it are there.
+            summary = replace(summary, over=False, state=BatchState(view["batch"]["state"]))
         moved = view["batch"]["state"] != summary.state.value
         overview, report = _documents(connection, view, summary)
         connection.commit()

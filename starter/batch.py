@@ -20,6 +20,7 @@ from cutter.evidence.run_view import law_already
 from cutter.messages import Mode
 from cutter.registration import caps_of
 from cutter.settings import Settings, load
+from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from starter import batches
@@ -107,7 +108,9 @@ def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) 
     if not resumption.moves(seen):
         return {"note": resting(seen)}
     batches.keep_queue(settings, batch_id, data)
-    uploaded = batches.upload_pre_batched(settings, batch_id, beside) if beside else {}
+    uploaded: dict[str, int] = {}
+    for place in (beside, batch_folder.find(settings.batches, batch_id)) if beside else ():
+        uploaded |= batches.upload_pre_batched(settings, batch_id, place)
     return {**uploaded, **go_on(settings, seen)}
 
 
