@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 from activities import commands
 from activities.deps import Deps
@@ -12,6 +13,7 @@ from cutter.batch.registry import Options
 from cutter.domain import ids
 from cutter.errors import InvalidInput, NotFound
 from cutter.gates.catalogue import Role
+from cutter.kb.ids import signature_of
 from cutter.messages import BatchInput, Steering
 from cutter.registration import caps_of
 from cutter.storage import batch_folder
@@ -32,7 +34,7 @@ def begin_batch(deps: Deps, input: BatchInput) -> Steering:
 
 
 def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInput) -> None:
-    path = deps.settings.batches / batch_id / batch_folder.QUEUE
+    path = batch_folder.find(deps.settings.batches, batch_id) / batch_folder.QUEUE
     try:
         data = batch_folder.read_queue(path)
     except OSError:
@@ -47,6 +49,22 @@ def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInp
     caps = asdict(caps_of(deps.settings))
     registry.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
     put_queue(deps, connection, batch_id, data)
+    _put_approvals(deps, connection, batch_id, path.parent)
+
+
+def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Path) -> None:
+    """What people signed before and laid beside the queue (seed 001 §7), where the documents' runs look for it."""
+    row = connection.execute(query("database_clock")).fetchone()
+    context = commands.of_batch(row[0] if row else "", batch_id)  # type: ignore[arg-type]
+    for name in documents.PRE_BATCHED.values():
+        for statement in sorted((folder / name).glob("*.md")):
+            signature = statement.with_name(f"{statement.name}.asc")
+            kb_id = ids.kb_id(f"{documents.folder(batch_id)}/{name}/{statement.name}")
+            pair = ((statement, kb_id), (signature, signature_of(kb_id))) if signature.is_file() else ()
+            for file, put_as in pair:
+                with file.open("rb") as opened:
+                    put = commands.put(deps, context, put_as, opened.read(limits.STATEMENT_BYTES_MAX))
+                connection.execute(*commands.receipt_of_put(context, put, "approval"))
 
 
 def put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import parse_request
-from cutter.batch import documents, steering
+from cutter.batch import documents, steering, ways
 from cutter.batch.documents import Waiting
 from cutter.batch.steering import Summary
 from cutter.storage.pools import Connection
@@ -36,7 +36,9 @@ def report_of(connection: Connection, view: Json, summary: Summary) -> str:
     batch = view["batch"]
     batch_id = batch["batch_id"]
     shown = {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(view)}
-    items = [{**one, "shown": shown[one["document_id"]], "command": documents.command_of(one)} for one in view["items"]]
+    items = [
+        {**one, "shown": shown[one["document_id"]], "command": ways.command_of(batch_id, one)} for one in view["items"]
+    ]
     commands = {one["document_id"]: one["command"] for one in items}
     queued = connection.execute(query("open_queue"), {"batch_id": batch_id}).fetchall()
     for queue in steering.QUEUES:
@@ -48,7 +50,9 @@ def report_of(connection: Connection, view: Json, summary: Summary) -> str:
         if entries:
             body = documents.queue_summary(batch_id, queue, entries)
             _put(connection, batch_id, "queue_summary", queue, body, partial(documents.summary_id, batch_id, queue))
-    body = documents.batch_report(batch, items, summary.totals, batch["halted_reason"] or "")
+    body = documents.batch_report(
+        batch, items, summary.totals, batch["halted_reason"] or "", ways.next_command(view, summary)
+    )
     return _put(connection, batch_id, "batch_report", "report", body, partial(documents.report_id, batch_id))
 
 
@@ -61,7 +65,7 @@ def _waiting(item: Json, body: str) -> Waiting | None:
         approval_kb_id=found.approval_kb_id, candidates=found.request.candidate_count,
         writer_digest=found.request.writer_digest, added=found.changes.added_count, changed=found.changes.changed_count,
         removed=found.changes.removed_count, findings=found.findings_count,
-        expires_utc=found.expires_utc.strftime("%Y-%m-%d %H:%M:%SZ"),
+        expires_utc=found.expires_utc.strftime("%Y-%m-%d %H:%M:%SZ"), actor=item["actor"],
     )  # fmt: skip
 
 

@@ -17,15 +17,14 @@ from temporalio import activity
 from activities import commands
 from activities.approving import signed_before
 from activities.batch_documents import overview_of, report_of
-from activities.batch_folder import follow_batch
+from activities.batch_folder import follow_batch, keep_up
 from activities.deps import Deps
-from activities.escalate import enacted, wrote
+from activities.triage import case_of
 from cutter import limits
-from cutter.batch import documents, registry, steering
-from cutter.batch.disposition import Failure, disposition
+from cutter.batch import documents, registry, steering, ways
+from cutter.batch.state import BatchState
 from cutter.batch.steering import Entry, Orders, Summary
 from cutter.domain.digests import sha256_hex
-from cutter.domain.sidecar import render_state
 from cutter.domain.urgency import Urgency
 from cutter.errors import CutterError
 from cutter.gates.catalogue import Role
@@ -106,15 +105,23 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
             one["tenant"]: one["room"] for one in registry.rooms(connection, input.batch_id) if one["room"] is not None
         }
         orders = steering.decide(view, window=limits.BATCH_WINDOW, rooms=rooms, reviews=reviews)
+        written = _written(connection, view, orders.enters)
+        awaited, orders = len(orders.enters) - len(written), replace(orders, enters=tuple(written))
         started = _carry_out(connection, view, orders)
         if orders.anything:
             view = registry.view(connection, input.batch_id)
         summary = steering.summarise(view, attended=attended)
+        if awaited:
+            # Where the batch stands now is told when its documents' own words about it are there.
+            summary = replace(summary, over=False, state=BatchState(view["batch"]["state"]))
+        moved = view["batch"]["state"] != summary.state.value
         overview, report = _documents(connection, view, summary)
         connection.commit()
     publish_batch(deps, input.batch_id)
     if summary.over:
         follow_batch(deps, input.batch_id)
+    else:
+        keep_up(deps, view, news=moved)
     step = _steering(view, summary, overview, report)
     stops = steering.deliveries(view, orders, again=again or input.adopt or _big(step, input))
     if input.adopt:
@@ -153,7 +160,7 @@ def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[Batch
             # gate holds is left to the next look: to wait for it would keep back the halt and everybody else's.
             connection.execute(
                 "select cutter_governance.fn_stop_set(%s, %s, %s, %s, false)",
-                (by_id[document_id]["run_id"], kind, steering.reason_of(batch, orders), "batch"),
+                (by_id[document_id]["run_id"], kind, steering.reason_of(batch, orders), steering.BATCH),
             )
             if kind == "cancel" and str(by_id[document_id]["state"]).startswith("stopped_"):
                 # Nothing of it is under way, so there is no boundary to wait for.
@@ -252,39 +259,50 @@ def _uncovered(deps: Deps, connection: Connection, view: Json, gate: str, one: J
 def _enter(connection: Connection, view: Json, entry: Entry) -> None:
     batch_id = view["batch"]["batch_id"]
     one = next(item for item in view["items"] if item["document_id"] == entry.document_id)
-    row = connection.execute(query("queue_entries_before"), {"batch_id": batch_id, "document_id": entry.document_id})
-    number = int((row.fetchone() or (0,))[0]) + 1  # type: ignore[call-overload]
-    kb_id = documents.entry_id(batch_id, entry.queue, one["run_id"] or entry.document_id, number)
-    body = (
-        _review_body(connection, view, one, entry)
-        if entry.queue == steering.REVIEW
-        else _error_body(connection, one, entry)
-    )
+    own = _stop_document(connection, one) if entry.queue == steering.QUARANTINE else None
+    if own is not None:
+        kb_id, body = own, None
+    else:
+        row = connection.execute(
+            query("queue_entries_before"), {"batch_id": batch_id, "document_id": entry.document_id}
+        ).fetchone()
+        number = int((row or (0,))[0]) + 1  # type: ignore[call-overload]
+        kb_id = documents.entry_id(batch_id, entry.queue, one["run_id"] or entry.document_id, number)
+        body = (
+            _review_body(connection, view, one, entry)
+            if entry.queue == steering.REVIEW
+            else _error_body(connection, one, entry)
+        )
     connection.execute(
         "select cutter_governance.fn_queue_enter(%s, %s, %s, %s, %s, %s, %s, %s)",
         (batch_id, entry.document_id, entry.queue, entry.state, entry.code, entry.reason, kb_id, body),
     )
 
 
+def _stop_document(connection: Connection, one: Json) -> str | None:
+    """KB id of the document that the run itself has written about its stop; None while there is none."""
+    row = connection.execute(query("stop_document"), {"run_id": one["run_id"], "state_at": one["state_at"]}).fetchone()
+    return str(row[0]) if row else None
+
+
+def _written(connection: Connection, view: Json, entries: Sequence[Entry]) -> list[Entry]:
+    """The entries without the quarantined documents whose run is about to write its own document about it.
+
+    One whose workflow is gone writes none: after a while the batch writes it.
+    """
+    by_id = {one["document_id"]: one for one in view["items"]}
+    return [
+        one
+        for one in entries
+        if one.queue != steering.QUARANTINE
+        or _stop_document(connection, by_id[one.document_id]) is not None
+        or steering.longer_ago(view, by_id[one.document_id]["state_at"], limits.STEER_UNHEARD_SECONDS)
+    ]
+
+
 def _error_body(connection: Connection, one: Json, entry: Entry) -> str:
     sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (one["run_id"],))
-    error = sidecar["run"]["last_error"] or {}
-    last = sidecar["attempts"][-1] if sidecar["attempts"] else {}
-    return documents.error_entry(
-        run_id=one["run_id"], document_id=one["document_id"], state=entry.state,
-        gate=error.get("gate") or last.get("gate", ""), code=entry.code, error=error,
-        sidecar=render_state(sidecar).decode(),
-        advice=disposition(Failure(
-            state=entry.state, code=code_of(error), wrote=wrote(sidecar), enacted=enacted(sidecar)
-        )),
-        command=documents.command_of(one),
-    )  # fmt: skip
-
-
-def code_of(error: Json) -> str:
-    """The reason code of a run's last error: the first violation's name, or what its reason begins with."""
-    violations = (error.get("report") or {}).get("violations") or []
-    return str(violations[0]["name"]) if violations else str(error.get("reason") or "").partition(":")[0]
+    return documents.error_entry(case_of(connection, sidecar, entry.code))
 
 
 def _review_body(connection: Connection, view: Json, one: Json, entry: Entry) -> str:
@@ -349,5 +367,5 @@ def _steering(view: Json, summary: Summary, overview: str, report: str) -> Steer
     return Steering(
         state=summary.state.value, seen=seen, totals=summary.totals, over=summary.over, partial=summary.partial,
         mode=batch["mode"], gate=summary.gate, overview=overview, report=report, note=batch["halted_reason"] or "",
-        next_command=documents.next_command(batch, summary),
+        next_command=ways.next_command(view, summary),
     )  # fmt: skip

@@ -8,6 +8,8 @@ from typing import Any
 
 from activities.deps import Deps, day_of, folder_of
 from activities.publish import publish
+from activities.triage import case_of, quarantined
+from cutter.batch import triage
 from cutter.domain.next_step import Step, next_step
 from cutter.domain.sidecar import state_json
 from cutter.evidence.stop_route import StopRoute, render
@@ -43,14 +45,17 @@ def escalate(deps: Deps, input: EscalateInput) -> StateView:
         number = max(1, stops_of(sidecar))
         run = sidecar["run"]
         pins = state_json(sidecar)["context_pins"]
-        kb_id = kb_folder.stop_report(folder_of(run, pins.get("content_sha256")), day_of(run).date(), number=number)
+        aside = quarantined(connection, run)
+        folder = folder_of(run, pins.get("content_sha256"))
+        kb_id = kb_folder.stop_report(folder, day_of(run).date(), number=number, quarantined=aside)
         epoch = connection.execute(query("policy_in_force")).fetchone()
         route = StopRoute(
             sidecar=sidecar, step=step_of(sidecar), wrote=wrote(sidecar), gate=input.gate, reason=input.reason,
             kb_id=kb_id, number=number, deployment_id=str(epoch[3]) if epoch else None,
         )  # fmt: skip
         connection.execute(
-            "select cutter_governance.fn_stop_route_record(%s, %s, %s)", (input.run_id, kb_id, render(route))
+            "select cutter_governance.fn_stop_route_record(%s, %s, %s)",
+            (input.run_id, kb_id, render(route, triage.sections(case_of(connection, sidecar)) if aside else "")),
         )
     publish(deps, Role.READ, input.run_id)
     return _view(sidecar, kb_doc_id=kb_id)

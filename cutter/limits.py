@@ -356,6 +356,10 @@ PRIORITY_MAX = 9_999
 PRIORITY_DEFAULT = 100
 """An item without a priority: there is room before and behind it."""
 
+PRIORITY_STEPS = (PRIORITY_DEFAULT, 500, 1_000, 5_000)
+"""Priorities of single runs up to the first go before everything; a run beyond it after late approvals, beyond the next
+beside batches, then beside nights, and beyond the last after all."""
+
 SOURCE_URI_CHARACTERS_MAX = 2_048
 """What browsers and servers take for the length of an address."""
 
@@ -413,6 +417,14 @@ SET_DOCUMENTS_MAX = 4_000
 
 RECONCILE_SECONDS = 300
 """The reconciler's schedule asks Temporal at most so long which workflows are open."""
+
+BATCH_FOLDER_PAUSE_SECONDS = 2
+BATCH_FOLDER_ITEM_SECONDS = 0.1
+"""Between two writes of the folder of a batch at work: so long, and so much more for each of its documents. A write
+takes a few milliseconds a document, so that the folder costs about a twentieth of the time whatever the size."""
+
+BATCH_FOLDER_NEWS = 10
+"""A change of the batch's own state waits only for this part of that pause."""
 
 BATCH_SLOTS = 32
 """Activities of batches at once in one worker: each batch that is open holds one while it waits for changes."""

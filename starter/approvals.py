@@ -83,7 +83,7 @@ _ELSEWHERE = {
 
 def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
     settings = load()
-    signer = signing.who(settings, *keys)
+    signer = signing.who(settings, *sitting.addressed(settings, batch_id, keys))
 
     def shown(document: RequestDocument) -> None:
         err().print(summary(document, document.request.writer_digest))

@@ -22,12 +22,13 @@ from cutter.evidence.run_view import law_already
 from cutter.messages import Mode
 from cutter.registration import caps_of
 from cutter.settings import Settings, load
+from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection
 from cutter.storage.pools import connect as connect_database
 from starter import batches, law, texts
 from starter.batch_outcome import outcome
-from starter.batch_resume import FINISHED, Wait, Watch, go_on
+from starter.batch_resume import Wait, Watch, go_on, resting
 from starter.known_runs import OPERATOR
 from starter.terminal import Json, Listing, show
 
@@ -39,7 +40,13 @@ def batch(
     max_concurrent: Annotated[int | None, typer.Option(help="Documents planned at once; 4, or 2 overnight")] = None,
     stop_on_first_failure: Annotated[bool, typer.Option("--stop-on-first-failure/--no-stop-on-first-failure")] = False,
     quarantine: Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and go on")] = False,
-    overnight: Annotated[bool, typer.Option("--overnight", help="2 lanes, quarantine, 6 hours, nobody to ask")] = False,
+    overnight: Annotated[
+        bool | None,
+        typer.Option(
+            "--overnight/--no-overnight",
+            help="2 lanes, quarantine, 6 hours, nobody to ask; default for a file named overnight….yaml",
+        ),
+    ] = None,
     mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")] = "live",
     skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out what is law already")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this queue's batch")] = False,
@@ -62,8 +69,15 @@ def batch(
     Example: cutter orchestrate batch --queue queue.yaml --check
     """
     settings = load()
+    night = nights.is_named_for_the_night(queue.name) if overnight is None else overnight
+    if night and overnight is None and stop_on_first_failure:
+        raise InvalidInput(
+            f"{queue.name} is a night's queue by its name, and a night sets failed documents aside: add "
+            "--no-overnight to run it by day under --stop-on-first-failure"
+        )
     options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
-                       overnight=overnight, skip_completed=skip_completed or nightly)  # fmt: skip
+                       overnight=night, skip_completed=skip_completed or nightly)  # fmt: skip
+    by_name = night and overnight is None
     data = batches.read_queue(queue)
     if nightly:
         data = nights.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0))
@@ -71,18 +85,21 @@ def batch(
         admission = registry.admit(connection, data, options)
         if check:
             _require_markable(settings, connection, admission)
-            _show_check(admission, options, registry.weights(connection, admission.items), as_json=as_json)
+            weights = registry.weights(connection, admission.items)
+            _show_check(admission, options, weights, by_name=by_name, as_json=as_json)
             return
         caps = asdict(caps_of(settings))
         batch_id, new = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
         if not new and not resume:
             raise Refused(
-                f"batch {batch_id} is there already: see `cutter status {batch_id}`, or go on with it by --resume",
+                f"batch {batch_id} is there already: see `cutter status {batch_id}`, or go on with it by --resume"
+                + ("; --nightly makes a batch of its own of the same queue every night" if night else ""),
                 code="STOP_BATCH_EXISTS",
             )
     if not new and skip_completed:
         batches.again(settings, batch_id)
     found: dict[str, Any] = {"batch_id": batch_id, "new": new, "items": len(admission.rows)}
+    found |= _runs_as(batches.view(settings, batch_id)["batch"], by_name=by_name)
     found |= _begin(settings, batch_id, data, queue.parent if options.mode == "live" else None)
     if include_failed:
         found |= _unsigned(settings, batch_id)
@@ -93,10 +110,25 @@ def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) 
     """Open the batch's workflow, with what lies beside its queue; one that is finished is left as it is."""
     seen = batches.view(settings, batch_id)
     if not resumption.moves(seen):
-        return {"note": FINISHED}
+        return {"note": resting(seen)}
     batches.keep_queue(settings, batch_id, data)
-    uploaded = batches.upload_pre_batched(settings, batch_id, beside) if beside else {}
+    uploaded: dict[str, int] = {}
+    for place in (beside, batch_folder.find(settings.batches, batch_id)) if beside else ():
+        uploaded |= batches.upload_pre_batched(settings, batch_id, place)
     return {**uploaded, **go_on(settings, seen)}
+
+
+def _runs_as(batch: Mapping[str, Any], *, by_name: bool) -> dict[str, Any]:
+    """Whether somebody is there to be asked, in words and for machines: as the batch was registered."""
+    hours = batch["hard_cap_seconds"] / 3600
+    how = f"{batch['lanes']} lanes, policy {batch['policy']}, {hours:g} hours"
+    if not batch["unattended"]:
+        return {"unattended": False, "runs": f"attended: {how}; it waits for the signatures that it needs"}
+    why = " (by the queue's name; --no-overnight runs it by day)" if by_name else ""
+    return {
+        "unattended": True,
+        "runs": f"overnight{why}: {how}; what nobody has signed for goes to human review",
+    }
 
 
 def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
@@ -149,7 +181,9 @@ def _law_already(admission: Admission, document_id: str) -> str:
     return f"{law_already(run_id)}: its run will end as skipped" if run_id else ""
 
 
-def _show_check(admission: Admission, options: Options, weights: Mapping[str, int], *, as_json: bool) -> None:
+def _show_check(
+    admission: Admission, options: Options, weights: Mapping[str, int], *, by_name: bool, as_json: bool
+) -> None:
     placed = plan.order(admission.items, weights=weights)
     by_id = {row["document_id"]: row for row in admission.rows}
     rows = [
@@ -163,8 +197,12 @@ def _show_check(admission: Admission, options: Options, weights: Mapping[str, in
         "order": [dict(zip(("place", "document_id", "tenant", "why"), row, strict=True)) for row in rows],
     }  # fmt: skip
 
+    as_registered = {**asdict(options), "hard_cap_seconds": options.hard_cap_minutes * 60}
+    found |= _runs_as(as_registered, by_name=by_name)
+
     def render(out: Console) -> None:
         out.print(Listing(columns=("#", "document", "tenant", "why"), rows=rows))
+        out.print(found["runs"], soft_wrap=True, markup=False)
         out.print(
             f"batch {found['batch_id']} · {options.mode} · policy {options.policy} · "
             f"{counted(options.lanes, 'lane')} · nothing was started"

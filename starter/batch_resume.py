@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cutter.batch import resumption
+from cutter.batch import resumption, ways
 from cutter.settings import Settings, load
 from starter import batches
 from starter.batch_outcome import outcome
@@ -55,9 +55,18 @@ def go_on(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
     A batch that has nothing left to do is not touched; the answer says so.
     """
     if not resumption.moves(seen):
-        return {"note": FINISHED}
+        return {"note": resting(seen)}
     batch_id = seen["batch"]["batch_id"]
     return {"workflow_id": asyncio.run(_opened(settings, batch_id, seen["batch"]["starter"]))}
+
+
+def resting(seen: dict[str, Any]) -> str:
+    """Why a resume of this batch starts nothing: it is finished, or people come first."""
+    waiting = sum(1 for _ in ways.needing_people(seen))
+    if not waiting:
+        return FINISHED
+    documents = "a document needs" if waiting == 1 else f"{waiting} documents need"
+    return f"nothing was started, and nothing was written: {documents} a person first, by the command below"
 
 
 async def _opened(settings: Settings, batch_id: str, starter: str) -> str:

@@ -131,9 +131,8 @@ def _row(one: Json) -> Json:
 
 
 def _report(settings: Settings, batch_id: str) -> Path:
-    """report.html in the batch's folder: in the archive once the batch has failed."""
-    folders = [batch_folder.folder_of(settings.batches, batch_id, archived=kept) for kept in (False, True)]
-    return next((folder / "report.html" for folder in folders if (folder / "report.html").is_file()), folders[0])
+    """report.html in the batch's folder."""
+    return batch_folder.find(settings.batches, batch_id) / "report.html"
 
 
 def show(told: Json, console: Console) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from cutter import limits
 from cutter.domain import ids
 from cutter.errors import NotFound
 from cutter.messages import Mode
@@ -23,7 +24,10 @@ Json = dict[str, Any]
 OPERATOR = "cutter_operator"
 
 
-def register_run(settings: Settings, document_id: str, mode: Mode, *, amends: str | None = None) -> str:
+def register_run(
+    settings: Settings, document_id: str, mode: Mode, *, amends: str | None = None,
+    priority: int = limits.PRIORITY_DEFAULT,
+) -> str:  # fmt: skip
     """Mint a run id and make the run's row, before any workflow knows of it; a live run that is open refuses."""
     run_id = mint_run_id()
     with translated(), connect(settings, OPERATOR) as connection:
@@ -35,6 +39,8 @@ def register_run(settings: Settings, document_id: str, mode: Mode, *, amends: st
             "select cutter_governance.fn_run_register(%s, %s, %s, %s, %s, null, null, %s)",
             (run_id, document_id, mode, getpass.getuser(), Jsonb(asdict(caps_of(settings))), amends),
         )
+        if answer["status"] == "registered" and priority != limits.PRIORITY_DEFAULT:
+            connection.execute("select cutter_governance.fn_run_prioritise(%s, %s)", (run_id, priority))
     return registered(answer)
 
 
@@ -57,7 +63,8 @@ def drift(settings: Settings, run_id: str) -> Json | None:
 
 
 def run_of_document(settings: Settings, document_id: str) -> str:
-    """Run id of a document's open run, else of its newest: a later one that ended or was skipped is not meant."""
+    """Run id of a document's open run, else of its newest if that failed, else of the one that made the law, else of
+    the newest."""
     with translated(), connect(settings, OPERATOR) as connection:
         row = connection.execute(query("run_of_document"), {"document_id": ids.document_id(document_id)}).fetchone()
         if row is None:
@@ -66,7 +73,7 @@ def run_of_document(settings: Settings, document_id: str) -> str:
 
 
 def run_id_of(settings: Settings, name: str) -> str:
-    """A run id from what a person types: a run id, or a document id (its open run, else its newest)."""
+    """A run id from what a person types: a run id, or a document id (see `run_of_document`)."""
     return ids.run_id(name) if ids.is_run_id(name) else run_of_document(settings, name)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 import typer
 from temporalio.client import Client, WorkflowHandle
 
+from cutter import limits
 from cutter.domain import ids
 from cutter.domain import next_step as steps
 from cutter.domain.stop_codes import stop_code
@@ -56,6 +57,10 @@ def run(
     ] = False,
     amends: Annotated[str | None, typer.Option(help="The failed run that this one corrects")] = None,
     source_uri: Annotated[str | None, typer.Option(help="Refuse unless the source was registered from here")] = None,
+    priority: Annotated[
+        int,
+        typer.Option(help=f"0 to {limits.PRIORITY_MAX} as in a queue, lower first; a large one lets batches go first"),
+    ] = limits.PRIORITY_DEFAULT,
     as_json: Json = False,
 ) -> None:
     """Start one document run.
@@ -65,11 +70,15 @@ def run(
     settings = load()
     if mode not in ("live", "dryrun"):
         raise InvalidInput(f"--mode {mode}: live or dryrun")
+    if not 0 <= priority <= limits.PRIORITY_MAX:
+        raise InvalidInput(f"--priority {priority}: 0 to {limits.PRIORITY_MAX}, lower first")
     shown = watched if watch and not as_json else said if wait or watch else None
     likely_names.require_tenant(settings)
     if mode == "live":
         law.require_can_be_enacted(settings, document, waits=shown is not None)
-    started = asyncio.run(_start(settings, ids.document_id(document), cast(Mode, mode), amends, source_uri, shown))
+    started = asyncio.run(
+        _start(settings, ids.document_id(document), cast(Mode, mode), amends, source_uri, shown, priority)
+    )
     _report(settings, started, as_json=as_json, wait=shown is not None)
 
 
@@ -102,16 +111,17 @@ def resume(
 
 
 async def _start(
-    settings: Settings, document_id: str, mode: Mode, amends: str | None, source_uri: str | None, shown: Shown | None
-) -> dict[str, Any]:
+    settings: Settings, document_id: str, mode: Mode, amends: str | None, source_uri: str | None, shown: Shown | None,
+    priority: int = limits.PRIORITY_DEFAULT,
+) -> dict[str, Any]:  # fmt: skip
     client = await connect(settings)
     await runs.require_no_open_run(client, settings, document_id)
-    run_id = known_runs.register_run(settings, document_id, mode, amends=amends)
+    run_id = known_runs.register_run(settings, document_id, mode, amends=amends, priority=priority)
     first = RunInput(
         document_id=document_id, run_id=run_id, mode=mode, starter=getpass.getuser(), source_uri=source_uri,
         amends=amends,
     )  # fmt: skip
-    handle = await runs.start(client, first, runs.turn_of(settings, document_id))
+    handle = await runs.start(client, first, runs.turn_of(settings, document_id, priority))
     return await _outcome(settings, handle, run_id, document_id, shown)
 
 

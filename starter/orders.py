@@ -115,7 +115,7 @@ async def ensure_open(settings: Settings, client: Client, run: Json) -> bool:
         document_id=run["document_id"], run_id=run["run_id"], mode=run["mode"], starter=run["starter"],
         batch_id=run["batch_id"], amends=run["amends"],
     )  # fmt: skip
-    await runs.start(client, again, runs.turn_of(settings, run["document_id"]))
+    await runs.start(client, again, runs.turn_of(settings, run["document_id"], run["priority"]))
     return True
 
 

@@ -10,9 +10,9 @@ import typer
 from psycopg.rows import dict_row
 from rich.console import Console, RenderableType
 
+from cutter.batch import registry, ways
 from cutter.batch.steering import QUEUES
 from cutter.domain import ids
-from cutter.domain.next_step import next_step
 from cutter.errors import NotFound
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
@@ -71,10 +71,12 @@ def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | No
     with translated(), connect(settings, known_runs.OPERATOR) as connection:
         asked = {"batch_id": batch_id, "run_id": run_id}
         rows = connection.cursor(row_factory=dict_row).execute(query("queues"), asked).fetchall()
-    return [_entry(row) for row in rows]
+        views = {one: registry.view(connection, one) for one in dict.fromkeys(row["batch_id"] for row in rows)}
+    items = {(name, item["document_id"]): item for name, seen in views.items() for item in seen["items"]}
+    return [_entry(row, items[(row["batch_id"], row["document_id"])]) for row in rows]
 
 
-def _entry(row: View) -> View:
+def _entry(row: View, item: View) -> View:
     return {
         "queue": row["queue"],
         "document_id": row["document_id"],
@@ -86,19 +88,14 @@ def _entry(row: View) -> View:
         "since_utc": utc(row["entered_at"]),
         "age": age_text(row["entered_at"].isoformat(), row["now"].isoformat()),
         "kb_id": row["kb_id"],
-        "commands": _commands(row),
+        "commands": _commands(row["batch_id"], item),
     }
 
 
-def _commands(row: View) -> list[str]:
+def _commands(batch_id: str, item: View) -> list[str]:
     """What is typed, in order."""
-    if row["run_id"] is None:
-        return [f"cutter status {row['document_id']}"]
-    step = next_step(
-        run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
-        latched=bool(row["latched"]), wrote=row["wrote"], enacted=row["enacted"],
-    )  # fmt: skip
-    return list(step.commands)
+    step = ways.item_step(batch_id, item)
+    return list(step.commands) if step else [f"cutter status {item['document_id']}"]
 
 
 def _listing(found: list[View]) -> RenderableType:

@@ -10,7 +10,8 @@ from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReus
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from cutter.domain.urgency import Urgency
+from cutter import limits
+from cutter.domain.urgency import Urgency, of_priority
 from cutter.errors import Conflict, NotFound, Refused, Unavailable
 from cutter.messages import BatchResult, RunInput, RunResult
 from cutter.settings import Settings
@@ -24,12 +25,13 @@ from workflows.outcome import is_failed
 Json = dict[str, Any]
 
 
-def turn_of(settings: Settings, document_id: str) -> Priority:
-    """Where a run that a person started stands: before every batch's, beside other persons' by its tenant's weight."""
+def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORITY_DEFAULT) -> Priority:
+    """Where a run that a person started stands: by default before every batch's, beside other persons' by its tenant's
+    weight; `priority` as in a queue."""
     with translated(), connect(settings, OPERATOR) as connection:
         row = connection.execute(query("tenant_of_document"), {"document_id": document_id}).fetchone()
     tenant, weight = (str(row[0]), int(str(row[1]))) if row else ("", 1)
-    return options.priority(Urgency.INTERACTIVE, tenant, weight)
+    return options.priority(of_priority(priority), tenant, weight)
 
 
 async def start(client: Client, run: RunInput, turn: Priority | None = None) -> WorkflowHandle[Any, Any]:

@@ -27,6 +27,7 @@ from cutter.storage.pools import connect as connect_database
 from starter import batch_resume, batches, signing
 from starter.asking import confirmed
 from starter.known_runs import OPERATOR
+from starter.orders import Keys
 from starter.signing import Signing
 from starter.terminal import Listing, err, progress, say
 
@@ -112,6 +113,15 @@ def _left_out(settings: Settings, one: Asked, question: _Question | None) -> str
     return reason
 
 
+def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:
+    """The keys of whom the queue addresses, when nobody is named and that person's key is at hand (seed 001 §2)."""
+    if keys.approver is not None or keys.key is not None:
+        return keys
+    actors = {one["actor"] for one in _view(settings, batch_id)["items"]}
+    own = {one.name for one in signing.own(signing.policy_in_force(settings), keys.home)}
+    return keys._replace(approver=actors.pop()) if len(actors) == 1 and actors <= own else keys
+
+
 def text_of(value: Any) -> str:
     """A field of the answer as people read it: a list one a line."""
     if isinstance(value, list):
@@ -121,12 +131,17 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def _waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:
-    """(Whether it is a rehearsal, the requests): the live batch's when there is one."""
+def _view(settings: Settings, batch_id: str) -> Json:
+    """The live batch's when there is one, else its rehearsal's."""
     try:
-        view = batches.view(settings, batch_id)
+        return batches.view(settings, batch_id)
     except NotFound:
-        view = batches.view(settings, f"{batch_id}-dryrun")
+        return batches.view(settings, f"{batch_id}-dryrun")
+
+
+def _waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:
+    """(Whether it is a rehearsal, the requests)."""
+    view = _view(settings, batch_id)
     before = view["batch"]["mode"] == "dryrun"
     if before:
         found = [("SG_cut_authz", one) for one in view["items"] if one["outcome"] == "rehearsed"]

@@ -5,7 +5,7 @@ Whoever calls reads the facts; a document that is missing from them does not exi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cutter.batch.item import Item, Outcome, Stage
@@ -14,11 +14,16 @@ from cutter.errors import InvalidInput
 
 UNKNOWN = "STOP_DOCUMENT_UNKNOWN"
 BUSY = "STOP_RUN_BUSY"
+OTHER_SCOPE = "STOP_OTHER_SCOPE"
+NO_APPROVER = "STOP_NO_SUCH_APPROVER"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A registered document. The runs are those of its newest source version; `open_run`: of any version and mode."""
+    """A registered document. The runs are those of its newest source version; `open_run`: of any version and mode.
+
+    `scope` is the one in which that version is cut; None where its profile knows no status, so that all of it is law.
+    """
 
     docprefix: str
     tenant: str
@@ -26,6 +31,7 @@ class Known:
     open_run: str | None = None
     enacted_run: str | None = None
     failed_run: str | None = None
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +42,14 @@ class Decision:
     reason: str
 
 
-def check_against(queue: Queue, known: Mapping[str, Known]) -> list[Problem]:
-    """All problems, by line. Those that are `alone` refuse their item and nothing else (STOP_RUN_BUSY)."""
+def check_against(queue: Queue, known: Mapping[str, Known], approvers: Collection[str] | None = None) -> list[Problem]:
+    """All problems, by line. Those that are `alone` refuse their item and nothing else (STOP_RUN_BUSY).
+
+    `approvers` are the names in the policy in force; None: there is none yet, so no actor can be checked.
+    """
     problems = [problem for item in queue.items for problem in _check_item(item, known.get(item.document_id))]
-    return sorted(problems + _overlaps(queue, known))
+    problems += [problem for item in queue.items for problem in _check_scope(queue, item, known.get(item.document_id))]
+    return sorted(problems + _overlaps(queue, known) + _strangers(queue, approvers))
 
 
 def decided_before_start(
@@ -103,6 +113,35 @@ def _check_item(item: QueueItem, facts: Known | None) -> list[Problem]:
     if facts.open_run:
         text = f"{item.document_id} is busy: see `cutter status {facts.open_run}`"
         problems.append(_problem(item, "document_id", text, code=BUSY, alone=True))
+    return problems
+
+
+def _check_scope(queue: Queue, item: QueueItem, facts: Known | None) -> list[Problem]:
+    """The scope is pinned with the registered text: another one than the queue asks for is refused."""
+    wanted = item.scope or queue.default_scope
+    if facts is None or facts.scope in (None, wanted):
+        return []
+    text = (
+        f"{wanted}, but {item.document_id} is registered with scope {facts.scope}: type `cutter source add FILE "
+        f"--document-id {item.document_id} --profile {facts.profile} --scope {wanted}`, or give the item "
+        f"`scope: {facts.scope}`"
+    )
+    return [_problem(item, "scope" if item.scope else "document_id", text, code=OTHER_SCOPE)]
+
+
+def _strangers(queue: Queue, approvers: Collection[str] | None) -> list[Problem]:
+    """Actors whom the policy does not know: a request that is addressed to nobody would wait unseen."""
+    if approvers is None:
+        return []
+    known = f"is no approver of the policy, which knows {', '.join(sorted(approvers)) or 'nobody'}"
+    problems = [
+        _problem(item, "actor", f"{item.actor} {known}", code=NO_APPROVER)
+        for item in queue.items
+        if item.actor is not None and item.actor not in approvers
+    ]
+    if queue.default_actor is not None and queue.default_actor not in approvers:
+        text = f"{queue.default_actor} {known}"
+        problems.append(Problem(line=0, field="default_actor", text=text, code=NO_APPROVER))
     return problems
 
 

@@ -6,21 +6,18 @@ Each is Markdown that a person reads and a program may read: fields as `name: va
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cutter.batch import steering
-from cutter.batch.disposition import Recommendation
+from cutter.batch import triage
+from cutter.batch.triage import Triage
 from cutter.domain import ids
-from cutter.domain.next_step import next_step
 
 Json = dict[str, Any]
 
 ROOT = "knowledge/dev/batches"
-SIDECAR_LINES = 50
-"""Of a run's state.json in a queue entry (seed 001 §10)."""
-
 GATE_STEMS = {"SG_cut_authz": "SG1", "SG_lifecycle_authz": "SG2"}
 PRE_BATCHED = {gate: f"{stem}-pre-batched-approvals" for gate, stem in GATE_STEMS.items()}
 
@@ -40,6 +37,7 @@ class Waiting:
     removed: int
     findings: int
     expires_utc: str
+    actor: str | None = None
 
 
 def folder(batch_id: str) -> str:
@@ -115,6 +113,7 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
             if others
             else []
         ),
+        *_asked(waiting),
         "| document | units | added | changed | removed | findings | writer_digest | expires |",
         "|---|---:|---:|---:|---:|---:|---|---|",
     ]
@@ -148,40 +147,15 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
     return "\n".join(lines)
 
 
-def error_entry(
-    *, run_id: str, document_id: str, state: str, gate: str, code: str, error: Json | None, sidecar: str,
-    advice: Recommendation, command: str,
-) -> str:  # fmt: skip
+def _asked(waiting: Sequence[Waiting]) -> list[str]:
+    """To whom the queue addresses its requests; who may sign is the policy's to say."""
+    counts = Counter(one.actor for one in waiting if one.actor is not None)
+    return [f"Asked: {', '.join(f'{name} ({count})' for name, count in sorted(counts.items()))}.", ""] if counts else []
+
+
+def error_entry(case: Triage) -> str:
     """One failed or stopped run, with every field of seed 001 §10."""
-    evidence = error or {}
-    report = evidence.get("report") or {}
-    drift = report if state.startswith("stopped_drift_") else None
-    violations = None if drift else report.get("violations") or evidence.get("reason")
-    return "\n".join(
-        [
-            f"# {document_id} · {state}",
-            "",
-            f"run_id: {run_id or 'none'}  ",
-            f"document_id: {document_id}  ",
-            f"state_at_failure: {state}  ",
-            f"failed_gate: {gate or 'none'}  ",
-            f"code: {code}  ",
-            f"recommended_disposition: {advice.disposition.value} ({advice.why})",
-            "",
-            "## reproduction_command",
-            "",
-            *_code(command),
-            "## invariant_diff",
-            "",
-            *_json(violations),
-            "## drift_evidence",
-            "",
-            *_json(drift),
-            "## sidecar_snapshot_truncated",
-            "",
-            *_json_text(sidecar),
-        ]
-    )
+    return f"# {case.document_id} · {case.state}\n\n{triage.sections(case)}"
 
 
 def review_entry(
@@ -228,7 +202,7 @@ def queue_summary(batch_id: str, queue: str, entries: Sequence[Json]) -> str:
     return "\n".join([*lines, ""])
 
 
-def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], note: str) -> str:
+def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], note: str, next_command: str) -> str:
     """The report that closes a batch, or the partial one of a batch that was stopped: every document and its way on."""
     lines = [
         f"# Batch {batch['batch_id']} · {batch['state']}",
@@ -251,29 +225,7 @@ def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], 
             f"| {item['position']} | {item['document_id']} | {item['shown']}{reason} | {item['state'] or ''} "
             f"| {item['run_id'] or ''} | {'`' + item['command'] + '`' if item['command'] else ''} |"
         )
-    return "\n".join([*lines, ""])
-
-
-def command_of(item: Json) -> str:
-    """The one command that moves an item on; empty for one that needs nothing."""
-    if not item["run_id"]:
-        return f"cutter status {item['document_id']}" if item["decided"] == "busy" else ""
-    return next_step(
-        run_id=item["run_id"], document_id=item["document_id"], state=item["state"], outcome=item["outcome"],
-        latched=bool(item["latched"]),
-    ).command  # fmt: skip
-
-
-def next_command(batch: Json, summary: steering.Summary) -> str:
-    """The one command that moves the batch on."""
-    batch_id = batch["batch_id"]
-    if summary.gate and batch["mode"] == "live":
-        return f"cutter approve --batch {batch_id}"
-    if batch["halted"] and batch["halted"] != "cancel":
-        return f"cutter orchestrate resume-batch --batch-id {batch_id}"
-    if any(summary.totals.get(queue) for queue in steering.QUEUES):
-        return f"cutter queues --batch {batch_id}"
-    return f"cutter report {batch_id}" if summary.over else f"cutter status {batch_id} --watch"
+    return "\n".join([*lines, "", "Next:", "", *_code(next_command)])
 
 
 def _line(text: str) -> str:
@@ -285,9 +237,4 @@ def _code(command: str) -> list[str]:
 
 
 def _json(value: Any) -> list[str]:
-    return _json_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=True))
-
-
-def _json_text(text: str) -> list[str]:
-    lines: Iterable[str] = text.splitlines()
-    return ["```json", *list(lines)[:SIDECAR_LINES], "```", ""]
+    return ["```json", *json.dumps(value, indent=2, sort_keys=True, ensure_ascii=True).splitlines(), "```", ""]

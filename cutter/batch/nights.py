@@ -14,7 +14,13 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.limits import QUEUE_ITEMS_MAX
 
+_NAME = re.compile(r"overnight([-_.].*)?\.ya?ml", re.IGNORECASE)
 _LINE = re.compile(rb"^batch_id[ \t]*:.*$", re.MULTILINE)
+
+
+def is_named_for_the_night(file: str) -> bool:
+    """True for the name of a queue file that begins a night: overnight.yaml, overnight-laws.yaml (seed 001 §7)."""
+    return _NAME.fullmatch(file) is not None
 
 
 def batch_id_of(pattern: bytes, when: datetime) -> str:

@@ -68,6 +68,8 @@ class QueueItem:
     critical: bool = False
     tenant: str | None = None
     marking_profile: str | None = None
+    scope: str | None = None
+    actor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from cutter import limits
 from cutter.approvals.schema import NAME_FORM
 
 ENACTED_ONLY: Final = "enacted_only"
+SCOPES = ("all", ENACTED_ONLY)
 
 DOCUMENT = re.compile(r"[A-Z0-9-]{3,64}")
 _INSTANT = re.compile(
@@ -75,7 +76,10 @@ _NAME = _text(NAME_FORM)
 _PROFILE = _text(r"[a-z][a-z0-9_-]{0,47}")
 _URI = _text(rf"(?=.{{3,{limits.SOURCE_URI_CHARACTERS_MAX}}}$)[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
 
+_SCOPE = _chosen({one: one for one in SCOPES})
+_SCOPE_WORDS = " or ".join(SCOPES)
 _NAME_WORDS = "1 to 64 of A-Z a-z 0-9 . _ @ -"
+_ACTOR_WORDS = f"an approver of the policy: {_NAME_WORDS}"
 _ID_WORDS = "3 to 64 of A-Z, 0-9 and '-', such as ICX-LAW-2026-001"
 
 
@@ -99,6 +103,8 @@ class ItemFile(Closed):
     marking_profile: Annotated[str | None, _PROFILE] = Field(
         None, description="a profile's name such as generic-markdown"
     )
+    scope: Annotated[str | None, _SCOPE] = Field(None, description=_SCOPE_WORDS)
+    actor: Annotated[str | None, _NAME] = Field(None, description=_ACTOR_WORDS)
 
 
 class QueueFile(Closed):
@@ -110,10 +116,8 @@ class QueueFile(Closed):
     created_utc: Annotated[datetime, BeforeValidator(_instant)] = Field(
         description="a time of RFC 3339 such as 2026-11-21T22:00:00Z"
     )
-    default_scope: Annotated[str, _chosen({ENACTED_ONLY: ENACTED_ONLY})] = Field(
-        ENACTED_ONLY, description=f"{ENACTED_ONLY}"
-    )
-    default_actor: Annotated[str | None, _NAME] = Field(None, description=_NAME_WORDS)
+    default_scope: Annotated[str, _SCOPE] = Field(ENACTED_ONLY, description=_SCOPE_WORDS)
+    default_actor: Annotated[str | None, _NAME] = Field(None, description=_ACTOR_WORDS)
     items: Annotated[tuple[ItemFile, ...], AfterValidator(_at_least_one)] = Field(
         description="a list of documents, at least one"
     )

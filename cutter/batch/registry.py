@@ -9,11 +9,13 @@ from typing import Any, Literal
 from psycopg.types.json import Jsonb
 
 from cutter import limits
+from cutter.approvals.policy_file import parse_policy
 from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Item
 from cutter.batch.queue import Queue, QueueItem, QueueRefused, load_queue
 from cutter.batch.resumption import include_command
 from cutter.errors import Conflict, NotFound
+from cutter.marking import parse_profile
 from cutter.messages import Mode
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection
@@ -60,18 +62,32 @@ class Admission:
 def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict[str, Known]:
     """What the database says of these documents; those that it does not know are missing."""
     rows = connection.execute(query("batch_known"), {"document_ids": list(document_ids)}).fetchall()
+    scopes = _scopes(connection, {str(sha256): version for *_, version, sha256, _ in rows if version})
     return {
         str(code): Known(
             docprefix=str(prefix), tenant=str(tenant), profile=str(profile), open_run=_text(open_run),
             enacted_run=_text(enacted), failed_run=_text(failed),
+            scope=scopes.get(str(sha256)) and (_text(scope) or scopes[str(sha256)]),
         )
-        for code, prefix, tenant, profile, open_run, enacted, failed in rows
+        for code, prefix, tenant, profile, open_run, enacted, failed, _, sha256, scope in rows
     }  # fmt: skip
+
+
+def _scopes(connection: Connection, versions: Mapping[str, object]) -> dict[str, str | None]:
+    """The own scope of each profile, by its sha256; None for one that knows no status. `versions`: one that has it."""
+    rows = connection.execute(query("profiles_of_versions"), {"ids": list(versions.values())}).fetchall()
+    return {str(sha256): parse_profile(str(body).encode()).scope for sha256, body in rows}
+
+
+def _approvers(connection: Connection) -> frozenset[str] | None:
+    """The names in the policy in force; None when none is installed."""
+    row = connection.execute(query("policy_in_force")).fetchone()
+    return None if row is None else frozenset(one.name for one in parse_policy(str(row[1]).encode()).approvers)
 
 
 def view(connection: Connection, batch_id: str) -> Json:
     """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
-    row = connection.execute("select cutter_governance.fn_batch_view(%s)", (batch_id,)).fetchone()
+    row = connection.execute("select cutter_governance.fn_batch_seen(%s)", (batch_id,)).fetchone()
     if row is None or row[0] is None:
         raise unknown(batch_id)
     found: Json = row[0]  # type: ignore[assignment]
@@ -108,22 +124,23 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     """A queue.yaml as the database sees it. Raises QueueRefused when it is wrong; nothing is written."""
     queue = load_queue(data, items_max=options.items_max)
     known = known_documents(connection, [item.document_id for item in queue.items])
-    problems = check_against(queue, known)
+    problems = check_against(queue, known, _approvers(connection))
     wrong = tuple(one for one in problems if not one.alone)
     if wrong:
         raise QueueRefused(wrong)
     decided = decided_before_start(queue, known, skip_completed=options.skip_completed)
-    rows = tuple(_row(item, known[item.document_id], decided.get(item.document_id)) for item in queue.items)
+    rows = tuple(_row(queue, item, known[item.document_id], decided.get(item.document_id)) for item in queue.items)
     law_by = {name: one.enacted_run for name, one in known.items() if one.enacted_run}
     return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)), law_by=law_by)
 
 
-def _row(item: QueueItem, there: Known, decision: Decision | None) -> Json:
+def _row(queue: Queue, item: QueueItem, there: Known, decision: Decision | None) -> Json:
     return {
         "document_id": item.document_id, "position": item.position, "priority": item.priority,
         "depends_on": list(item.depends_on), "critical": item.critical, "tenant": there.tenant,
         "source_uri": item.source_uri, "marking_profile": item.marking_profile,
         "decided": decision.outcome.value if decision else None, "reason": decision.reason if decision else None,
+        "scope": item.scope or queue.default_scope, "actor": item.actor,
     }  # fmt: skip
 
 
@@ -151,7 +168,7 @@ def register(
                 "batch_id": batch_id, "queue_sha256": queue.sha256, "mode": options.mode, "policy": options.policy,
                 "unattended": options.unattended, "lanes": options.lanes,
                 "hard_cap_seconds": hard_seconds, "caps": caps, "created_by": queue.created_by,
-                "starter": starter,
+                "starter": starter, "default_scope": queue.default_scope, "default_actor": queue.default_actor,
             }),
             Jsonb(list(admission.rows)),
         ),

@@ -21,7 +21,7 @@ def moves(view: Json) -> bool:
     """True when a resume of this batch would change anything: start, adopt, open a halt, or tell another state."""
     if view["batch"]["state"] not in ENDS or any(_open(one) for one in view["items"]):
         return True
-    asked = _asked_anew(view)
+    asked = asked_anew(view)
     orders = steering.decide(asked, window=limits.BATCH_WINDOW)
     halted = orders.halt.kind if orders.halt else None
     if orders.starts or halted != view["batch"]["halted"]:
@@ -60,10 +60,16 @@ def _open(item: Json) -> bool:
     return bool(item["run_id"]) and not item["ended"] and not str(item["state"]).startswith("stopped_")
 
 
-def _asked_anew(view: Json) -> Json:
+def asked_anew(view: Json) -> Json:
+    """The view as a resume would make it: without its halt, and without what was decided for a reason that may be gone.
+
+    A document that another run holds up stays busy until that run has ended.
+    """
     batch = {**view["batch"], "halted": None, "halted_reason": None}
     items = [
-        {**one, "decided": None, "reason": None} if one["decided"] in ASKED_ANEW and not one["kept_out"] else one
+        {**one, "decided": None, "reason": None}
+        if one["decided"] in ASKED_ANEW and not one["kept_out"] and not one["open_run"]
+        else one
         for one in view["items"]
     ]
     return {**view, "batch": batch, "items": items, "age_seconds": 0.0}

@@ -1,4 +1,4 @@
-"""Pure: what a batch does next, from what the database says of it (`fn_batch_view`): starts, stops, queues, its state.
+"""Pure: what a batch does next, from what the database says of it (`fn_batch_seen`): starts, stops, queues, its state.
 
 Nothing here is remembered between two looks; the same view gives the same answer.
 """
@@ -15,6 +15,7 @@ from cutter import limits
 from cutter.batch import plan
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
 from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
+from cutter.batch.triage import seed_code
 from cutter.gates.catalogue import LONGEST_CAP_SECONDS
 from cutter.messages import BatchStop
 
@@ -22,6 +23,9 @@ Json = dict[str, Any]
 
 ERROR, QUARANTINE, REVIEW = "error_queue", "quarantine_queue", "human_review_queue"
 QUEUES = (ERROR, QUARANTINE, REVIEW)
+
+BATCH = "batch"
+"""Who has set a stop latch, where a batch did."""
 
 SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_authz"}
 AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz"}
@@ -33,10 +37,11 @@ HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + limits.HALT_MARGIN_SECONDS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halt:
-    """Nothing more is started: why, in one word and in a sentence."""
+    """Nothing more is started: why, in one word and in a sentence, and because of which document, if of one."""
 
     kind: str
     reason: str
+    document_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +120,8 @@ def decide(view: Json, *, window: int, rooms: Mapping[str, int] | None = None, r
     batch, items = view["batch"], items_of(view)
     by_id = {one["document_id"]: one for one in view["items"]}
     again = [one["document_id"] for one in view["items"] if one["included"]]
-    halt = _halt(batch, [one for one in items if one.document_id not in again], view["age_seconds"])
+    unasked = {*again, *(one["document_id"] for one in view["items"] if stopped_by_the_batch(one))}
+    halt = _halt(batch, [one for one in items if one.document_id not in unasked], view["age_seconds"])
     kind = halt.kind if halt else batch["halted"]
     reason = (halt.reason if halt else batch["halted_reason"]) or ""
     decided: list[tuple[str, str, str]] = []
@@ -228,16 +234,23 @@ def _why(one: plan.Blocked) -> str:
     return f"it depends on {one.dependency}, which is no law{chain}"
 
 
+def stopped_by_the_batch(one: Json) -> bool:
+    """True for an item that its own batch has stopped: that is a halt's effect, and no reason for another one."""
+    return str(one["state"]).startswith("stopped_") and one["stopped_by"] == BATCH
+
+
 def _halt(batch: Json, items: Sequence[Item], age_seconds: float) -> Halt | None:
-    """Why to halt now; `items` without the failed ones that a signature takes in again."""
+    """Why to halt now; `items` without the failed ones that a signature takes in again, and those it has stopped."""
     if batch["halted"] is not None:
         return None
     critical = stops_the_rest(items, strict=False)
     if critical is not None:
-        return Halt(kind="critical", reason=f"{critical.document_id} is critical and {critical.outcome}")
+        reason = f"{critical.document_id} is critical and {critical.outcome}"
+        return Halt(kind="critical", reason=reason, document_id=critical.document_id)
     failed = stops_the_rest(items, strict=batch["policy"] == "strict")
     if failed is not None:
-        return Halt(kind="failure", reason=f"--stop-on-first-failure: {failed.document_id} {failed.outcome}")
+        reason = f"--stop-on-first-failure: {failed.document_id} {failed.outcome}"
+        return Halt(kind="failure", reason=reason, document_id=failed.document_id)
     if age_seconds > batch["hard_cap_seconds"]:
         return Halt(
             kind="hard_cap", reason=f"STOP_OVER_BATCH_HARDCAP: more than {batch['hard_cap_seconds'] / 60:.0f} min"
@@ -279,7 +292,7 @@ def _failures(batch: Json, items: Sequence[Item], by_id: Mapping[str, Json], kin
                     document_id=item.document_id,
                     queue=queue,
                     state=one["state"],
-                    code=one["state"],
+                    code=seed_code(one["state"]),
                     reason=one["reason"] or one["state"],
                 )
             )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from cutter import limits
+
 
 class Urgency(IntEnum):
     """Lower first; the numbers are Temporal's priority keys, of which there are five."""
@@ -12,3 +14,12 @@ class Urgency(IntEnum):
     LATE_APPROVAL = 2
     BATCH = 3
     OVERNIGHT = 4
+    LAST = 5
+
+
+def of_priority(priority: int) -> Urgency:
+    """The class of a single run with a queue's priority, lower first: by default before everything else.
+
+    The engine knows five classes: a number beyond each step lets one more of them go first.
+    """
+    return Urgency(1 + sum(priority > step for step in limits.PRIORITY_STEPS))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter.batch import dag, steering
-from cutter.batch.state import BatchState
+from cutter.batch.state import ENDS
 from cutter.evidence import batch_report
 from cutter.evidence.batch_view import batch_view, planned_items
 from cutter.lifecycle.events import lines
@@ -67,11 +67,17 @@ def contents(facts: Json, texts: Sequence[Sequence[str]]) -> Contents:
         for row in rows:
             name, kb_id = row["run_id"] or row["document_id"], row["kb_id"]
             if kb_id in bodies:
-                files[f"{queue}/{name}/{kb_id.rpartition('/')[2]}"] = bodies[kb_id].encode()
+                files[f"{queue}/{name}/{_file_of(name, kb_id)}"] = bodies[kb_id].encode()
             if row["run_id"]:
                 links[f"{queue}/{name}/{RUN}"] = row["run_id"]
-    archived = view["state"] == BatchState.FAILED_PARTIAL
+    archived = view["state"] in ENDS
     return Contents(batch_id=view["batch_id"], archived=archived, files=files, links=links)
+
+
+def _file_of(name: str, kb_id: str) -> str:
+    """The document's file: every one of ours begins with what it is about."""
+    file = kb_id.rpartition("/")[2]
+    return file if file.startswith(name) else f"{name}-{file}"
 
 
 def state_json(view: Json) -> Json:

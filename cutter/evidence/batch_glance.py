@@ -1,6 +1,6 @@
 """Pure: a batch at a glance: one line a document, the totals, how far it is; what `cutter status` shows and watches.
 
-Made from `fn_batch_view` and the number of sealed receipts a run, which one small query answers.
+Made from `fn_batch_seen` and the number of sealed receipts a run, which one small query answers.
 """
 
 from __future__ import annotations
@@ -8,29 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cutter.batch import documents, steering
+from cutter.batch import steering, ways
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.plan import startable
 from cutter.domain import tenants
-from cutter.domain.next_step import Needs, next_step
+from cutter.domain.next_step import Needs
 from cutter.evidence.batch_view import gates_of
-from cutter.gates.catalogue import BY_NAME, GATES
+from cutter.gates.catalogue import GATES
 
 Json = dict[str, Any]
 
-LEG_A, ENACTMENT = (BY_NAME[name].number for name in ("IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"))
-"""A run with so many sealed receipts has written; has made law."""
-
 
 def glance(seen: Json, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequence[Json] = ()) -> Json:
-    """`seen` is `fn_batch_view`'s answer, `sealed` counts receipts by run, `now_utc` is the database's clock.
+    """`seen` is `fn_batch_seen`'s answer, `sealed` counts receipts by run, `now_utc` is the database's clock.
 
     `rooms` are what `fn_tenant_room` says of the batch's tenants; those that hold it up are named.
     """
     batch, items = seen["batch"], steering.items_of(seen)
     summary = steering.summarise(seen, attended=not batch["unattended"])
     all_gates = gates_of(batch["mode"])
-    rows = [_row(one, item, sealed.get(one["run_id"], 0)) for one, item in zip(seen["items"], items, strict=True)]
+    rows = [
+        _row(batch["batch_id"], one, item, sealed.get(one["run_id"], 0))
+        for one, item in zip(seen["items"], items, strict=True)
+    ]
     return {
         "batch_id": batch["batch_id"],
         "mode": batch["mode"],
@@ -50,7 +50,7 @@ def glance(seen: Json, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequen
         "now_utc": now_utc,
         "ended_utc": batch["ended_at"],
         "documents": rows,
-        "next": documents.next_command(batch, summary),
+        "next": ways.next_command(seen, summary),
     }
 
 
@@ -76,16 +76,9 @@ _ORDER = (
 _RANK = {word.value: number for number, word in enumerate(_ORDER)}
 
 
-def _row(one: Json, item: Item, sealed: int) -> Json:
+def _row(batch_id: str, one: Json, item: Item, sealed: int) -> Json:
     shown = (item.outcome or item.stage).value
-    step = (
-        next_step(
-            run_id=one["run_id"], document_id=one["document_id"], state=one["state"], outcome=one["outcome"],
-            latched=bool(one["latched"]), wrote=sealed >= LEG_A, enacted=sealed >= ENACTMENT,
-        )
-        if one["run_id"]
-        else None
-    )  # fmt: skip
+    step = ways.item_step(batch_id, one)
     return {
         "position": one["position"],
         "document_id": one["document_id"],
@@ -97,9 +90,11 @@ def _row(one: Json, item: Item, sealed: int) -> Json:
         "since_utc": one["ended_at"] or one["state_at"],
         "ended_utc": one["ended_at"],
         "queue": one["queue"],
+        "actor": one["actor"],
+        "code": one["queue_code"] or _stop_code(one["reason"]),
         "reason": one["reason"] if item.outcome is not None and not item.good else None,
         "needs": step.needs.value if step else Needs.NOTHING.value,
-        "commands": list(step.commands) if step else [command] if (command := documents.command_of(one)) else [],
+        "commands": list(step.commands) if step else [],
     }
 
 
@@ -110,6 +105,12 @@ def _gate(one: Json, item: Item, sealed: int) -> str:
     if one["run_id"] is None or item.good or item.outcome is Outcome.VOIDED:
         return ""
     return GATES[sealed].phase if sealed < len(GATES) else ""
+
+
+def _stop_code(reason: str | None) -> str | None:
+    """The STOP_ code that a decision about a document begins with, such as STOP_RUN_BUSY."""
+    code = (reason or "").partition(":")[0]
+    return code if code.startswith("STOP_") else None
 
 
 def _done(row: Json, all_gates: int) -> int:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from cutter.batch import documents, steering
+from cutter.batch import steering, ways
 from cutter.batch.item import Item
 from cutter.batch.state import workstream_state
-from cutter.domain.next_step import AWAITING, Needs, next_step
+from cutter.domain.next_step import AWAITING, Needs
 from cutter.evidence.run_view import seconds_between
 from cutter.gates.catalogue import GATES, State
 
@@ -59,7 +59,7 @@ def batch_view(facts: Json) -> Json:
         "halted": batch["halted"],
         "halted_reason": batch["halted_reason"],
         "totals": summary.totals,
-        "next": documents.next_command(batch, summary),
+        "next": ways.next_command(seen, summary),
         "documents": [
             _document(one, shown[one["document_id"]], facts, runs.get(one["document_id"], []), until)
             for one in seen["items"]
@@ -115,7 +115,7 @@ def _last(facts: Json) -> str:
 def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
     receipts = facts["receipts"].get(item["run_id"], {})
     spans = [span for run in runs for span in _spans(run, facts, until)]
-    needs, commands = _step(item, receipts)
+    step = ways.item_step(facts["view"]["batch"]["batch_id"], item)
     names = ("position", "document_id", "tenant", "priority", "critical", "depends_on", "run_id", "state", "queue")
     return {
         **{name: item[name] for name in names},
@@ -124,24 +124,11 @@ def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: 
         "runs": len(runs),
         "gates_passed": len(receipts),
         "since_utc": item["ended_at"] or item["state_at"],
-        "needs": needs,
-        "commands": commands,
+        "needs": step.needs.value if step else Needs.NOTHING.value,
+        "commands": list(step.commands) if step else [],
         "spans": spans,
         "seconds": _sums(spans),
     }
-
-
-def _step(item: Json, receipts: Json) -> tuple[str, list[str]]:
-    """Who must act, and what is typed, in order."""
-    if not item["run_id"]:
-        command = documents.command_of(item)
-        return Needs.NOTHING.value, [command] if command else []
-    step = next_step(
-        run_id=item["run_id"], document_id=item["document_id"], state=item["state"], outcome=item["outcome"],
-        latched=bool(item["latched"]), wrote="IG_cut_leg_a_execute" in receipts,
-        enacted="IG_lifecycle_enact_execute" in receipts,
-    )  # fmt: skip
-    return step.needs.value, list(step.commands)
 
 
 def _spans(run: Json, facts: Json, until: str) -> list[Json]:
@@ -225,11 +212,11 @@ def _queues(facts: Json, seen: Json) -> dict[str, list[Json]]:
     for row in facts["queue"]:
         if row["left_at"] is None:
             item = items[row["document_id"]]
-            receipts = facts["receipts"].get(row["run_id"], {})
+            step = ways.item_step(row["batch_id"], item)
             names = ("document_id", "run_id", "state", "code", "reason", "kb_id")
             queues[row["queue"]].append(
                 {**{name: row[name] for name in names}, "entered_utc": row["entered_at"],
-                 "commands": _step(item, receipts)[1]}
+                 "commands": list(step.commands) if step else []}
             )  # fmt: skip
     return queues
 

@@ -44,14 +44,20 @@ class StopRoute:
     deployment_id: str | None
 
 
-def render(route: StopRoute) -> str:
-    """The report as Markdown, the same text for the same stop."""
-    return "\n".join([*_head(route), *_way_on(route), *_by_hand(route), *_dumps(route.sidecar)])
+def render(route: StopRoute, triage: str = "") -> str:
+    """The report as Markdown, the same text for the same stop.
+
+    `triage`: of a run that its batch has quarantined, the sections with which people decide about it. They take the
+    place of what is typed and of the evidence, so that one document says each once.
+    """
+    if triage:
+        return "\n".join([*_head(route, "STOP quarantine"), triage, *_by_hand(route), *_sidecar(route.sidecar)])
+    return "\n".join([*_head(route, "stop route"), *_way_on(route), *_by_hand(route), *_dumps(route.sidecar)])
 
 
-def _head(route: StopRoute) -> Iterator[str]:
+def _head(route: StopRoute, title: str) -> Iterator[str]:
     run = route.sidecar["run"]
-    yield f"# {run['document_id']} · stop route"
+    yield f"# {run['document_id']} · {title}"
     yield ""
     yield f"run_id: {run['run_id']}  "
     yield f"state: {run['state']}  "
@@ -128,13 +134,21 @@ def _life_seconds(caps: Json, gate: Sovereign) -> int:
 
 
 def _dumps(sidecar: Json) -> Iterator[str]:
-    for title, value in (("Evidence", sidecar["run"]["last_error"]), ("Sidecar", state_json(sidecar))):
-        yield f"## {title}"
-        yield ""
-        yield "```json"
-        yield json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-        yield "```"
-        yield ""
+    yield from _dump("Evidence", sidecar["run"]["last_error"])
+    yield from _sidecar(sidecar)
+
+
+def _sidecar(sidecar: Json) -> Iterator[str]:
+    yield from _dump("Sidecar", state_json(sidecar))
+
+
+def _dump(title: str, value: Any) -> Iterator[str]:
+    yield f"## {title}"
+    yield ""
+    yield "```json"
+    yield json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    yield "```"
+    yield ""
 
 
 def _line(text: str) -> str:

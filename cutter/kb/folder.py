@@ -48,9 +48,9 @@ def snapshot_copy(folder: str, version_digest: str) -> str:
     return f"{folder}/source-snapshot-{version_digest[:16]}.md"
 
 
-def stop_report(folder: str, day: date, *, number: int) -> str:
-    """KB id of the n-th stop-route report of a run (SG_3)."""
-    return _document(folder, "SG3-stop-route-report", day, number=number)
+def stop_report(folder: str, day: date, *, number: int, quarantined: bool = False) -> str:
+    """KB id of the n-th stop-route report of a run (SG_3); of one that its batch quarantines, its STOP document."""
+    return _document(folder, "STOP-quarantine" if quarantined else "SG3-stop-route-report", day, number=number)
 
 
 def run_documents(folder: str, gates: Sequence[Gate], day: date) -> tuple[str, ...]:

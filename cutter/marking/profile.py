@@ -100,6 +100,13 @@ class Profile:
     empty: Empty
     status: StatusRules | None
 
+    @property
+    def scope(self) -> str | None:
+        """The scope in which a text is cut unless another is given; None where the profile knows no status."""
+        if self.status is None:
+            return None
+        return "enacted_only" if self.status.enacted_only else "all"
+
     def level_names(self) -> tuple[str, ...]:
         """Names of the levels, outermost first."""
         return tuple(level.name for level in self.levels)

@@ -1,4 +1,4 @@
-"""IO: a batch's folder, `<batches>/<batch_id>` or, once it has failed, `<batches>/archive/<batch_id>`.
+"""IO: a batch's folder, `<batches>/<batch_id>` while it works and `<batches>/archive/<batch_id>` once it has ended.
 
 A projection that one call writes anew from the database (`cutter.evidence.batch_folder` says what stands in it). Runs
 are relative links to the run folders: a copy of thirty folders would grow old, and a link can be followed by every
@@ -7,10 +7,13 @@ program. What people put beside our files stays, also when the folder moves.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from cutter import limits
 from cutter.batch import registry
@@ -50,6 +53,45 @@ def folder_of(batches: Path, batch_id: str, *, archived: bool) -> Path:
     return batches / ARCHIVE / batch_id if archived else batches / batch_id
 
 
+def find(batches: Path, batch_id: str) -> Path:
+    """The folder where it is now; where it would be made when there is none."""
+    archived = folder_of(batches, batch_id, archived=True)
+    here = folder_of(batches, batch_id, archived=False)
+    return archived if archived.is_dir() and not here.is_dir() else here
+
+
+def is_behind(folder: Path, seen: Json, *, news: bool = False, pace: bool = True) -> bool:
+    """True when the folder shows another batch state, run or queue than the view, and may be written again.
+
+    Between two writes there is a pause that grows with the batch and is shorter for `news`; none without `pace`.
+    """
+    path = folder / projection.STATE
+    pause = limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS * len(seen["items"])
+    try:
+        # A clock that was set back makes the age negative: then it is written.
+        age = datetime.now(UTC).timestamp() - path.stat().st_mtime
+        if pace and 0 <= age < (pause / limits.BATCH_FOLDER_NEWS if news else pause):
+            return False
+        shown = json.loads(path.read_bytes())
+        return _moments(shown["state"], shown["halted"], shown["items"]) != _moments(
+            seen["batch"]["state"], seen["batch"]["halted"], seen["items"]
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+
+
+def _moments(state: str, halted: str | None, items: Sequence[Json]) -> tuple[Any, ...]:
+    return state, halted, tuple((one["document_id"], one["run_id"], one["state"], one["queue"]) for one in items)
+
+
+def keep_beside(folder: Path, name: str, data: bytes) -> None:
+    """A document that belongs beside the queue, such as `SG1-pre-batched-approvals/X.md`; one that is there stays."""
+    path = folder / name
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace(path, data)
+
+
 def write(
     batches: Path,
     runs: Path,
@@ -86,8 +128,9 @@ def read_queue(path: Path) -> bytes:
 def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
     """queue.yaml in the batch's folder (seed 001 §8)."""
     with writable(batches):
-        (batches / batch_id).mkdir(parents=True, exist_ok=True)
-        replace(batches / batch_id / QUEUE, data)
+        folder = find(batches, batch_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        replace(folder / QUEUE, data)
 
 
 def queue_of(body: bytes | None, sha256: str) -> bytes | None:

@@ -487,6 +487,30 @@ BATCHES = (
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
     ),
     *_of(
+        "cutter/batch/steering.py", "unit/batch/test_ways.py",
+        ("a halt because of what a halt has stopped", "if stopped_by_the_batch(one))}", "if False)}",
+         "::test_what_the_batch_itself_has_stopped_does_not_halt_it_again"),
+    ),
+    *_of(
+        "cutter/batch/ways.py", "unit/batch/test_ways.py",
+        ("a resume that is undone at once", "    if cause is not None:", "    if False:",
+         "::test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed"),
+        ("drafts under a second cut", '    if item["wrote"]:', "    if False:",
+         "::test_drafts_are_withdrawn_before_a_document_is_cut_again"),
+    ),
+    *_of(
+        "cutter/batch/resumption.py", "unit/batch/test_ways.py",
+        ("a busy document, asked again and again", ' and not one["open_run"]', "",
+         "::test_what_another_run_holds_up_is_not_asked_again_before_that_run_has_ended"),
+    ),
+    *_of(
+        "cutter/batch/admission.py", "unit/batch/test_queue_admission.py",
+        ("a text that is cut in another scope", "facts is None or facts.scope in (None, wanted)", "True",
+         "::test_a_document_that_would_be_cut_in_another_scope_is_refused_with_both_ways_out"),
+        ("a request to nobody", "item.actor is not None and item.actor not in approvers", "False",
+         "::test_an_actor_whom_the_policy_does_not_know_is_refused_and_without_a_policy_nobody_is"),
+    ),
+    *_of(
         "starter/batch_resume.py", "workflow/test_batch_resumed_late.py",
         ("a set that nobody follows", "if (over or nothing_moves) and", "if nothing_moves and",
          "::test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed_to_its_end"),

@@ -6,12 +6,18 @@ import asyncio
 import json
 import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uuid_utils
 from structlog.testing import capture_logs
 
+from activities.batch_begin import begin_batch
 from activities.batch_folder import follow_batch, project_batch
+from cutter import limits
+from cutter.approvals import schema
 from cutter.batch import documents
 from cutter.batch.registry import Options
 from cutter.errors import Refused
@@ -19,6 +25,7 @@ from cutter.evidence import batch_folder as projection
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.lifecycle.validation import Finding, Validation
+from cutter.messages import BatchInput
 from cutter.storage import batch_folder
 from cutter.storage.transitions_file import check
 from starter.rebuild import rebuild_batch
@@ -26,6 +33,7 @@ from starter.reconcile import reading_deps
 from tests.support import batch as support
 from tests.support.batch import Batch
 from tests.support.stack import Stack
+from tests.support.temporal import until
 
 NO_HEADING = b"nothing that could be cut\n"
 
@@ -63,7 +71,8 @@ async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: St
     async with stack.workers():
         batch = await support.start(stack, 2)
         await batch.through()
-    folder = stack.settings.batches / batch.batch_id
+    assert not (stack.settings.batches / batch.batch_id).exists()
+    folder = stack.settings.batches / "archive" / batch.batch_id
     found = read(folder)
     runs = [one["run_id"] for one in (await batch.view())["items"]]
     assert set(found) == {*projection.FILES, *(f"runs/{run_id}" for run_id in runs)}
@@ -106,6 +115,93 @@ async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for
         await asyncio.to_thread(rebuild_batch, deps, batch.batch_id)
     assert read(folder) == found
     assert (rebuilt["folder"], rebuilt["conflicts"]) == (str(folder), [])
+
+
+async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_back(stack: Stack) -> None:
+    """Seed 001 §8: the folder is there while people are asked, and moves as the batch does."""
+    here = stack.settings.batches
+    items = support.small_laws(stack, 1)
+    stack.register("ICX-BAD", NO_HEADING)
+    async with stack.workers():
+        batch = await support.start(stack, [*items, {"document_id": "ICX-BAD", "depends_on": []}])
+        seen = await batch.until_state("batch_awaiting_cut_authz_set")
+        await until(lambda: asyncio.to_thread(shows, here / batch.batch_id, seen), what="the folder shows the pause")
+        found = read(here / batch.batch_id)
+        assert {"state.json", "transitions.jsonl", "dag.mmd", "plan.json", "report.html"} <= set(found)
+        assert {f"runs/{one['run_id']}" for one in seen["items"]} <= set(found)
+        await batch.hand_over(await batch.sign(support.CUT))
+        await batch.until_state("batch_awaiting_lifecycle_authz_set")
+        await batch.hand_over(await batch.sign(support.LIFECYCLE))
+        await batch.handle.result()
+        assert batch_folder.find(here, batch.batch_id) == here / "archive" / batch.batch_id
+        stack.register("ICX-BAD", support.law(7))
+        bad = (await batch.view())["items"][1]
+        await batch.hand_over_late(await batch.order(schema.INCLUDE_FAILED, bad["run_id"], "ICX-BAD"))
+        seen = await batch.until_state("batch_awaiting_cut_authz_set")
+        await until(lambda: asyncio.to_thread(shows, here / batch.batch_id, seen), what="the folder is back")
+    assert not (here / "archive" / batch.batch_id).exists()
+
+
+def shows(folder: Path, seen: dict[str, Any]) -> bool:
+    return folder.is_dir() and not batch_folder.is_behind(folder, seen, pace=False)
+
+
+def test_the_folder_of_a_batch_at_work_is_written_after_a_pause_and_for_news_after_a_shorter_one(
+    tmp_path: Path,
+) -> None:
+    item = {"document_id": "ICX-1", "run_id": "r", "state": "marked", "queue": None}
+    seen = {"batch": {"state": "batch_planning", "halted": None}, "items": [item]}
+    state, pause = tmp_path / "state.json", limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS
+    assert batch_folder.is_behind(tmp_path, seen), "there is none yet"
+    state.write_text(json.dumps({**seen["batch"], "items": [item]}))
+    moved = {**seen, "items": [{**item, "state": "cutplan_ok"}]}
+    many = {**moved, "items": moved["items"] * 100}
+
+    def behind_after(seconds: float, view: dict[str, Any], *, news: bool) -> bool:
+        then = datetime.now(UTC).timestamp() - seconds
+        os.utime(state, (then, then))
+        return batch_folder.is_behind(tmp_path, view, news=news)
+
+    assert not behind_after(1e6, seen, news=True), "it shows this already"
+    assert not behind_after(0, moved, news=True)
+    assert behind_after(pause / limits.BATCH_FOLDER_NEWS + 1, moved, news=True)
+    assert not behind_after(pause / limits.BATCH_FOLDER_NEWS, moved, news=False)
+    assert behind_after(pause + 1, moved, news=False)
+    assert not behind_after(pause + 1, many, news=False), "many documents wait longer"
+    assert behind_after(-60, moved, news=False), "a clock was set back"
+
+
+async def test_what_was_signed_before_stands_beside_the_queue(stack: Stack) -> None:
+    """Seed 001 §8, and §7: what lies in the batch's own folder counts as signed before."""
+    batch_id = await asyncio.to_thread(support.register, stack, support.small_laws(stack, 1))
+    name = documents.pre_batched(batch_id, support.CUT, "ICX-B-1")
+    kb = Store(stack.settings.kb)
+    put(kb, name, b"statement")
+    put(kb, f"{name}.asc", b"signature")
+    put(kb, documents.pre_batched(batch_id, support.LIFECYCLE, "ICX-B-1"), b"unsigned")
+    with reading_deps(stack.settings) as deps:
+        folder, _ = project_batch(deps, batch_id)
+    approvals = folder / "SG1-pre-batched-approvals"
+    assert {one.name: one.read_bytes() for one in approvals.iterdir()} == {
+        "ICX-B-1.md": b"statement", "ICX-B-1.md.asc": b"signature",
+    }  # fmt: skip
+    assert not (folder / "SG2-pre-batched-approvals").exists()
+
+
+async def test_a_batch_that_temporal_starts_takes_the_approvals_that_lie_beside_its_queue(stack: Stack) -> None:
+    """Seed 001 §7: queue and approvals are in the batch's own folder, and nobody has typed a command."""
+    batch_id = str(uuid_utils.uuid7())
+    folder = stack.settings.batches / batch_id
+    approvals = folder / "SG2-pre-batched-approvals"
+    approvals.mkdir(parents=True)
+    (folder / "queue.yaml").write_bytes(support.queue_yaml(support.small_laws(stack, 1), batch_id))
+    for name in ("ICX-B-1.md", "ICX-B-1.md.asc", "unsigned.md"):
+        (approvals / name).write_bytes(name.encode())
+    with reading_deps(stack.settings) as deps:
+        await asyncio.to_thread(begin_batch, deps, BatchInput(batch_id=batch_id, starter="olga"))
+    kb, name = Store(stack.settings.kb), documents.pre_batched(batch_id, support.LIFECYCLE, "ICX-B-1")
+    assert (kb.get(name), kb.get(f"{name}.asc")) == (b"ICX-B-1.md", b"ICX-B-1.md.asc")
+    assert not kb.exists(name.replace("ICX-B-1", "unsigned")), "without a signature it approves nothing"
 
 
 async def test_a_queue_comes_back_from_the_knowledge_base_only_when_it_is_the_registered_one(stack: Stack) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
+from activities import batch_steer
 from cutter import limits
 from cutter.approvals import schema
+from cutter.batch import documents
 from cutter.batch.registry import Options
 from starter import batches, signing
 from tests.support import batch as support
@@ -36,7 +42,24 @@ async def outcomes(batch: Batch) -> dict[str, str]:
     return batch.outcomes(await batch.view())
 
 
-async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_held_back(stack: Stack) -> None:
+def poison_in(folder: Path) -> str:
+    """The poisoned text as a file of one's own."""
+    path = folder / "poison.md"
+    path.write_bytes(POISON)
+    return str(path)
+
+
+def _typed(entry: str, section: str, **words: str) -> subprocess.CompletedProcess[str]:
+    """What a section says to type, typed: its words in capitals are the person's to replace."""
+    command = entry.partition(f"## {section}\n\n```\n")[2].partition("\n")[0]
+    program, *rest = [words.get(word, word) for word in shlex.split(command)]
+    assert program == "cutter"
+    return subprocess.run([sys.executable, "-m", "starter.cli", *rest], capture_output=True, text=True, check=False)
+
+
+async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_held_back(
+    stack: Stack, tmp_path: Path
+) -> None:
     async with stack.workers():
         batch = await support.start(stack, three(stack), Options(policy="quarantine"))
         result = await batch.through()
@@ -45,15 +68,55 @@ async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_hel
         seen = {one["document_id"]: one for one in (await batch.view())["items"]}
         assert seen["ICX-P-1"]["queue"] == "quarantine_queue"
         assert seen["ICX-P-2"]["reason"] == "it depends on ICX-P-1, which is no law"
-        entry = support.kb_text(stack, seen["ICX-P-1"]["queue_kb_id"])
-        for field in (
+        poisoned = seen["ICX-P-1"]
+        entry = support.kb_text(stack, poisoned["queue_kb_id"])
+        for text in (
             "run_id: ictr-", "document_id: ICX-P-1", "state_at_failure: failed_mark", "failed_gate: IG_mark",
-            "## invariant_diff", "## drift_evidence", "## sidecar_snapshot_truncated", "## reproduction_command",
-            "recommended_disposition: amend",
+            "## drift_evidence", "## sidecar_snapshot_truncated", "recommended_disposition: amend",
+            "## invariant_diff\n\n```diff\n--- expected\n+++ observed\n@@ text_can_be_marked @@\n-",
+            f"## remedy\n\nFirst: correct the text, or choose another profile or options for it. Then:\n\n```\n"
+            f"cutter source add FILE --document-id ICX-P-1 --profile PROFILE\n"
+            f"cutter approve --batch {batch.batch_id} --decision include_failed --only ICX-P-1 --reason TEXT\n```",
         ):  # fmt: skip
-            assert field in entry, field
-        rows = stack.database.value("select count(*) from cutter_governance.outbox where kind = 'queue_entry'")
-        assert rows == 1, "each quarantined document costs the knowledge base one document"
+            assert text in entry, (text, entry)
+        reproduced = _typed(entry, "reproduction_command", FILE=poison_in(tmp_path))
+        assert (reproduced.returncode, "refused" in reproduced.stderr) == (4, True), reproduced
+        about = "select count(*) from cutter_governance.outbox where body like '# ICX-P-1 · %failed_mark%'"
+        assert "/STOP-quarantine-" in poisoned["queue_kb_id"]
+        assert stack.database.value(about) == 1, "each quarantined document costs the knowledge base one document"
+
+
+async def test_quarantine_writes_of_itself_about_a_document_whose_run_does_not(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its workflow may be gone before its last word; the batch's report waits no longer than for any other answer."""
+    monkeypatch.setattr(limits, "STEER_UNHEARD_SECONDS", 2)
+    monkeypatch.setattr(limits, "STEER_POLL_SECONDS", 1)
+    monkeypatch.setattr(batch_steer, "_stop_document", lambda *_: None)
+    async with stack.workers():
+        batch = await support.start(stack, three(stack)[:1], Options(policy="quarantine"))
+        await batch.handle.result()
+        (poisoned,) = (await batch.view())["items"]
+        assert poisoned["queue_kb_id"].startswith(f"{documents.folder(batch.batch_id)}/quarantine_queue/")
+
+
+async def test_under_quarantine_only_the_documents_that_wait_for_a_sovereign_wait(stack: Stack) -> None:
+    """Seed 001 §6 on_sovereign_stop: the batch awaits the gate, the failed one is aside, the signed ones go on."""
+    stack.register("ICX-P-4", support.law(4))
+    items = [one for one in three(stack) if "depends_on" not in one] + [{"document_id": "ICX-P-4"}]
+    async with stack.workers():
+        batch = await support.start(stack, items, Options(policy="quarantine"))
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-P-4"]))
+        await batch.until_stage("ICX-P-3", "at_sg2")
+        await batch.hand_over(await batch.sign(LIFECYCLE))
+        await batch.until_stage("ICX-P-3", "enacted")
+        seen = await batch.until_state("batch_awaiting_cut_authz_set")
+        assert batch.outcomes(seen) == {"ICX-P-1": "failed", "ICX-P-3": "enacted", "ICX-P-4": "at_sg1"}
+        assert [one["queue"] for one in seen["items"]] == ["quarantine_queue", None, None]
+        assert (await batch.summary()).partial
+        await batch.hand_over(await batch.sign(CUT))
+        assert (await batch.through_lifecycle()).totals["enacted"] == 2
 
 
 async def test_strict_stops_all_others_and_starts_nothing_more(stack: Stack) -> None:

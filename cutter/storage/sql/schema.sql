@@ -110,8 +110,10 @@ CASE
 END) STORED NOT NULL,
     trigger_ref text GENERATED ALWAYS AS (COALESCE(first_execution_id, run_id)) STORED NOT NULL,
     workflow_version_id text,
+    priority integer DEFAULT 100 NOT NULL,
     CONSTRAINT run_id_form CHECK ((run_id ~ '^ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f-]{36}$'::text)),
-    CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text])))
+    CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text]))),
+    CONSTRAINT run_priority_check CHECK (((priority >= 0) AND (priority <= 9999)))
 );
 
 CREATE FUNCTION cutter_governance.fn_approvals_consume(p_run cutter_governance.run, p_sovereign text, p_approvals jsonb, p_policy jsonb DEFAULT NULL::jsonb) RETURNS text
@@ -511,10 +513,12 @@ declare
     v_id text := p_batch ->> 'batch_id';
 begin
     insert into cutter_governance.batch (
-        batch_id, queue_sha256, mode, policy, unattended, lanes, hard_cap_seconds, caps, created_by, starter)
+        batch_id, queue_sha256, mode, policy, unattended, lanes, hard_cap_seconds, caps, created_by, starter,
+        default_scope, default_actor)
     values (v_id, p_batch ->> 'queue_sha256', p_batch ->> 'mode', p_batch ->> 'policy',
         (p_batch ->> 'unattended')::boolean, (p_batch ->> 'lanes')::integer, (p_batch ->> 'hard_cap_seconds')::double precision,
-        p_batch -> 'caps', left(p_batch ->> 'created_by', 100), left(p_batch ->> 'starter', 100))
+        p_batch -> 'caps', left(p_batch ->> 'created_by', 100), left(p_batch ->> 'starter', 100),
+        p_batch ->> 'default_scope', p_batch ->> 'default_actor')
     on conflict do nothing;
     if not found then
         select * into existing from cutter_governance.batch where batch_id = v_id;
@@ -524,12 +528,13 @@ begin
     end if;
     insert into cutter_governance.batch_item (
         batch_id, document_id, position, priority, depends_on, critical, tenant, source_uri, marking_profile, decided, reason,
-        kept_out)
+        kept_out, scope, actor)
     select v_id, document_id, position, priority, coalesce(depends_on, '{}'), coalesce(critical, false),
-        coalesce(tenant, 'default'), source_uri, marking_profile, decided, reason, coalesce(decided = 'blocked', false)
+        coalesce(tenant, 'default'), source_uri, marking_profile, decided, reason, coalesce(decided = 'blocked', false),
+        scope, actor
     from jsonb_to_recordset(p_items) as item (
         document_id text, position integer, priority integer, depends_on text[], critical boolean, tenant text,
-        source_uri text, marking_profile text, decided text, reason text);
+        source_uri text, marking_profile text, decided text, reason text, scope text, actor text);
     update cutter_governance.batch set weights = (
         select coalesce(jsonb_object_agg(tenant, cutter_governance.fn_tenant_caps(tenant, 'batch') -> 'weight'), '{}')
         from (select distinct tenant from cutter_governance.batch_item where batch_id = v_id) as its)
@@ -539,6 +544,36 @@ begin
     perform cutter_governance.fn_audit_anchor(v_id, 'batch_registered');
     return jsonb_build_object('status', 'registered');
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_seen(p_batch_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select v.view || jsonb_build_object('items', (
+        select coalesce(jsonb_agg(one || jsonb_build_object(
+            'scope', i.scope, 'actor', coalesce(i.actor, v.view -> 'batch' ->> 'default_actor'),
+            'wrote', exists (
+                select from cutter_governance.gate_receipt g
+                where g.run_id = one ->> 'run_id' and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null),
+            'stopped_by', (
+                select l.set_by from cutter_governance.stop_latch l where l.run_id = one ->> 'run_id' and l.stopped),
+            'corrected', one ->> 'state' like 'failed\_%' and exists (
+                select from public.source_document d
+                join public.source_version s on s.source_document_ref = d.source_document_ref
+                where d.doc_code = i.document_id and s.registered_at > (one ->> 'created_at')::timestamptz),
+            'open_run', case when one ->> 'decided' = 'busy' then (
+                select r.run_id from cutter_governance.run r
+                where r.document_id = i.document_id and r.ended_at is null order by r.created_at desc limit 1) end,
+            'failed_run', case when (one ->> 'kept_out')::boolean then (
+                select jsonb_build_object('run_id', r.run_id, 'batch_id', r.batch_id) from cutter_governance.run r
+                where r.document_id = i.document_id and r.mode = 'live' and r.state like 'failed\_%'
+                order by r.created_at desc limit 1) end)
+            order by i.position), '[]')
+        from jsonb_array_elements(v.view -> 'items') as one
+        join cutter_governance.batch_item i on i.batch_id = p_batch_id and i.document_id = one ->> 'document_id'))
+    from (select cutter_governance.fn_batch_view(p_batch_id) as view) v
+    where v.view is not null
 $$;
 
 CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
@@ -1325,8 +1360,12 @@ CREATE TABLE cutter_governance.batch_item (
     decided text,
     reason text,
     kept_out boolean DEFAULT false NOT NULL,
+    scope text,
+    actor text,
+    CONSTRAINT batch_item_actor_check CHECK ((actor ~ '^[A-Za-z0-9._@-]{1,64}$'::text)),
     CONSTRAINT batch_item_decided_check CHECK ((decided = ANY (ARRAY['busy'::text, 'skipped'::text, 'blocked'::text, 'voided'::text]))),
-    CONSTRAINT batch_item_position_check CHECK (("position" > 0))
+    CONSTRAINT batch_item_position_check CHECK (("position" > 0)),
+    CONSTRAINT batch_item_scope_check CHECK ((scope = ANY (ARRAY['all'::text, 'enacted_only'::text])))
 );
 
 CREATE FUNCTION cutter_governance.fn_item_kept_out(p_item cutter_governance.batch_item) RETURNS boolean
@@ -1550,8 +1589,10 @@ begin
             select run_id from cutter_governance.run where batch_id = p_batch_id and document_id = p_document_id
             order by created_at desc, run_id desc limit 1),
         p_queue, p_state, left(p_code, 100), left(p_reason, 500), p_kb_id);
-    insert into cutter_governance.outbox (batch_id, kind, subject, kb_id, body)
-    values (p_batch_id, 'queue_entry', p_document_id, p_kb_id, p_body);
+    if p_body is not null then
+        insert into cutter_governance.outbox (batch_id, kind, subject, kb_id, body)
+        values (p_batch_id, 'queue_entry', p_document_id, p_kb_id, p_body);
+    end if;
     perform cutter_governance.fn_audit_append(p_batch_id, p_batch_id, 'queue_entered', jsonb_build_object(
         'document_id', p_document_id, 'queue', p_queue, 'state', p_state, 'code', left(p_code, 100), 'kb_id', p_kb_id));
     return true;
@@ -2269,6 +2310,19 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_run_of_document(p_document_id text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(case when n.ended_at is not null and n.state not like 'failed\_%' then (
+        select r.run_id from cutter_governance.run r
+        join cutter_governance.gate_receipt g on g.run_id = r.run_id
+        where r.document_id = p_document_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null
+        order by g.sealed_at desc limit 1) end, n.run_id)
+    from cutter_governance.run n where n.document_id = p_document_id
+    order by n.ended_at is null desc, n.created_at desc, n.run_id desc limit 1
+$$;
+
 CREATE FUNCTION cutter_governance.fn_run_orders(p_run_id text) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2331,6 +2385,14 @@ begin
     end loop;
     return pins;
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_prioritise(p_run_id text, p_priority integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update cutter_governance.run set priority = p_priority
+    where run_id = p_run_id and state = 'pending' and ended_at is null and batch_id is null
 $$;
 
 CREATE FUNCTION cutter_governance.fn_run_register(p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb DEFAULT '{}'::jsonb, p_first_execution_id text DEFAULT NULL::text, p_batch_id text DEFAULT NULL::text, p_amends text DEFAULT NULL::text) RETURNS jsonb
@@ -2647,6 +2709,17 @@ CREATE FUNCTION cutter_governance.fn_stop_is_signed(p_state text) RETURNS boolea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     RETURN ((p_state ~~ 'stopped\_%'::text) AND (p_state !~~ 'stopped\_unavailable\_%'::text) AND (p_state !~~ 'stopped\_soft\_cap\_%'::text) AND (p_state <> ALL (ARRAY['stopped_expired'::text, 'stopped_signal_flood'::text, 'stopped_terminated'::text])));
+
+CREATE FUNCTION cutter_governance.fn_stop_route_notify() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform pg_notify('cutter_batch', r.batch_id) from cutter_governance.run r
+    where r.run_id = new.run_id and r.batch_id is not null;
+    return null;
+end
+$$;
 
 CREATE FUNCTION cutter_governance.fn_stop_route_record(p_run_id text, p_kb_id text, p_body text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -3626,12 +3699,16 @@ CREATE TABLE cutter_governance.batch (
     began_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     again_at timestamp with time zone,
     ended_at timestamp with time zone,
+    default_scope text,
+    default_actor text,
     CONSTRAINT batch_batch_id_check CHECK ((batch_id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(-dryrun)?$'::text)),
     CONSTRAINT batch_check CHECK ((mode =
 CASE
     WHEN (batch_id ~~ '%-dryrun'::text) THEN 'dryrun'::text
     ELSE 'live'::text
 END)),
+    CONSTRAINT batch_default_actor_check CHECK ((default_actor ~ '^[A-Za-z0-9._@-]{1,64}$'::text)),
+    CONSTRAINT batch_default_scope_check CHECK ((default_scope = ANY (ARRAY['all'::text, 'enacted_only'::text]))),
     CONSTRAINT batch_halted_check CHECK ((halted = ANY (ARRAY['failure'::text, 'critical'::text, 'stop'::text, 'cancel'::text, 'hard_cap'::text]))),
     CONSTRAINT batch_hard_cap_seconds_check CHECK ((hard_cap_seconds > (0)::double precision)),
     CONSTRAINT batch_lanes_check CHECK (((lanes >= 1) AND (lanes <= 64))),
@@ -4390,6 +4467,10 @@ CREATE UNIQUE INDEX dot_pair_signature_executor_once ON cutter_governance.dot_pa
 
 CREATE UNIQUE INDEX dot_pair_signature_verifier_once ON cutter_governance.dot_pair_signature USING btree (cross_reference_verify_result_id) WHERE (cross_reference_verify_result_id IS NOT NULL);
 
+CREATE INDEX outbox_of_batch ON cutter_governance.outbox USING btree (batch_id, kind, id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX outbox_of_run ON cutter_governance.outbox USING btree (run_id, kind, id) WHERE (run_id IS NOT NULL);
+
 CREATE INDEX outbox_waiting ON cutter_governance.outbox USING btree (run_id) WHERE (done_at IS NULL);
 
 CREATE INDEX outbox_waiting_of_batch ON cutter_governance.outbox USING btree (batch_id) WHERE ((done_at IS NULL) AND (batch_id IS NOT NULL));
@@ -4633,6 +4714,8 @@ ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_b
 CREATE TRIGGER trg_schema_baseline_no_truncate BEFORE TRUNCATE ON cutter_governance.schema_baseline FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_baseline_no_truncate;
+
+CREATE TRIGGER trg_stop_route_notify AFTER INSERT ON cutter_governance.outbox FOR EACH ROW WHEN ((new.kind = 'stop_route'::text)) EXECUTE FUNCTION cutter_governance.fn_stop_route_notify();
 
 CREATE TRIGGER trg_unsigned_decision_append_only BEFORE DELETE OR UPDATE ON cutter_governance.unsigned_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 import uuid_utils
 
-from starter import signing
+from cutter.batch import documents
+from starter import signing, source
 from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter, Told
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch, Json
 from tests.support.stack import Stack
+from tests.support.temporal import until
 
 POISON = b"A text that has no heading at all.\n"
 ENACTED = "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
@@ -121,7 +123,8 @@ async def test_strict_stops_the_rest_and_a_signature_takes_the_failed_one_in_aga
         (needed,) = asked.json["needs_signature"]
         command = f"cutter approve --batch {batch_id} --decision include_failed --only ICX-P-1 --reason TEXT"
         assert (asked.code, needed["sign"], asked.json["note"]) == (
-            3, command, "it is finished: nothing was started, and nothing was written",
+            3, command,
+            "nothing was started, and nothing was written: a document needs a person first, by the command below",
         )  # fmt: skip
 
         approve = ("approve", "--batch", batch_id, "--decision", "include_failed", "--only", "ICX-P-1")
@@ -135,6 +138,57 @@ async def test_strict_stops_the_rest_and_a_signature_takes_the_failed_one_in_aga
         assert set(batch.outcomes(await batch.view()).values()) == {"at_sg1"}, "what it had held back begins too"
         assert (await cutter(*queue, "--resume", "--include-failed", "--json")).code == 0
     await _says_that_it_is_a_second_workstream(stack, cutter, batch_id)
+
+
+async def test_each_next_command_of_a_strict_batch_moves_it_until_all_of_it_is_law(
+    stack: Stack, cutter: Cutter, tmp_path: Path
+) -> None:
+    """Seed 001 §6: what is printed is typed as it stands, its words in capitals replaced, and never leads to itself.
+
+    The first document waits for people when the second one fails, so the batch stops it, and never begins the third.
+    """
+    for number, text in enumerate((support.law(1), POISON, support.law(3)), start=1):
+        stack.register(f"ICX-P-{number}", text)
+    path, batch_id = queue_file(stack, [{"document_id": f"ICX-P-{number}"} for number in (1, 2, 3)])
+    good = tmp_path / "good.md"
+    good.write_bytes(support.law(2))
+    words = {"FILE": str(good), "PROFILE": "generic-markdown", "TEXT": "corrected"}
+    typed: list[str] = []
+    async with stack.workers():
+        queue = ("orchestrate", "batch", "--queue", str(path), "--stop-on-first-failure", "--max-concurrent", "1")
+        assert (await cutter(*queue, "--wait", "--json")).code == 1
+        told = (await cutter("status", batch_id, "--json")).json
+        while not told["next"].startswith("cutter report"):
+            command = told["next"].partition("    # then")[0]
+            rest = [words.get(word, word) for word in command.split()[1:]]
+            done = await (cutter.signed(*rest) if rest[0] == "approve" else cutter(*rest))
+            assert done.code in (0, 3), (command, done)
+            typed.append(" ".join(command.split()[1:3]) + (" resume" if "--decision resume" in command else ""))
+            assert len(typed) < 20, typed
+            told = await _at_rest(cutter, batch_id, told)
+    assert (told["state"], told["totals"]) == ("batch_closeout", {"enacted": 3, "settled": 3}), typed
+    assert typed[:2] == ["source add", "approve --batch"]
+    assert [one for one in typed if one.endswith(" resume")], "what the batch had stopped goes on by a signature"
+
+
+def _standing(seen: Json) -> tuple[str, ...]:
+    """The batch's next command and where each of its documents stands."""
+    return (seen["next"], seen["state"], *(f"{one['run_id']} {one['state']}" for one in seen["documents"]))
+
+
+async def _at_rest(cutter: Cutter, batch_id: str, before: Json) -> Json:
+    """Wait until a command has changed what is shown, and nothing moves without a person; what is shown then."""
+    seen = before
+
+    async def rests() -> bool:
+        nonlocal seen
+        seen = (await cutter("status", batch_id, "--json")).json
+        ended = seen["state"] in ("batch_closeout", "batch_failed_partial")
+        moving = {"planning", "writing", "enacting", *([] if ended else ["pending"])}
+        return _standing(seen) != _standing(before) and moving.isdisjoint(one["shown"] for one in seen["documents"])
+
+    await until(rests, seconds=60, what=f"{before['next']} changes something")
+    return seen
 
 
 async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, batch_id: str) -> None:
@@ -229,6 +283,64 @@ async def test_the_night_is_rehearsed_and_signed_before(stack: Stack, cutter: Cu
         night = await cutter(*queue, "--max-concurrent", "2", "--quarantine", "--overnight", "--wait", "--json")
         assert (night.code, night.json["state"]) == (0, "batch_closeout")
     assert stack.database.value(ENACTED) == 3
+
+
+async def test_the_seed_s_own_cron_command_is_a_night(stack: Stack, cutter: Cutter) -> None:
+    """Seed 001 §7: a queue named overnight.yaml; whatever starts it says what it is."""
+    path, batch_id = queue_file(stack, support.small_laws(stack, 1))
+    named = path.rename(path.with_name("overnight.yaml"))
+    queue = ("orchestrate", "batch", "--queue", str(named), "--max-concurrent", "2", "--quarantine")
+    asked = "select unattended, hard_cap_seconds, policy, lanes from cutter_governance.batch where batch_id = %s"
+    by_day = (await cutter(*queue, "--no-overnight", "--check", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
+    assert (by_day["unattended"], by_day["runs"].startswith("attended: 2 lanes")) == (False, True)
+    strict = await cutter("orchestrate", "batch", "--queue", str(named), "--stop-on-first-failure")
+    assert (strict.code, "--no-overnight" in strict.err) == (2, True)
+    async with stack.workers():
+        night = await cutter(*queue, "--json")
+        assert (night.code, night.json["unattended"]) == (0, True)
+        assert "by the queue's name; --no-overnight runs it by day" in night.json["runs"]
+        await batch_of(stack, batch_id).handle.result()
+        with stack.database.connect("cutter_operator") as connection:
+            assert connection.execute(asked, (batch_id,)).fetchone() == (True, 21_600, "quarantine", 2)
+        (one,) = (await batch_of(stack, batch_id).view())["items"]
+        assert one["queue"] == "human_review_queue"
+        again = await cutter(*queue)
+        assert (again.code, "--nightly" in again.err) == (4, True)
+
+
+async def test_a_queue_s_scope_and_actor_take_effect(stack: Stack, cutter: Cutter) -> None:
+    """Seed 001 §2."""
+    text = support.law(1)
+    for scope in ("all", "enacted_only"):
+        source.register(stack.settings, text, document_id=f"ICX-{scope[:3].upper()}", docprefix=None,
+                        profile="incomex-constitution", options={"scope": scope})  # fmt: skip
+    path, _ = queue_file(stack, [{"document_id": "ICX-ALL"}])
+    refused = await cutter("orchestrate", "batch", "--queue", str(path), "--check")
+    assert refused.code == 2
+    command = "cutter source add FILE --document-id ICX-ALL --profile incomex-constitution --scope enacted_only"
+    assert command in refused.err
+    path, _ = queue_file(stack, [{"document_id": "ICX-ALL", "scope": "all"}, {"document_id": "ICX-ENA"}])
+    assert (await cutter("orchestrate", "batch", "--queue", str(path), "--check")).code == 0
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"items:", b"default_actor: nobody\nitems:"))
+    stranger = await cutter("orchestrate", "batch", "--queue", str(path), "--check")
+    assert (stranger.code, "nobody is no approver of the policy, which knows" in stranger.err) == (2, True)
+
+
+async def test_the_actor_of_a_queue_is_who_is_asked_and_who_signs_unless_another_is_named(
+    stack: Stack, cutter: Cutter
+) -> None:
+    path, batch_id = queue_file(stack, support.small_laws(stack, 1))
+    path.write_bytes(path.read_bytes().replace(b"items:", b"default_actor: alice\nitems:"))
+    async with stack.workers():
+        assert (await cutter("orchestrate", "batch", "--queue", str(path), "--wait")).code == 3
+        (one,) = (await cutter("status", batch_id, "--json")).json["documents"]
+        assert one["actor"] == "alice"
+        overview = support.kb_text(stack, documents.overview_id(batch_id, CUT, 1))
+        assert "\nAsked: alice (1).\n" in overview
+        home = str(stack.kit.alice.home)
+        told = await cutter("approve", "--batch", batch_id, "--gpg-home", home, "--json", "--yes")
+        assert (told.code, told.json["accepted"]) == (0, ["ICX-B-1"]), told
 
 
 async def test_check_shows_order_and_reasons_and_starts_nothing(stack: Stack, cutter: Cutter) -> None:

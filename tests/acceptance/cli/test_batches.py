@@ -58,7 +58,7 @@ async def test_queues_list_what_waits_and_show_its_document_with_the_command(sta
         result = await batch.result()
     assert result.state == "batch_failed_partial"
     (entry,) = (await cutter("queues", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["waiting"]
-    again = f"cutter run ICX-BAD --amends {entry['run_id']}"
+    again = f"cutter approve --batch {batch.batch_id} --decision include_failed --only ICX-BAD --reason TEXT"
     assert (entry["document_id"], entry["queue"], entry["batch_id"]) == ("ICX-BAD", "error_queue", batch.batch_id)
     assert (entry["state"], entry["commands"][-1]) == ("failed_mark", again)
     listed = (await cutter("queues")).out
@@ -97,7 +97,7 @@ async def test_a_batch_s_folder_and_documents_are_rebuilt(stack: Stack, cutter: 
         started = await cutter("orchestrate", "batch", "--queue", str(path), "--mode", "dryrun", "--wait", "--json")
     assert (started.code, started.json["state"]) == (0, "batch_closeout")
     batch_id = started.json["batch_id"]
-    folder = stack.settings.batches / batch_id
+    folder = stack.settings.batches / "archive" / batch_id
     before = {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
     assert before["queue.yaml"] == path.read_bytes()
     shutil.rmtree(folder)

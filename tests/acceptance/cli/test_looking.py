@@ -11,7 +11,7 @@ from pathlib import Path
 from starter import known_runs
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support.processes import temporal_program
-from tests.support.stack import DOCUMENT, THREE_UNITS, Stack
+from tests.support.stack import DOCUMENT, THREE_UNITS, Run, Stack
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 OTHER = "ICX-TEST-2"
@@ -71,9 +71,11 @@ async def test_a_skipped_run_says_which_run_made_the_law(stack: Stack, cutter: C
         again = await cutter("run", DOCUMENT, "--wait", "--json")
     law = f"this version is law already, by run {first.run_id}"
     assert (again.code, again.json["reason"], again.json["next"]) == (0, law, f"cutter report {first.run_id}")
-    shown = (await cutter("status", DOCUMENT, "--json")).json
-    assert (shown["run_id"], shown["reason"]) == (again.json["run_id"], law)
-    assert law in (await cutter("status", DOCUMENT)).out
+    skipped = again.json["run_id"]
+    shown = (await cutter("status", skipped, "--json")).json
+    assert (shown["run_id"], shown["reason"]) == (skipped, law)
+    assert law in (await cutter("status", skipped)).out
+    assert (await cutter("status", DOCUMENT, "--json")).json["run_id"] == first.run_id, "the skipped one shows nothing"
     assert f"cutter report {first.run_id}" in (await cutter("status")).out
 
 
@@ -321,3 +323,51 @@ async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: C
     nowhere = await cutter("report", DOCUMENT, "--out", "/no/such/folder/r.html")
     assert (nowhere.code, nowhere.out) == (2, "")
     assert json.loads((await cutter("report", DOCUMENT, "--json")).out)["state"] == "closeout_reported"
+
+
+async def test_a_document_s_name_stands_for_its_law_whatever_was_skipped_or_rehearsed_since(
+    stack: Stack, cutter: Cutter
+) -> None:
+    """Seed 001 §9."""
+    async with stack.workers():
+        law = await stack.start()
+        await law.through()
+        skipped = await stack.start()
+        await skipped.result()
+        rehearsal = await stack.start(mode="dryrun")
+        await rehearsal.result()
+        assert known_runs.run_of_document(stack.settings, DOCUMENT) == law.run_id
+        (listed,) = (await cutter("status", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["runs"]
+        assert listed["run_id"] == law.run_id
+        shown = await cutter("status", DOCUMENT, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
+        assert (shown.json["run_id"], shown.json["state"]) == (law.run_id, "closeout_reported")
+        stack.register(data=b"A text that has no heading at all.\n")
+        failed = await stack.start()
+        await failed.result()
+        assert known_runs.run_of_document(stack.settings, DOCUMENT) == failed.run_id, "somebody has to look at it"
+        stack.register(data=THREE_UNITS + b"\nMore.\n")
+        open_ = await stack.start(amends=failed.run_id)
+        assert known_runs.run_of_document(stack.settings, DOCUMENT) == open_.run_id
+
+
+async def test_a_run_has_the_priority_that_was_asked_for_also_when_its_workflow_was_lost(
+    stack: Stack, cutter: Cutter
+) -> None:
+    """Seed 002 "Queue and Cancellation": as in a queue, lower first."""
+    for wrong in ("-1", "10000", "first"):
+        assert (await cutter("run", DOCUMENT, "--priority", wrong)).code == 2
+    async with stack.workers():
+        told = (await cutter("run", DOCUMENT, "--priority", "900", "--wait", "--json")).json
+        run = stack.run_of(told["run_id"], DOCUMENT)
+        assert await priority_of(run) == 3
+        await run.handle.terminate("by a test")
+        await cutter("orchestrate", "resume", "--run-id", run.run_id)
+        assert await priority_of(run) == 3
+    stored = "select priority from cutter_governance.run where run_id = %s"
+    assert stack.database.value(stored, (run.run_id,)) == 900
+
+
+async def priority_of(run: Run) -> int:
+    """The key of the document's newest workflow."""
+    seen = await run.stack.client.get_workflow_handle(run.handle.id).describe()
+    return seen.raw_description.workflow_execution_info.priority.priority_key

@@ -6,7 +6,7 @@ import pytest
 import uuid_utils
 
 from activities.batch_steer import _step, steer_batch
-from cutter.batch import documents, registry, steering
+from cutter.batch import registry, steering, ways
 from cutter.batch.item import Outcome
 from cutter.gates.catalogue import WorkerRole
 from cutter.kb.store import Store
@@ -57,7 +57,9 @@ def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_st
     with deployment.database.connect("cutter_operator") as connection:
         seen = registry.view(connection, batch_id)
     assert seen["halted_seconds"] is None, "what goes on has its whole time again"
-    assert documents.next_command(seen["batch"], steering.summarise(seen, attended=True)).endswith("--watch")
+    assert ways.next_command(seen, steering.summarise(seen, attended=True)).startswith(
+        "cutter orchestrate resume-batch"
+    )
 
 
 def test_a_law_is_law_by_its_receipt_whatever_became_of_its_run_behind_that(deployment: Deployment) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from cutter.batch.nights import batch_id_of, queue_of
+from cutter.batch.nights import batch_id_of, is_named_for_the_night, queue_of
 from cutter.batch.queue import load_queue
 from cutter.domain import ids
 from cutter.errors import InvalidInput
@@ -50,3 +50,15 @@ def test_a_pattern_whose_id_stands_elsewhere_is_refused() -> None:
     load_queue(flow)
     with pytest.raises(InvalidInput, match="line of its own"):
         queue_of(flow, TEN)
+
+
+@pytest.mark.parametrize(
+    ("file", "night"),
+    [
+        ("overnight.yaml", True), ("overnight-2026-11-22.yml", True), ("Overnight_laws.yaml", True),
+        ("overnight.laws.yaml", True), ("queue.yaml", False), ("overnighters.yaml", False),
+        ("not-overnight.yaml", False), ("overnight", False), ("overnight.txt", False),
+    ],
+)  # fmt: skip
+def test_a_queue_is_a_night_s_by_its_name(file: str, night: bool) -> None:
+    assert is_named_for_the_night(file) is night

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from queues import GOOD, HEAD
+from queues import GOOD, HEAD, changed
 
 from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Outcome, Stage
@@ -101,3 +101,31 @@ def test_a_failed_document_is_passed_over_when_completed_ones_are() -> None:
     decision = decided_before_start(QUEUE, known, skip_completed=True)[FIRST]
     assert (decision.outcome, "ictr-1" in decision.reason) == (Outcome.BLOCKED, True)
     assert decided_before_start(QUEUE, known) == {}
+
+
+@pytest.mark.parametrize("scope", [None, "enacted_only"])
+def test_a_document_whose_text_is_cut_in_the_queue_s_scope_is_let_in(scope: str | None) -> None:
+    facts = {**KNOWN, FIRST: replace(KNOWN[FIRST], scope=scope)}
+    assert check_against(QUEUE, facts) == []
+
+
+def test_a_document_that_would_be_cut_in_another_scope_is_refused_with_both_ways_out() -> None:
+    (problem,) = check_against(QUEUE, {**KNOWN, FIRST: replace(KNOWN[FIRST], scope="all")})
+    assert (problem.document_id, problem.code, problem.alone) == (FIRST, "STOP_OTHER_SCOPE", False)
+    assert f"--document-id {FIRST} --profile vietnamese-law --scope enacted_only" in problem.text
+    assert "give the item `scope: all`" in problem.text
+    own = load_queue(changed("    source_uri: null\n", "    scope: all\n").encode())
+    assert check_against(own, {**KNOWN, FIRST: replace(KNOWN[FIRST], scope="all")}) == []
+    (other,) = check_against(own, {**KNOWN, FIRST: replace(KNOWN[FIRST], scope="enacted_only")})
+    assert (other.field, other.code) == ("items[0].scope", "STOP_OTHER_SCOPE")
+
+
+def test_an_actor_whom_the_policy_does_not_know_is_refused_and_without_a_policy_nobody_is() -> None:
+    queue = load_queue(changed("    priority: 7\n", "    actor: carol\n").encode())
+    assert check_against(queue, KNOWN, None) == []
+    assert check_against(queue, KNOWN, {"sovereign@example", "carol"}) == []
+    problems = check_against(queue, KNOWN, {"alice"})
+    assert [(one.field, one.code) for one in problems] == [
+        ("default_actor", "STOP_NO_SUCH_APPROVER"), ("items[1].actor", "STOP_NO_SUCH_APPROVER"),
+    ]  # fmt: skip
+    assert "which knows alice" in problems[0].text

@@ -58,6 +58,12 @@ def test_scope_and_actor_may_be_left_out() -> None:
     assert (queue.default_scope, queue.default_actor) == ("enacted_only", None)
 
 
+def test_an_item_may_have_its_own_scope_and_actor() -> None:
+    first, second = load_queue(changed("    priority: 7\n", "    scope: all\n    actor: bob\n").encode()).items
+    assert (first.scope, first.actor) == (None, None)
+    assert (second.scope, second.actor) == ("all", "bob")
+
+
 @pytest.mark.parametrize("field", ["schema_version", "batch_id", "created_by", "created_utc", "items", "document_id"])
 def test_what_is_missing_is_named_with_what_it_must_be(field: str) -> None:
     (problem,) = [
@@ -84,7 +90,7 @@ def test_what_is_missing_is_named_with_what_it_must_be(field: str) -> None:
         ("2026-11-21T22:00:00Z", "2026-02-30T22:00:00Z", 4, "created_utc"),
         ("2026-11-21T22:00:00Z", "2026-11-21T22:00:00", 4, "created_utc"),
         ("2026-11-21T22:00:00Z", "2026-11-21T22:00:00+25:00", 4, "created_utc"),
-        ("default_scope: enacted_only", "default_scope: all", 5, "default_scope"),
+        ("default_scope: enacted_only", "default_scope: drafts", 5, "default_scope"),
         ("default_actor: sovereign@example", "default_actor: {a: b}", 6, "default_actor"),
         ("default_actor: sovereign@example", "lanes: 4", 6, "lanes"),
         ("document_id: ICX-LAW-2026-001", "document_id: icx-law-2026-001", 8, "items[0].document_id"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from views import BATCH_ID, Json, item, view
 
-from cutter.batch import documents, steering
+from cutter.batch import documents, steering, ways
 from cutter.batch.steering import Halt, Orders
 from cutter.gates.catalogue import LONGEST_CAP_SECONDS
 from cutter.messages import BatchStop
@@ -52,7 +52,7 @@ def test_a_lost_stop_is_told_again_with_its_own_word(word: str) -> None:
 def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
     seen: Json = view(RUNNING, item("ICX-B", "failed_mark"), policy="strict", age=1.0)
     orders = steering.decide(seen, window=9)
-    assert orders.halt == Halt(kind="failure", reason="--stop-on-first-failure: ICX-B failed")
+    assert orders.halt == Halt(kind="failure", reason="--stop-on-first-failure: ICX-B failed", document_id="ICX-B")
     assert steering.deliveries(seen, orders, again=False) == [], "a gate holds the latch"
     latched = {**seen, "items": [LATCHED, seen["items"][1]]}
     (told,) = steering.deliveries(latched, orders, again=False)
@@ -144,7 +144,8 @@ def test_a_halted_batch_ends_although_a_document_comes_to_no_stop(halted: str, s
     assert (later.over, later.state) == (True, "batch_failed_partial")
     body = documents.batch_report(
         {"policy": "default", "queue_sha256": "", "created_by": "olga", "created_at": "", **still["batch"]},
-        [{**stuck, "shown": "writing", "command": documents.command_of(stuck)}], later.totals, "over its cap",
+        [{**stuck, "shown": "writing", "command": ways.command_of(BATCH_ID, stuck)}], later.totals, "over its cap",
+        "cutter reconcile",
     )  # fmt: skip
     assert f"| ICX-A | writing | {state} | run of ICX-A | `cutter reconcile` |" in body
 
@@ -166,9 +167,9 @@ def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:
     assert steering.totals_of(steering.items_of(seen), seen)["error_queue"] == 1
 
 
-def test_a_cancelled_batch_is_not_resumed_but_looked_through() -> None:
-    stopped = item("ICX-A", "stopped_cancel", queue="error_queue", queue_state="stopped_cancel")
-    for halted, command in (("cancel", "queues --batch"), ("stop", "orchestrate resume-batch --batch-id")):
+def test_a_cancelled_batch_is_not_resumed_but_what_it_wrote_is_voided() -> None:
+    stopped = item("ICX-A", "stopped_cancel", queue="error_queue", queue_state="stopped_cancel", stopped_by="batch")
+    void, resume = "cutter void run of ICX-A --reason TEXT", f"cutter orchestrate resume-batch --batch-id {BATCH_ID}"
+    for halted, command in (("cancel", void), ("stop", resume)):
         seen = view(stopped, halted=halted)
-        summary = steering.summarise(seen, attended=True)
-        assert documents.next_command(seen["batch"], summary) == f"cutter {command} {BATCH_ID}"
+        assert ways.next_command(seen, steering.summarise(seen, attended=True)) == command

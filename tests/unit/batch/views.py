@@ -1,4 +1,4 @@
-"""Answers of fn_batch_view, made by hand."""
+"""Answers of fn_batch_seen, made by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def item(name: str, state: str | None = None, **more: Any) -> Json:
         "source_uri": None, "decided": None, "reason": None, "run_id": state and f"run of {name}", "state": state,
         "outcome": None, "ended": ended, "included": False, "enacted": False, "kept_out": False,
         "latched": False, "latch_kind": None,
-        "gate": None, "approved": False, "queue": None, "queue_state": None, **more,
+        "gate": None, "approved": False, "queue": None, "queue_state": None, "wrote": False,
+        "stopped_by": None, "corrected": False, "open_run": None, "failed_run": None, "scope": None, "actor": None,
+        **more,
     }  # fmt: skip
 
 

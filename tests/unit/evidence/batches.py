@@ -75,7 +75,8 @@ class Facts:
             "included": False, "kept_out": False, "enacted": False,
             "latched": False, "gate": None, "request_kb_id": None,
             "expires_at": None, "approved": False, "queue": None, "queue_code": None, "queue_kb_id": None,
-            "queue_state": None, **more,
+            "queue_state": None, "wrote": gates >= 6, "stopped_by": None, "corrected": False, "open_run": None,
+            "failed_run": None, "scope": None, "actor": None, "latch_kind": None, **more,
         }  # fmt: skip
         self.items.append(item)
         if run is not None:

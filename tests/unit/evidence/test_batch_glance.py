@@ -70,3 +70,11 @@ def test_what_moves_or_needs_somebody_comes_first() -> None:
     assert shown == [
         "planning", "failed", "stopped", "at_sg2", "at_sg1", "at_sg1", "pending", "blocked", "skipped", "enacted",
     ]  # fmt: skip
+
+
+def test_a_document_that_is_not_started_or_was_stopped_has_its_code() -> None:
+    facts = made.Facts()
+    facts.add("ICX-1", started=False, decided="busy", reason="STOP_RUN_BUSY: run ictr-x of it is open")
+    facts.add("ICX-2", gates=1, state="failed_mark", queue="error_queue", queue_code="failed_mark")
+    facts.add("ICX-3", gates=1)
+    assert [one["code"] for one in seen(facts)["documents"]] == ["STOP_RUN_BUSY", "failed_mark", None]

@@ -129,7 +129,8 @@ def test_the_page_has_every_document_queue_command_and_signature() -> None:
     shown = page(view())
     wanted = [
         made.BATCH_ID, *NAMES, made.FINGERPRINT, "0000000100000006" * 4, "quarantine_queue", "human_review_queue",
-        f"cutter approve {made.run_id(9)}", f"cutter run {NAMES[3]} --amends {made.run_id(4)}", "IG_source_pin",
+        f"cutter approve {made.run_id(9)}", "IG_source_pin",
+        f"cutter approve --batch {made.BATCH_ID} --decision include_failed --only {NAMES[3]} --reason TEXT",
         *(f'class="{kind}" x=' for kind in ("retry", "stopped", "people", "running")),
         "there is no approval beside the queue",
     ]  # fmt: skip

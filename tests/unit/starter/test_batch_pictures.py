@@ -66,9 +66,10 @@ def test_below_the_table_stands_what_went_wrong_and_what_is_typed(screen: Consol
     commands = [
         line.strip() for line in below[failed + 1 : below.index(f"{NAMES[4]} stopped_drift_units: rows were changed")]
     ]
-    assert commands[-1] == f"cutter run {NAMES[3]} --amends {made.run_id(4)}"
+    sign = f"cutter approve --batch {made.BATCH_ID} --decision include_failed --only {NAMES[3]} --reason TEXT"
+    assert commands[-1] == sign
     assert f"{NAMES[5]} blocked: it depends on another" in below
-    assert below[-1] == f"next: cutter queues --batch {made.BATCH_ID}"
+    assert below[-1] == f"next: cutter status {made.BATCH_ID} --watch", "what moves is not held by what failed"
 
 
 def test_signatures_of_a_batch_that_awaits_them_are_given_by_its_own_command(screen: Console) -> None:

@@ -23,6 +23,23 @@ order by v.kb_id, v.id desc
 -- name: batch_state
 select state, mode from cutter_governance.batch where batch_id = %(batch_id)s
 
+-- name: batch_policy
+select policy from cutter_governance.batch where batch_id = %(batch_id)s
+
+-- name: marked_by
+select v.profile_id, d.address_docprefix, v.marking_options, d.forbidden_ids
+from cutter_governance.run r
+join public.source_version v on v.id = r.source_version_id
+join public.source_document d on d.source_document_ref = v.source_document_ref
+where r.run_id = %(run_id)s
+
+-- name: stop_document
+-- what the run wrote about the state that it is in, unless it stands in a queue already
+select o.kb_id from cutter_governance.outbox o
+where o.run_id = %(run_id)s and o.kind = 'stop_route' and o.created_at >= %(state_at)s
+    and not exists (select from cutter_governance.batch_queue q where q.kb_id = o.kb_id)
+order by o.id desc limit 1
+
 -- name: queue_entries_before
 select count(*) from cutter_governance.batch_queue where batch_id = %(batch_id)s and document_id = %(document_id)s
 
@@ -61,12 +78,16 @@ select d.doc_code, d.address_docprefix, d.tenant, v.profile_id,
         and g.sealed_at is not null and r.source_version_id = v.id limit 1) as enacted_run,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.mode = 'live' and r.state like 'failed\_%%'
-     order by r.created_at desc limit 1) as failed_run
+     order by r.created_at desc limit 1) as failed_run,
+    v.id, v.profile_sha256, v.marking_options ->> 'scope' as scope
 from public.source_document d
 left join lateral (
-    select s.id, s.profile_id from public.source_version s where s.source_document_ref = d.source_document_ref
+    select s.id, s.profile_id, s.profile_sha256, s.marking_options from public.source_version s where s.source_document_ref = d.source_document_ref
     order by s.version_seq desc limit 1) v on true
 where d.doc_code = any (%(document_ids)s)
+
+-- name: profiles_of_versions
+select profile_sha256, profile_body from public.source_version where id = any (%(ids)s)
 
 -- name: tenant_rooms
 select cutter_governance.fn_tenant_room(i.tenant, 'batch')
@@ -98,7 +119,7 @@ from cutter_governance.batch b order by b.created_at desc limit %(limit)s
 -- name: batch_facts
 with r as materialized (select * from cutter_governance.run where batch_id = %(batch_id)s)
 select jsonb_build_object(
-    'view', cutter_governance.fn_batch_view(%(batch_id)s),
+    'view', cutter_governance.fn_batch_seen(%(batch_id)s),
     'runs', (select coalesce(jsonb_agg(jsonb_build_object(
             'run_id', r.run_id, 'document_id', r.document_id, 'state', r.state, 'outcome', r.outcome,
             'created_at', r.created_at, 'ended_at', r.ended_at) order by r.created_at, r.run_id), '[]') from r),
@@ -141,7 +162,7 @@ select jsonb_build_object(
         from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
 
 -- name: batch_glance
-select cutter_governance.fn_batch_view(%(batch_id)s), clock_timestamp(), (
+select cutter_governance.fn_batch_seen(%(batch_id)s), clock_timestamp(), (
     select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (
         select r.run_id, count(*) as sealed
         from cutter_governance.run r join cutter_governance.gate_receipt g on g.run_id = r.run_id
@@ -151,10 +172,9 @@ select cutter_governance.fn_batch_view(%(batch_id)s), clock_timestamp(), (
 
 -- name: batch_texts
 select o.kind, o.kb_id, o.body from cutter_governance.outbox o
-where o.batch_id = %(batch_id)s and (
-    o.id = (select max(id) from cutter_governance.outbox where batch_id = %(batch_id)s and kind = 'batch_report')
+where o.id = (select max(id) from cutter_governance.outbox where batch_id = %(batch_id)s and kind = 'batch_report')
     or o.kb_id in (select q.kb_id from cutter_governance.batch_queue q
-                   where q.batch_id = %(batch_id)s and q.left_at is null))
+                   where q.batch_id = %(batch_id)s and q.left_at is null)
 
 -- name: queues
 select q.batch_id, q.document_id, q.run_id, q.queue, q.code, q.reason, q.kb_id, q.entered_at, r.state, r.outcome,

@@ -29,8 +29,9 @@ select r.*, l.stopped as latched, exists (
         and g.sealed_at is not null
      order by g.sealed_at desc limit 1) as law_by
 from (
-    select distinct on (document_id) run_id, document_id, mode, state, outcome, batch_id, created_at, state_at, ended_at
-    from cutter_governance.run order by document_id, ended_at is null desc, created_at desc) r
+    select n.run_id, n.document_id, n.mode, n.state, n.outcome, n.batch_id, n.created_at, n.state_at, n.ended_at
+    from (select distinct document_id from cutter_governance.run) d
+    join cutter_governance.run n on n.run_id = cutter_governance.fn_run_of_document(d.document_id)) r
 join cutter_governance.stop_latch l on l.run_id = r.run_id
 order by r.created_at desc, r.run_id
 limit %(limit)s

@@ -13,8 +13,7 @@ select exists (select from public.source_document where doc_code = %(document_id
 select address_docprefix from public.source_document where doc_code = %(document_id)s
 
 -- name: run_of_document
-select run_id from cutter_governance.run where document_id = %(document_id)s
-order by ended_at is null desc, created_at desc limit 1
+select run_id from cutter_governance.fn_run_of_document(%(document_id)s) as run_id where run_id is not null
 
 -- name: open_run_of_document
 select run_id from cutter_governance.run where document_id = %(document_id)s and ended_at is null

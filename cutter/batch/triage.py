@@ -1,0 +1,131 @@
+"""Pure: what a person needs to decide about a document that failed in a batch, with every field of seed 001 §10.
+
+The same sections stand in an entry of the error queue and in the one document of a run that was quarantined.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cutter.batch.disposition import Recommendation
+from cutter.domain.next_step import Step
+from cutter.gates.catalogue import GATES
+
+Json = dict[str, Any]
+
+SIDECAR_LINES = 50
+"""Of a run's state.json (seed 001 §10)."""
+
+_REHEARSED = tuple(f"failed_{gate.phase}" for gate in GATES[:6])
+"""Failures that a rehearsal of the same text meets again: it passes these gates and writes nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triage:
+    """A failed or stopped run. `error` is its last_error, `sidecar` its state.json as text."""
+
+    run_id: str
+    document_id: str
+    state: str
+    gate: str
+    code: str
+    error: Json
+    sidecar: str
+    advice: Recommendation
+    reproduction: str
+    remedy: Step
+
+
+def sections(case: Triage) -> str:
+    """The fields as Markdown that a program may read: `name: value`, commands and JSON in blocks."""
+    return "\n".join([*_fields(case), *_commands(case), *_evidence(case)])
+
+
+def _fields(case: Triage) -> Iterator[str]:
+    yield f"run_id: {case.run_id or 'none'}  "
+    yield f"document_id: {case.document_id}  "
+    yield f"state_at_failure: {case.state}  "
+    yield f"failed_gate: {case.gate or 'none'}  "
+    yield f"code: {case.code}  "
+    yield f"recommended_disposition: {case.advice.disposition.value} ({case.advice.why})"
+    yield ""
+
+
+def _commands(case: Triage) -> Iterator[str]:
+    yield from ("## reproduction_command", "", "```", case.reproduction, "```", "")
+    yield from ("## remedy", "")
+    if case.remedy.first:
+        yield from (f"First: {case.remedy.first}. Then:", "")
+    yield from ("```", *case.remedy.commands, "```", "")
+
+
+def _evidence(case: Triage) -> Iterator[str]:
+    drifted = case.state.startswith("stopped_drift_")
+    report = case.error.get("report") or {}
+    yield from ("## invariant_diff", "", "```diff", *invariant_diff(case.error), "```", "")
+    drift = json.dumps(report if drifted else None, indent=2, sort_keys=True, ensure_ascii=True)
+    yield from ("## drift_evidence", "", *_json(drift))
+    yield from ("## sidecar_snapshot_truncated", "", *_json(case.sidecar))
+
+
+def seed_code(state: str) -> str:
+    """The seeds' word for a stop, where they have one (000 §6, §8); else the state itself."""
+    if state.startswith("stopped_drift_"):
+        return f"STOP_DRIFT_{state.removeprefix('stopped_drift_')}"
+    if state.startswith("stopped_soft_cap_") or state == "stopped_hard_cap":
+        return "STOP_AND_ESCALATE"
+    return state
+
+
+def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
+    """Each violated invariant as a hunk: the expected line taken away, the observed line put in its place.
+
+    Of a failure that no invariant names, the reason stands as observed.
+    """
+    yield "--- expected"
+    yield "+++ observed"
+    report = error.get("report") or {}
+    invariants = report.get("invariants") if isinstance(report, Mapping) else None
+    violated = [one for one in invariants or () if isinstance(one, Mapping) and not one.get("ok")]
+    for one in violated:
+        yield f"@@ {_line(one.get('name'))} @@"
+        yield f"-{_line(one.get('expected'))}"
+        yield f"+{_line(one.get('observed'))}"
+    if not violated:
+        yield f"@@ {_line(error.get('gate') or error.get('outcome') or 'reason')} @@"
+        yield f"+{_line(error.get('reason') or 'nothing was recorded')}"
+
+
+def reproduction(*, run_id: str, document_id: str, state: str, source: Mapping[str, Any] | None) -> str:
+    """The command that shows the failure again, and writes nothing.
+
+    `source` is how the text was registered: `profile`, `docprefix`, `options`, `forbidden`; None where a shipped
+    profile was not used, so that a rehearsal reads it from the database.
+    """
+    if state == "failed_mark" and source is not None:
+        return _mark(source)
+    if state in _REHEARSED:
+        return f"cutter run {document_id} --mode dryrun"
+    return f"cutter report {run_id}" if run_id else f"cutter status {document_id}"
+
+
+def _mark(source: Mapping[str, Any]) -> str:
+    words = ["cutter", "mark", "FILE", "--profile", source["profile"], "--docprefix", source["docprefix"]]
+    for name, value in sorted(source["options"].items()):
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    for segment in source["forbidden"]:
+        words += ["--forbid", str(segment)]
+    return shlex.join(words)
+
+
+def _line(value: object) -> str:
+    """A value on one line that ends no code block."""
+    return " ".join(str(value).split()).replace("`", "'")
+
+
+def _json(text: str) -> Iterator[str]:
+    yield from ("```json", *text.splitlines()[:SIDECAR_LINES], "```", "")

@@ -1,0 +1,101 @@
+"""The one command of a batch: it names what holds the batch, and what it names changes what is named next."""
+
+from __future__ import annotations
+
+import pytest
+from views import BATCH_ID, Json, item, view
+
+from cutter.batch import steering, ways
+
+RESUME = f"cutter orchestrate resume-batch --batch-id {BATCH_ID}"
+REPORT = f"cutter report {BATCH_ID}"
+LAW = item("A", "closeout_reported", enacted=True)
+VOIDED = item("C", decided="voided")
+
+
+def sign(name: str) -> str:
+    return f"cutter approve --batch {BATCH_ID} --decision include_failed --only {name} --reason TEXT"
+
+
+def next_of(seen: Json) -> str:
+    return ways.next_command(seen, steering.summarise(seen, attended=not seen["batch"]["unattended"]))
+
+
+def test_a_strict_batch_names_the_correction_then_the_signature_then_its_own_resume() -> None:
+    strict = {"policy": "strict", "halted": "failure"}
+    text = f"cutter source add FILE --document-id B --profile PROFILE    # then: {sign('B')}"
+    assert next_of(view(item("B", "failed_mark"), VOIDED, **strict)) == text
+    assert next_of(view(item("B", "failed_mark", corrected=True), VOIDED, **strict)) == sign("B")
+    assert next_of(view(item("B", "failed_mark", included=True), VOIDED, **strict)) == RESUME
+
+
+@pytest.mark.parametrize("halted", ["failure", "critical"])
+def test_what_the_batch_itself_has_stopped_does_not_halt_it_again(halted: str) -> None:
+    strict = {"policy": "strict" if halted == "failure" else "default", "halted": halted}
+    ours = item("C", "stopped_stop", latched=True, latch_kind="stop", stopped_by="batch", critical=True)
+    signed = view(item("B", "failed_mark", included=True, critical=True), ours, item("D"), **strict)
+    assert next_of(signed) == RESUME
+    going = view(item("B", "failed_mark", included=True), ours, item("D"), policy="strict", age=1.0)
+    assert (steering.decide(going, window=9).halt, steering.decide(going, window=9).starts) == (None, ("B", "D"))
+    stopped_by_a_person = view({**ours, "stopped_by": "olga"}, item("D"), policy="strict", age=1.0)
+    assert steering.decide(stopped_by_a_person, window=9).starts == ()
+
+
+def test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed() -> None:
+    strict = {"policy": "strict", "halted": "failure"}
+    drift = item("B", "stopped_drift_source")
+    assert next_of(view(drift, VOIDED, **strict)) == "cutter acknowledge-drift run of B --reason TEXT"
+    assert next_of(view(item("B", "marked"), VOIDED, **strict)) == RESUME
+    failed_too = view(item("B", "marked"), item("D", "failed_mark", corrected=True), VOIDED, **strict)
+    assert next_of(failed_too) == sign("D"), "a resume would stop what goes on"
+
+
+def test_drafts_are_withdrawn_before_a_document_is_cut_again() -> None:
+    command = next_of(view(LAW, item("B", "failed_write_verify", wrote=True)))
+    void, queue = command.split("    # then: ")
+    assert void == "cutter void run of B --reason TEXT"
+    assert queue == "cutter orchestrate batch --queue QUEUE --skip-completed --resume"
+
+
+def test_a_partial_batch_names_its_documents_one_after_the_other_the_failed_ones_first() -> None:
+    stopped = item("C", "stopped_unavailable_database")
+    assert next_of(view(LAW, stopped, item("B", "failed_rejected", corrected=True))) == sign("B")
+    assert next_of(view(LAW, stopped)) == "cutter orchestrate resume --run-id run of C"
+    assert next_of(view(LAW, item("C", "marked"))) == RESUME, "it goes on and nobody steers the batch"
+
+
+def test_what_another_run_holds_up_is_not_asked_again_before_that_run_has_ended() -> None:
+    busy = item("C", decided="busy", open_run="ictr-x")
+    assert next_of(view(LAW, busy)) == REPORT
+    assert ways.command_of(BATCH_ID, busy) == "cutter status ictr-x"
+    assert next_of(view(LAW, {**busy, "open_run": None})) == RESUME
+
+
+@pytest.mark.parametrize(
+    ("batch_id", "command"),
+    [(None, "cutter run C --amends ictr-x"), (BATCH_ID, sign("C"))],
+    ids=["a single run", "a batch"],
+)
+def test_what_was_passed_over_is_taken_in_where_it_failed(batch_id: str | None, command: str) -> None:
+    before = {"run_id": "ictr-x", "batch_id": batch_id}
+    passed_over = item("C", decided="blocked", kept_out=True, failed_run=before)
+    assert next_of(view(LAW, passed_over)) == command
+
+
+@pytest.mark.parametrize(
+    ("seen", "command"),
+    [
+        (view(LAW, state="batch_closeout"), REPORT),
+        (view(item("A", "voided_cancelled"), VOIDED, state="batch_voided", halted="cancel"), REPORT),
+        (view(item("A", "marked"), state="batch_planning", age=1.0), f"cutter status {BATCH_ID} --watch"),
+        (view(item("A", "awaiting_cut_authorization"), state="batch_awaiting_cut_authz_set", age=1.0),
+         f"cutter approve --batch {BATCH_ID}"),
+        (view(LAW, item("C"), halted="hard_cap"), RESUME),
+        (view(item("A", "stopped_stop", latched=True, stopped_by="batch"), VOIDED, halted="stop"), RESUME),
+        (view(item("A", "stopped_stop", latched=True, stopped_by="batch")),
+         "cutter approve run of A --decision resume --reason TEXT"),
+    ],
+    ids=["closed", "cancelled", "at work", "awaiting people", "over its cap", "stopped by people", "its documents"],
+)  # fmt: skip
+def test_each_situation_has_its_own_command(seen: Json, command: str) -> None:
+    assert next_of(seen) == command
