@@ -19,6 +19,7 @@ Script = tuple[str, ...]
 _ANYWHERE = re.compile(
     r"`(cutter[ ][^`\n]+)`|(?:next|then|first): (cutter[ ][^\n]*)|^(?:\s*\d*\s*|.*\s{2,})(cutter [a-z][^\n]*)$", re.M
 )
+_JSON_BLOCK = re.compile(r"^```json\n(.*?)^```", re.M | re.S)
 KEYS = ("next", "then", "command", "commands", "sign", "next_command")
 
 
@@ -27,6 +28,16 @@ def scripts_in(text: str) -> Iterator[Script]:
     for found in _ANYWHERE.finditer(text):
         line = next(group for group in found.groups() if group)
         yield tuple(part.strip() for part in line.split(THEN))
+
+
+def scripts_of_document(text: str) -> Iterator[Script]:
+    """The commands of a Markdown document; its JSON blocks are read as JSON."""
+    for block in _JSON_BLOCK.findall(text):
+        try:
+            yield from scripts_of_json(json.loads(block))
+        except ValueError:
+            yield from scripts_in(block)  # a block that was cut to its length
+    yield from scripts_in(_JSON_BLOCK.sub("", text))
 
 
 def scripts_of_json(value: Any, key: str = "") -> Iterator[Script]:
@@ -41,7 +52,8 @@ def scripts_of_json(value: Any, key: str = "") -> Iterator[Script]:
         if key == "commands" and texts:
             yield tuple(texts)
         for one in value:
-            yield from scripts_of_json(one, "" if key == "commands" and isinstance(one, str) else key)
+            if one not in texts or key != "commands":
+                yield from scripts_of_json(one, key)
     elif isinstance(value, str) and key in KEYS and value.startswith("cutter "):
         yield tuple(part.strip() for part in value.split(THEN))
     elif isinstance(value, str):
@@ -53,7 +65,7 @@ def scripts_printed(out: str, err: str) -> list[Script]:
     try:
         found = [*scripts_of_json(json.loads(out)), *scripts_in(err)]
     except ValueError:
-        found = [*scripts_in(out), *scripts_in(err)]
+        found = [*scripts_of_document(out), *scripts_in(err)]
     return list(dict.fromkeys(found))
 
 
