@@ -15,7 +15,7 @@ from cutter.domain.next_step import Needs, next_step
 from cutter.errors import InvalidInput, Refused
 from cutter.settings import Settings, load
 from starter import including, known_runs, orders, signing, sitting
-from starter.terminal import ExitCode, Json, end, err, fields, show, table
+from starter.terminal import ExitCode, Json, asks, end, err, fields, show, table
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
 Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
@@ -169,7 +169,7 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
     digest = signing.recompute(settings, document)
     if not as_json:
         err().print(summary(document, digest))
-    if not yes and not typer.confirm(f"{decision} as {signer.approver}?", err=True):
+    if not yes and not asks(f"{decision} as {signer.approver}?"):
         raise Refused("nothing was signed", code="not_confirmed")
     statement = signing.answer(document, data, signer, decision, text=text)
     name = signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)

@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 from cutter import __version__
 from cutter.approvals import scratch
 from cutter.errors import CutterError
-from starter.terminal import EXIT_CODES, ExitCode, say
+from starter.terminal import EXIT_CODES, ExitCode, say, write
 
 DEBUG = "--debug"
 BUG = "this is a bug in cutter: type the command again with --debug and report what it prints"
@@ -138,7 +138,7 @@ def run(arguments: Sequence[str]) -> int:
     """One command line to its exit code; everything a person is told is printed."""
     debug = DEBUG in arguments
     given = [argument for argument in arguments if argument != DEBUG]
-    sys.excepthook = _show_bug if not debug else sys.__excepthook__
+    sys.excepthook = _show_bug if not debug else _show_trace
     try:
         result = app().main(given or ["--help"], prog_name="cutter", standalone_mode=False)
     except KeyboardInterrupt:
@@ -151,7 +151,7 @@ def run(arguments: Sequence[str]) -> int:
         return _told(_usage_sentence(problem), ExitCode.USAGE)
     except _foreseen_errors() as problem:
         if debug:
-            traceback.print_exception(problem)
+            say(_trace(problem))
         return _told(*_translated(problem))
     return result if isinstance(result, int) else int(ExitCode.DONE)
 
@@ -167,7 +167,7 @@ def app() -> Any:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(__version__)
+        write(__version__)
         raise typer.Exit
 
 
@@ -266,6 +266,16 @@ def _show_bug(kind: type[BaseException], problem: BaseException, trace: Tracebac
     """What nobody foresaw: one line for the person, who gets the traceback with --debug."""
     say(f"{BUG} ({kind.__name__}: {problem})")
     _leave(ExitCode.FAILED)
+
+
+def _show_trace(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:  # noqa: ARG001
+    """The same with --debug; a message in a traceback is a text of others like any other."""
+    say(_trace(problem))
+    _leave(ExitCode.FAILED)
+
+
+def _trace(problem: BaseException) -> str:
+    return "".join(traceback.format_exception(problem)).rstrip()
 
 
 def _leave(code: int) -> NoReturn:

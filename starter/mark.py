@@ -5,7 +5,6 @@ Exit 0 with the units, 4 with a refusal in one sentence, 2 when the command line
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -13,14 +12,15 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cutter.domain.digests import sha256_hex
+from cutter.domain.visible import json_text
 from cutter.errors import InvalidInput
 from cutter.limits import CANDIDATES_DEFAULT, FINDINGS_SHOWN_MAX
 from cutter.marking import PROFILES, Marking, MarkRefusal, Options, Profile, load_profile, mark, parse_profile
 from cutter.marking.options import Scope
 from cutter.marking.profile import Duplicates, Empty
+from starter.terminal import line, out, say, write
 
 EXIT_REFUSED = 4
 EXIT_USAGE = 2
@@ -55,14 +55,14 @@ def mark_command(
         )
         result = mark(data, profile=chosen, docprefix=docprefix, options=options)
     except InvalidInput as error:
-        typer.echo(str(error), err=True)
+        say(str(error))
         raise typer.Exit(EXIT_USAGE) from error
     if json_output:
-        typer.echo(json.dumps(_as_json(file, data, result), ensure_ascii=False, indent=2))
+        write(json_text(_as_json(file, data, result), indent=2, sort_keys=False))
     elif isinstance(result, Marking):
-        _show(Console(), data, result)
+        _show(out(), data, result)
     else:
-        typer.echo(f"refused ({result.code}): {result.message}", err=True)
+        say(f"refused ({result.code}): {result.message}")
     if isinstance(result, MarkRefusal):
         raise typer.Exit(EXIT_REFUSED)
 
@@ -114,7 +114,7 @@ def _show(console: Console, data: bytes, marking: Marking) -> None:
     if marking.exclusions:
         console.print(_exclusions(marking))
     for finding in marking.findings[:FINDINGS_SHOWN_MAX]:
-        console.print(Text(f"finding {finding.code}: {finding.message}"), soft_wrap=True)
+        console.print(line(f"finding {finding.code}: {finding.message}"), soft_wrap=True)
     if len(marking.findings) > FINDINGS_SHOWN_MAX:
         console.print(f"… and {len(marking.findings) - FINDINGS_SHOWN_MAX} findings more (--json has them all)")
     _show_proof(console, data, marking)
@@ -128,7 +128,7 @@ def _units(marking: Marking) -> Table:
     table.add_column("bytes", justify="right")
     for unit in marking.candidates:
         size = str(unit.end - unit.start)
-        table.add_row(Text(unit.address), unit.section_type, Text(unit.title), str(unit.line), size)
+        table.add_row(line(unit.address), unit.section_type, line(unit.title), str(unit.line), size)
     return table
 
 

@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import typer
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
@@ -24,6 +23,7 @@ from cutter.settings import Settings
 from starter import runs, signing
 from starter.client import connect
 from starter.executions import open_execution_of
+from starter.terminal import asks
 from workflows import options
 
 ANSWER_SECONDS = 120
@@ -76,7 +76,7 @@ def _within_ttl(statement: Statement, caps: Json) -> Statement:
 
 def confirm(order: Order, *, yes: bool) -> None:
     """Ask before a person's key is used."""
-    if not yes and not typer.confirm(f"sign {order.statement.decision} as {order.signer.approver}?", err=True):
+    if not yes and not asks(f"sign {order.statement.decision} as {order.signer.approver}?"):
         raise Refused("nothing was signed", code="not_confirmed")
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import typer
 import uuid_utils
 
 from cutter import limits
@@ -26,7 +25,7 @@ from cutter.storage.pools import connect as connect_database
 from starter import batch_resume, batches, signing
 from starter.known_runs import OPERATOR
 from starter.signing import Signing
-from starter.terminal import Listing, err, progress
+from starter.terminal import Listing, asks, err, progress
 
 Json = dict[str, Any]
 
@@ -71,7 +70,7 @@ def sit(
             show(one.document)
             name = one.item["document_id"]
             both = " for both gates" if before else ""
-            reason = None if typer.confirm(f"approve {name}{both} as {signer.approver}?", err=True) else "left out"
+            reason = None if asks(f"approve {name}{both} as {signer.approver}?") else "left out"
         if reason is None:
             chosen.append(one)
         else:

@@ -23,6 +23,7 @@ from temporalio.runtime import (
 from cutter.errors import Unavailable
 from cutter.gates.catalogue import WorkerRole
 from cutter.settings import Settings
+from starter.logs import text_line
 
 PORTS_A_ROLE = 3
 """Ports tried: workers of so many builds may serve metrics side by side on one host."""
@@ -74,7 +75,7 @@ def configure_logs(settings: Settings, **bound: str) -> None:
         bind, structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)
     ]  # fmt: skip
     json = settings.log_format == "json"
-    last: Processor = structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=False)
+    last: Processor = structlog.processors.JSONRenderer() if json else text_line
     structlog.configure(processors=[*shared, last])
     others = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[*shared, structlog.stdlib.add_logger_name, structlog.processors.format_exc_info],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from cutter.storage.transitions_file import told
-from starter.terminal import ExitCode, Json, end
+from starter.terminal import ExitCode, Json, end, write
 
 app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True)
 
@@ -26,5 +25,5 @@ def validate(
 
     Example: cutter transitions validate .cutter/runs/RUN/transitions.jsonl
     """
-    valid = told(file, lambda text: print(text, file=sys.stdout), as_json=as_json)
+    valid = told(file, write, as_json=as_json)
     end(ExitCode.DONE if valid else ExitCode.FAILED)

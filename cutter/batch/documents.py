@@ -6,14 +6,17 @@ Each is Markdown that a person reads and a program may read: fields as `name: va
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cutter.batch import steering
 from cutter.batch.disposition import Recommendation
 from cutter.domain import ids
+from cutter.domain.markdown import cell, escape, fenced, prose
+from cutter.domain.markdown import code as span
 from cutter.domain.next_step import next_step
+from cutter.domain.visible import json_visible
 
 Json = dict[str, Any]
 
@@ -124,7 +127,7 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
             f"| `{one.writer_digest[:16]}` | {one.expires_utc} |"
         )
     lines += ["", "## Requests", ""]
-    lines += [f"- {one.document_id}: `{one.request_kb_id}`" for one in waiting]
+    lines += [f"- {one.document_id}: {span(one.request_kb_id)}" for one in waiting]
     lines += [
         "",
         "## How to answer",
@@ -164,9 +167,9 @@ def error_entry(
             f"run_id: {run_id or 'none'}  ",
             f"document_id: {document_id}  ",
             f"state_at_failure: {state}  ",
-            f"failed_gate: {gate or 'none'}  ",
-            f"code: {code}  ",
-            f"recommended_disposition: {advice.disposition.value} ({advice.why})",
+            f"failed_gate: {prose(gate or 'none')}  ",
+            f"code: {prose(code)}  ",
+            f"recommended_disposition: {advice.disposition.value} ({prose(advice.why)})",
             "",
             "## reproduction_command",
             "",
@@ -197,11 +200,11 @@ def review_entry(
             f"document_id: {document_id}  ",
             f"batch_id: {batch_id}  ",
             f"state_at_pause: {state} ({gate})  ",
-            f"reason_pre_batched_approval_missing: {_line(reason)}",
+            f"reason_pre_batched_approval_missing: {escape(reason)}",
             "",
             "## request_payload",
             "",
-            f"The request: `{request_kb_id}`",
+            f"The request: {span(request_kb_id)}",
             "",
             *_json(payload),
             "## one_line_resume_command",
@@ -223,7 +226,8 @@ def queue_summary(batch_id: str, queue: str, entries: Sequence[Json]) -> str:
         lines += ["| document | state | code | document about it | next |", "|---|---|---|---|---|"]
     for one in entries:
         lines.append(
-            f"| {one['document_id']} | {one['state']} | {one['code']} | `{one['kb_id']}` | `{one['command']}` |"
+            f"| {one['document_id']} | {one['state']} | {cell(one['code'])} | {span(one['kb_id'])} "
+            f"| {span(one['command'])} |"
         )
     return "\n".join([*lines, ""])
 
@@ -236,20 +240,20 @@ def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], 
         f"mode: {batch['mode']}  ",
         f"policy: {batch['policy']}  ",
         f"queue_sha256: {batch['queue_sha256']}  ",
-        f"created_by: {_line(batch['created_by'])}  ",
+        f"created_by: {escape(batch['created_by'])}  ",
         f"created: {batch['created_at']}",
         "",
-        *([_line(note), ""] if note else []),
+        *([escape(note), ""] if note else []),
         " · ".join(f"{name} {count}" for name, count in totals.items() if count) or "nothing happened",
         "",
         "| # | document | outcome | state | run | next |",
         "|---:|---|---|---|---|---|",
     ]
     for item in items:
-        reason = f" ({_line(item['reason'])})" if item.get("decided") and item.get("reason") else ""
+        reason = f" ({escape(item['reason'])})" if item.get("decided") and item.get("reason") else ""
         lines.append(
             f"| {item['position']} | {item['document_id']} | {item['shown']}{reason} | {item['state'] or ''} "
-            f"| {item['run_id'] or ''} | {'`' + item['command'] + '`' if item['command'] else ''} |"
+            f"| {item['run_id'] or ''} | {span(item['command']) if item['command'] else ''} |"
         )
     return "\n".join([*lines, ""])
 
@@ -276,12 +280,8 @@ def next_command(batch: Json, summary: steering.Summary) -> str:
     return f"cutter report {batch_id}" if summary.over else f"cutter status {batch_id} --watch"
 
 
-def _line(text: str) -> str:
-    return " ".join(str(text).split()).replace("<", "&lt;").replace("|", "\\|")
-
-
 def _code(command: str) -> list[str]:
-    return ["```", command, "```", ""]
+    return list(fenced([command]))
 
 
 def _json(value: Any) -> list[str]:
@@ -289,5 +289,5 @@ def _json(value: Any) -> list[str]:
 
 
 def _json_text(text: str) -> list[str]:
-    lines: Iterable[str] = text.splitlines()
-    return ["```json", *list(lines)[:SIDECAR_LINES], "```", ""]
+    """A JSON text, cut after SIDECAR_LINES lines; its hidden characters are escapes, and a string has no line feed."""
+    return list(fenced(json_visible(text).split("\n")[:SIDECAR_LINES], "json"))

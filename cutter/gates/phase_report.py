@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cutter.domain.markdown import cell, code, prose
 from cutter.gates.catalogue import BY_NAME, GATES
 
 _MUTATION = {"IG_cut_leg_a_execute": "UNITS CREATED (draft)", "IG_leg_b_record": "GOVERNANCE ROWS",
@@ -36,14 +37,15 @@ def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
         "| invariant | observed | expected | match |",
         "| --- | --- | --- | --- |",
         *(
-            f"| {item['name']} | {_cell(item['observed'])} | {_cell(item['expected'])} | {'✓' if item['ok'] else '✗'} |"
+            f"| {cell(item['name'])} | {cell(_said(item['observed']))} | {cell(_said(item['expected']))} "
+            f"| {'✓' if item['ok'] else '✗'} |"
             for item in result["invariants"]
         ),
         "",
         "## Pins",
         "",
-        *(f"- {name}: `{_cell(value)}`" for name, value in sorted(result["pins"].items())),
-        *(["", "## Notes", "", *(f"- {_cell(note)}" for note in result["notes"])] if result["notes"] else []),
+        *(f"- {prose(name)}: {code(_said(value))}" for name, value in sorted(result["pins"].items())),
+        *(["", "## Notes", "", *(f"- {prose(_said(note))}" for note in result["notes"])] if result["notes"] else []),
         "",
         f"Next: {follows}",
         "",
@@ -51,5 +53,6 @@ def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
     return "\n".join(lines).encode()
 
 
-def _cell(value: object) -> str:
-    return str(value).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("`", "'")
+def _said(value: object) -> str:
+    """A value on one line, with plain quotation marks around commands."""
+    return str(value).replace("\n", " ").replace("`", "'")
