@@ -104,12 +104,12 @@ def shape(document: str) -> list[str]:
 
 
 def bare_addresses(lines: Iterable[str]) -> list[str]:
-    """Lines outside code blocks with an address that some readers turn into a link by themselves."""
+    """Lines outside code blocks and code spans with an address that some readers turn into a link by themselves."""
     found, fence = [], ""
     for one in lines:
         mark = re.match(r"`{3,}", one)
         if mark and (not fence or one.strip() == fence):
             fence = "" if fence else mark[0]
-        elif not fence and re.search(r"https?://|(?<!`)www\.\w", one):
+        elif not fence and re.search(r"https?://|www\.\w", re.sub(r"(?<!\\)`[^`]*`", "", one)):
             found.append(one)
     return found
