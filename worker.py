@@ -33,6 +33,7 @@ from activities.worker_shutdown import running
 from cutter import __version__, limits, settings
 from cutter.approvals import scratch
 from cutter.build import build_id
+from cutter.domain.visible import visible_line
 from cutter.errors import CutterError, Refused
 from cutter.gates.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.kb.store import Store
@@ -252,7 +253,7 @@ def main() -> int:
     try:
         asyncio.run(run(settings.load(), role))
     except CutterError as problem:
-        print(f"worker {role.value}: {problem}", file=sys.stderr)
+        print(visible_line(f"worker {role.value}: {problem}"), file=sys.stderr)
         return problem.exit_code
     return 0
 

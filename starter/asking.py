@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from cutter.domain.visible import visible_line
 from starter.terminal import err, say
 
 YES, NO = ("y", "yes"), ("", "n", "no")
@@ -13,7 +14,7 @@ def confirmed(question: str) -> bool:
     """True for y; Enter is no. Any other answer is asked again. Raises Abort on Ctrl-C and at the end of the input."""
     while True:
         try:
-            answer = err().input(f"{question} [y/N]: ", markup=False).strip().lower()
+            answer = err().input(visible_line(f"{question} [y/N]: "), markup=False).strip().lower()
         except (EOFError, KeyboardInterrupt):
             raise typer.Abort from None
         if answer in YES:

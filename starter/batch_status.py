@@ -25,7 +25,7 @@ from cutter.storage.queries import query
 from starter import likely_names
 from starter.inbox import utc
 from starter.known_runs import OPERATOR
-from starter.terminal import Listing, out
+from starter.terminal import Listing, line, out, plain
 from starter.watching import follow
 
 View = dict[str, Any]
@@ -87,7 +87,7 @@ def live(view: View) -> RenderableType:
     ordered = by_need(view["documents"])
     rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
     listing = _lines_of_table([_cells(view, one) for one in rows])
-    more = [Text(f"… and {len(rest)} more: {_counted(rest)}")] if rest else []
+    more = [line(f"… and {len(rest)} more: {_counted(rest)}")] if rest else []
     return Group(_head(view), _bar(view), "", listing, *more, "", _next(view))
 
 
@@ -110,10 +110,10 @@ def _state(view: View) -> str:
 def _head(view: View) -> RenderableType:
     mode = "" if view["mode"] == "live" else f" · {view['mode']}"
     counts = " · ".join(f"{name} {count}" for name, count in view["totals"].items() if name != "settled")
-    halted = [Text(f"halted: {view['halted_reason'] or view['halted']}")] if view["halted"] else []
-    held = [Text(f"held by caps: {'; '.join(one['reason'] for one in view['held'])}")] if view["held"] else []
-    head = Text(f"batch {view['batch_id']}{mode}\n{_state(view)}", style="bold")
-    return Group(head, *halted, Text(f"{counted(len(view['documents']), 'document')}: {counts}"), *held)
+    halted = [line(f"halted: {view['halted_reason'] or view['halted']}")] if view["halted"] else []
+    held = [line(f"held by caps: {'; '.join(one['reason'] for one in view['held'])}")] if view["held"] else []
+    head = plain(f"batch {view['batch_id']}{mode}\n{_state(view)}", "bold")
+    return Group(head, *halted, line(f"{counted(len(view['documents']), 'document')}: {counts}"), *held)
 
 
 def _bar(view: View) -> RenderableType:
@@ -126,7 +126,7 @@ def _bar(view: View) -> RenderableType:
 
 
 def _next(view: View) -> Text:
-    return Text(f"next: {view['next']}")
+    return line(f"next: {view['next']}")
 
 
 def _wanted(view: View) -> list[Text]:
@@ -140,7 +140,7 @@ def _wanted(view: View) -> list[Text]:
         commands = one["commands"] if one["needs"] not in by_sitting else []
         if commands or one["reason"]:
             reason = f": {one['reason']}" if one["reason"] else ""
-            found += [Text(f"{one['document_id']} {one['state']}{reason}"), *(Text(f"  {each}") for each in commands)]
+            found += [line(f"{one['document_id']} {one['state']}{reason}"), *(line(f"  {each}") for each in commands)]
     return found
 
 
@@ -150,7 +150,7 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
     for column in COLUMNS:
         made.add_column(column, no_wrap=True, overflow="ellipsis")
     for row in rows:
-        made.add_row(*(Text(str(cell)) for cell in row))
+        made.add_row(*map(line, row))
     return made
 
 

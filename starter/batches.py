@@ -22,6 +22,7 @@ from cutter import limits
 from cutter.batch import documents, registry, steering
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
+from cutter.domain.markdown import prose
 from cutter.domain.urgency import Urgency
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.kb.sets import listing_sha256, set_names
@@ -159,7 +160,7 @@ def _started(batch_id: str, starter: str) -> Json:
         "id_conflict_policy": WorkflowIDConflictPolicy.USE_EXISTING,
         "static_summary": f"batch {batch_id[:8]}",
         "priority": options.priority(Urgency.BATCH),
-        "static_details": f"started by {starter}",
+        "static_details": f"started by {prose(starter)}",
     }
 
 

@@ -27,7 +27,7 @@ from cutter import __version__
 from cutter.approvals import scratch
 from cutter.errors import CutterError, InvalidInput
 from starter.failures import AS_JSON, Failure, failure, tell
-from starter.terminal import EXIT_CODES, ExitCode
+from starter.terminal import EXIT_CODES, ExitCode, say, write
 
 DEBUG = "--debug"
 OF_THE_SYSTEM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
@@ -167,14 +167,14 @@ def run(arguments: Sequence[str]) -> int:
     """One command line to its exit code; everything a person is told is printed."""
     debug = DEBUG in arguments
     given = [argument for argument in arguments if argument != DEBUG]
-    sys.excepthook = sys.__excepthook__ if debug else partial(_show_bug, given)
+    sys.excepthook = _show_trace if debug else partial(_show_bug, given)
     try:
         result = app().main(given or ["--help"], prog_name="cutter", standalone_mode=False)
     except typer.Exit as left:
         return left.exit_code
     except _told_errors() as problem:
         if debug:
-            traceback.print_exception(problem)
+            say(_trace(problem))
         return tell(_failure(problem), given)
     except OSError as problem:
         if problem.errno not in OF_THE_SYSTEM:
@@ -194,7 +194,7 @@ def app() -> Any:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(__version__)
+        write(__version__)
         raise typer.Exit
 
 
@@ -331,6 +331,16 @@ def _show_bug(
     """What nobody foresaw: one line for the person, who gets the traceback with --debug."""
     message, again = f"{BUG} ({kind.__name__}: {problem})", " ".join(["cutter", *arguments, DEBUG])
     _leave(tell(Failure(code="BUG", message=message, exit_code=ExitCode.FAILED, next=again), arguments))
+
+
+def _show_trace(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:  # noqa: ARG001
+    """The same with --debug; a message in a traceback is a text of others like any other."""
+    say(_trace(problem))
+    _leave(ExitCode.FAILED)
+
+
+def _trace(problem: BaseException) -> str:
+    return "".join(traceback.format_exception(problem)).rstrip()
 
 
 def _leave(code: int) -> NoReturn:

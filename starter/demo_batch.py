@@ -15,6 +15,7 @@ from rich.console import Console
 
 from cutter.batch import registry
 from cutter.batch.registry import Options
+from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
@@ -142,11 +143,11 @@ def show(told: Json, console: Console) -> None:
                           title=f"\nbatch {told['batch_id']}"))  # fmt: skip
     for one in told["documents"]:
         if one["shown"] not in DONE:
-            console.print(f"\n{one['document_id']} {one['state']}: {one['reason']}", soft_wrap=True, markup=False)
+            console.print(f"\n{one['document_id']} {one['state']}: {visible_line(str(one['reason']))}", soft_wrap=True)
             for command in one["commands"]:
-                console.print(f"  {command}", soft_wrap=True, markup=False)
+                console.print(f"  {command}", soft_wrap=True)
     for law, reason in told["not_registered"].items():
-        console.print(f"\n{law} was not registered: {reason}", soft_wrap=True, markup=False)
+        console.print(f"\n{law} was not registered: {visible_line(str(reason))}", soft_wrap=True)
     counts = " · ".join(f"{name} {count}" for name, count in told["totals"].items())
     console.print(f"\nbatch state: {told['state']} · {counts}", soft_wrap=True)
-    console.print(f"report: {told['report']}", soft_wrap=True, markup=False)
+    console.print(f"report: {told['report']}", soft_wrap=True)

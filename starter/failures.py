@@ -5,15 +5,14 @@ The object has `code`, which machines match on, `message`, and `next`, the comma
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cutter.domain.printed_commands import commands_in
+from cutter.domain.visible import json_text
 from cutter.errors import CutterError, InvalidInput
-from starter.terminal import ExitCode, say
+from starter.terminal import ExitCode, say, write
 
 AS_JSON = "--json"
 NAMED = "STOP_"
@@ -41,7 +40,7 @@ def tell(failed: Failure, arguments: Sequence[str]) -> int:
     if AS_JSON in arguments:
         step = failed.next or next(iter(commands_in(failed.message)), None) or _general(failed, arguments)
         answer = {"code": failed.code, "message": failed.message, "next": step}
-        print(json.dumps(answer, ensure_ascii=False, indent=2, sort_keys=True), file=sys.stdout, flush=True)
+        write(json_text(answer, indent=2))
     return int(failed.exit_code)
 
 

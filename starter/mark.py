@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
@@ -22,7 +21,7 @@ from cutter.marking import PROFILES, Marking, MarkRefusal
 from cutter.settings import load
 from starter import texts
 from starter.failures import as_failure
-from starter.terminal import ExitCode, Json, end, say, show
+from starter.terminal import ExitCode, Json, end, line, say, show
 
 
 def mark_command(
@@ -93,7 +92,7 @@ def _show(console: Console, data: bytes, marking: Marking) -> None:
     if marking.exclusions:
         console.print(_exclusions(marking))
     for finding in marking.findings[:FINDINGS_SHOWN_MAX]:
-        console.print(Text(f"finding {finding.code}: {finding.message}"), soft_wrap=True)
+        console.print(line(f"finding {finding.code}: {finding.message}"), soft_wrap=True)
     if len(marking.findings) > FINDINGS_SHOWN_MAX:
         console.print(f"… and {len(marking.findings) - FINDINGS_SHOWN_MAX} findings more (--json has them all)")
     _show_proof(console, data, marking)
@@ -107,7 +106,7 @@ def _units(marking: Marking) -> Table:
     table.add_column("bytes", justify="right")
     for unit in marking.candidates:
         size = str(unit.end - unit.start)
-        table.add_row(Text(unit.address), unit.section_type, Text(unit.title), str(unit.line), size)
+        table.add_row(line(unit.address), unit.section_type, line(unit.title), str(unit.line), size)
     return table
 
 

@@ -61,7 +61,7 @@ def check(
     show(
         as_failure(found, code="policy_wrong", message=str(made.problems[0])),
         as_json=as_json,
-        render=lambda out: out.print("\n".join(map(str, made.problems)), soft_wrap=True, markup=False),
+        render=lambda out: out.print("\n".join(map(str, made.problems)), soft_wrap=True),
     )
     end(ExitCode.FAILED)
 
@@ -148,7 +148,7 @@ def _show(policy: Policy, path: str, *, as_json: bool) -> None:
     rows = [(rule.line, rule.name, rule.says) for rule in policy.rules]
 
     def render(out: Console) -> None:
-        out.print(f"{path} · sha256 {policy.sha256[:16]}", markup=False, soft_wrap=True)
+        out.print(f"{path} · sha256 {policy.sha256[:16]}", soft_wrap=True)
         if rows:
             out.print(table(("line", "rule", "verdict"), rows))
         for one in hidden:

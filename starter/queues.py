@@ -125,6 +125,6 @@ def _document(settings: Settings, kb_id: str) -> str:
 
 
 def _print(out: Console, entry: View) -> None:
-    out.print(entry["document"], markup=False, soft_wrap=True)
+    out.print(entry["document"], soft_wrap=True)
     for word, command in zip_longest(("next",), entry["commands"], fillvalue="then"):
-        out.print(f"{word}: {command}", markup=False, soft_wrap=True)
+        out.print(f"{word}: {command}", soft_wrap=True)

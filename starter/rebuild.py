@@ -33,7 +33,7 @@ from cutter.storage.batch_folder import QUEUE
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
-from starter import known_runs
+from starter import known_runs, logs
 from starter.failures import as_failure
 from starter.reconcile import reading_deps
 from starter.terminal import ExitCode, Json, end, progress, show, table
@@ -55,6 +55,7 @@ def rebuild(
     settings = load()
     if (run is None) == (not every):
         raise InvalidInput("name a run, or --all: `cutter rebuild DOCUMENT`")
+    logs.to_standard_error()
     with reading_deps(settings) as deps, progress("rebuilding") as say:
         found, batches = [], []
         names = [run] if run is not None else [*_all(settings, "all_run_ids"), *_all(settings, "all_batch_ids")]

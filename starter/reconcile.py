@@ -30,7 +30,7 @@ from cutter.gates.catalogue import Role, WorkerRole
 from cutter.kb.store import Store
 from cutter.settings import Settings, load
 from cutter.storage.pools import open_pool
-from starter import looking_after, slack
+from starter import logs, looking_after, slack
 from starter.client import connect
 from starter.failures import as_failure
 from starter.looking_after import START_GRACE_SECONDS, View, nothing
@@ -58,6 +58,7 @@ def reconcile(
         found = asyncio.run(_schedule(settings, every) if every else _unschedule(settings))
         show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
         return
+    logs.to_standard_error()
     found = _look(settings, grace_seconds)
     waits = found.get("unavailable") or found["documents_waiting"] or found["cards_waiting"]
     if waits:

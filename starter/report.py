@@ -44,7 +44,7 @@ def report(
     except OSError as problem:
         raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
     found |= {"file": str(path), "sha256": sha256_hex(page)}
-    show(found, as_json=as_json, render=lambda console: console.print(str(path), markup=False, soft_wrap=True))
+    show(found, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
 
 
 def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], bytes]:

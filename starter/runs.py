@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
+from cutter.domain.markdown import prose
 from cutter.domain.urgency import Urgency, of_priority
 from cutter.errors import Conflict, NotFound, Refused, Unavailable
 from cutter.messages import BatchResult, RunInput, RunResult
@@ -46,7 +47,7 @@ async def start(client: Client, run: RunInput, turn: Priority | None = None) -> 
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             static_summary=f"{run.document_id} · {run.mode}" + (f" · batch {run.batch_id[:8]}" if run.batch_id else ""),
-            static_details=f"run `{run.run_id}` started by {run.starter}",
+            static_details=f"run `{run.run_id}` started by {prose(run.starter)}",
             priority=turn or options.priority(Urgency.INTERACTIVE),
         )
     except WorkflowAlreadyStartedError:

@@ -17,6 +17,7 @@ from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.settings import Settings, load
 from cutter.slack import posting
 from cutter.slack.api import SIGNING_SECRET_FILE, Slack, secret
+from starter import logs
 from starter.failures import as_failure
 from starter.slack_decisions import resolve
 from starter.slack_server import Server
@@ -65,8 +66,7 @@ def serve(
         server = Server(host, port, signing, lambda click: resolve(settings, click))
     except OSError as problem:
         raise Unavailable(f"{host}:{port} cannot be listened on ({problem.strerror})", what="port") from None
-    # Standard output says where it listens, and nothing else.
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    logs.to_standard_error()
     with server:
         show({"listens": server.url}, as_json=as_json, render=lambda out: out.print(f"listens on {server.url}"))
         sys.stdout.flush()

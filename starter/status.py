@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from cutter import limits
 from cutter.domain import ids
@@ -24,7 +23,7 @@ from starter.answered import Answered, answered
 from starter.batch_status import open_batches, status_of_batch, table_of_batches
 from starter.inbox import OPERATOR, utc
 from starter.status_as import status_as
-from starter.terminal import Json, Listing, table
+from starter.terminal import Json, Listing, line, table
 from starter.watching import follow
 
 RUNS_SHOWN = 200
@@ -205,8 +204,8 @@ def render_run(view: View) -> RenderableType:
         if view[entries]:
             rows = [[_field(view, name, one[name]) for name in names] for one in view[entries]]
             parts += ["", Listing(columns=columns, rows=rows, title=title)]
-    first = f"first: {view['first']}\n" if view["first"] else ""
-    return Group(*parts, "", Text(f"needs: {view['needs']}\n{first}next: {view['next']}"))
+    first = [line(f"first: {view['first']}")] if view["first"] else []
+    return Group(*parts, "", line(f"needs: {view['needs']}"), *first, line(f"next: {view['next']}"))
 
 
 _SECTIONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (

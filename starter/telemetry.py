@@ -25,6 +25,7 @@ from temporalio.runtime import (
 from cutter.errors import Unavailable
 from cutter.gates.catalogue import WorkerRole
 from cutter.settings import Settings
+from starter.logs import text_line
 
 PORTS_A_ROLE = 3
 """Ports tried: workers of so many builds may serve metrics side by side on one host."""
@@ -102,7 +103,7 @@ def configure_logs(settings: Settings, **bound: str) -> None:
         bind, structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)
     ]  # fmt: skip
     as_json = settings.log_format == "json"
-    last: Processor = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
+    last: Processor = structlog.processors.JSONRenderer() if as_json else text_line
     lines = LogStream(sys.stdout)
     structlog.configure(
         processors=[*shared, last], logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, lines))

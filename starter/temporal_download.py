@@ -12,6 +12,7 @@ import sys
 from temporalio.testing import WorkflowEnvironment
 
 from cutter.stack.temporal import CLI_VERSION
+from starter.terminal import say
 
 
 async def download(folder: str) -> None:
@@ -27,7 +28,7 @@ def main() -> None:
     try:
         asyncio.run(download(sys.argv[1]))
     except RuntimeError as problem:
-        print(problem, file=sys.stderr)
+        say(str(problem))
         code = 1
     sys.stderr.flush()
     os._exit(code)  # the SDK can abort while the interpreter exits, and the exit code would lie

@@ -2,11 +2,13 @@
 
 Results go to standard output, everything said on the way to standard error, so `--json` prints one JSON document and
 nothing else. Colours appear only on a terminal; NO_COLOR is respected.
+
+Every text leaves through this module, and a test holds that. Here each character that a reader cannot see becomes its
+code, and no text is markup. Colours are added after that.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,11 +19,13 @@ from itertools import zip_longest
 from typing import Annotated, Any, TextIO
 
 import typer
-from rich.console import Console, ConsoleOptions, Group, RenderResult
-from rich.markup import escape
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from cutter.domain.visible import json_text, visible, visible_line
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 """The option that every command has."""
@@ -55,6 +59,32 @@ EXIT_CODES = {
 """What each means: a word, then when."""
 
 
+class SafeConsole(Console):
+    """A console that shows hidden characters by their codes and takes no text for markup, emoji or a link."""
+
+    def __init__(self, file: TextIO, *, width: int | None) -> None:
+        super().__init__(file=file, width=width, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        """A plain text as rich measures and wraps it, so that the codes have their room."""
+        return super().render_str(visible(text), **how)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """All that is printed comes through here; what rich controls the terminal with is no text."""
+        for one in super().render(renderable, options):
+            yield one if one.control else Segment(visible(one.text), one.style)
+
+
+def plain(value: object, style: str = "") -> Text:
+    """A text of several lines, shown as it is; rich's own `Text` would drop some controls without a trace."""
+    return Text(visible(str(value)), style=style)
+
+
+def line(value: object, style: str = "") -> Text:
+    """A text that stays on its line: a line feed in it cannot begin a line that looks like one of ours."""
+    return Text(visible_line(str(value)), style=style)
+
+
 def out() -> Console:
     """Standard output, as it is now (tests and pipes replace it)."""
     return _console(sys.stdout)
@@ -70,24 +100,31 @@ def err() -> Console:
 
 def _console(stream: TextIO) -> Console:
     """As wide as the terminal; without one, wide enough that nothing is folded, since `grep` and logs read it."""
-    return Console(file=stream, highlight=False, width=None if stream.isatty() else WIDTH_ELSEWHERE)
+    return SafeConsole(stream, width=None if stream.isatty() else WIDTH_ELSEWHERE)
 
 
 def show(value: Any, *, as_json: bool, render: Callable[[Console], None]) -> None:
     """Print `value` as one JSON document, or let `render` print it for a person."""
     if as_json:
-        print(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True, default=str), file=sys.stdout, flush=True)
+        write(json_text(value, indent=2))
     else:
         render(out())
 
 
+def write(*texts: str) -> None:
+    """Texts on standard output, each ends its line: never folded, since programs read them."""
+    for text in texts:
+        print(visible(text), file=sys.stdout)
+    sys.stdout.flush()
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> Table:
-    """A plain table; cells are texts, never markup, so nothing from outside can colour or link."""
+    """A plain table; a row's first cell is one line, so that no text can add a row."""
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:
         made.add_column(column, overflow="fold")
     for row in rows:
-        made.add_row(*(escape(str(cell)) for cell in row))
+        made.add_row(*map(line, row[:1]), *map(plain, row[1:]))
     return made
 
 
@@ -97,7 +134,7 @@ def fields(found: Mapping[str, object]) -> Group:
     Print it with `soft_wrap=True`.
     """
     rows = [(key, value) for key, value in found.items() if value not in (None, "", {}) and key != "next"]
-    return Group(table(("field", "value"), rows), *([Text(f"next: {found['next']}")] if found.get("next") else []))
+    return Group(table(("field", "value"), rows), *([line(f"next: {found['next']}")] if found.get("next") else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,15 +151,15 @@ class Listing:
     commands: Sequence[str] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        plain, below = self._table(copied=console.is_terminal)
-        if Measurement.get(console, options.update(max_width=WIDTH_ELSEWHERE), plain).maximum <= options.max_width:
-            yield plain
-            yield from (Text(line) for line in below)
+        whole, below = self._table(copied=console.is_terminal)
+        if Measurement.get(console, options.update(max_width=WIDTH_ELSEWHERE), whole).maximum <= options.max_width:
+            yield whole
+            yield from map(line, below)
             return
-        yield from [Text(self.title, style="italic")] if self.title else []
+        yield from [plain(self.title, "italic")] if self.title else []
         for row, command in zip_longest(self.rows, self.commands):
-            yield from (Text(line) for line in block(self.columns, row, options.max_width))
-            yield from [Text(f"  {command}")] if command else []
+            yield from map(line, block(self.columns, row, options.max_width))
+            yield from [line(f"  {command}")] if command else []
 
     def _table(self, *, copied: bool) -> tuple[Table, list[str]]:
         """The table, and the lines below it."""
@@ -159,20 +196,20 @@ def progress(text: str) -> Iterator[Callable[[str], None]]:
     """
     console = err()
     if not console.is_terminal:
-        console.print(escape(text), soft_wrap=True)
-        yield lambda other: console.print(escape(other), soft_wrap=True)
+        console.print(text, soft_wrap=True)
+        yield lambda other: console.print(other, soft_wrap=True)
         return
-    with console.status(escape(text)) as status:
+    with console.status(line(text)) as status:
         before = _WORKING.set(console)
         try:
-            yield lambda other: status.update(escape(other))
+            yield lambda other: status.update(line(other))
         finally:
             _WORKING.reset(before)
 
 
 def say(text: str) -> None:
     """One sentence beside the result."""
-    err().print(escape(text), soft_wrap=True)
+    err().print(text, soft_wrap=True)
 
 
 def end(code: ExitCode) -> None:

@@ -18,7 +18,7 @@ from cutter.storage.pools import connect
 from cutter.storage.transitions_corpus import Spool, gathered
 from cutter.storage.transitions_file import told
 from starter import known_runs
-from starter.terminal import ExitCode, Json, end, say, show
+from starter.terminal import ExitCode, Json, end, say, show, write
 
 app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
 
@@ -36,7 +36,7 @@ def validate(
 
     Example: cutter transitions validate .cutter/runs/RUN/transitions.jsonl
     """
-    valid = told(file, lambda text: print(text, file=sys.stdout), as_json=as_json)
+    valid = told(file, write, as_json=as_json)
     end(ExitCode.DONE if valid else ExitCode.FAILED)
 
 

@@ -79,7 +79,7 @@ def down(
     show(
         {"stopped": stopped, "state_dir": str(settings.state)},
         as_json=as_json,
-        render=lambda console: console.print(told, markup=False, soft_wrap=True),
+        render=lambda console: console.print(told, soft_wrap=True),
     )
 
 
@@ -121,7 +121,7 @@ def _fetch(as_json: bool) -> None:
     show(
         {"how": found.how, "where": where, "version": found.version, "tried": found.tried},
         as_json=as_json,
-        render=lambda console: console.print(f"Temporal: {where} ({found.how})", markup=False),
+        render=lambda console: console.print(f"Temporal: {where} ({found.how})"),
     )
 
 

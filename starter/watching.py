@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +10,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.live import Live
 
-from starter.terminal import out, show
+from cutter.domain.visible import json_text, visible_line
+from starter.terminal import out, show, write
 
 WATCH_SECONDS = 0.5
 """Between two looks of --watch; a look is one small query."""
@@ -65,16 +64,11 @@ def following(render: Render, lines: Lines, *, live: bool = True) -> Iterator[Ca
     def tell(view: View) -> None:
         new = [line for line in lines(view) if line not in told]
         told.update(new)
-        print(*new, sep="\n", end="\n" if new else "", file=sys.stdout, flush=True)
+        write(*map(visible_line, new))
 
     yield tell
 
 
 def _compact(view: View) -> str:
     """A view in one line; when it was looked at is no change."""
-    return json.dumps(
-        {name: value for name, value in view.items() if name != "now_utc"},
-        ensure_ascii=False,
-        sort_keys=True,
-        default=str,
-    )
+    return json_text({name: value for name, value in view.items() if name != "now_utc"})

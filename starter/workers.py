@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from temporalio.service import RPCError
 
 from cutter.domain.amounts import counted
 from cutter.domain.crew import crew
+from cutter.domain.visible import json_text
 from cutter.errors import Unavailable
 from cutter.lifecycle.events import FIELDS
 from cutter.settings import Settings, load
@@ -30,7 +30,7 @@ from starter import known_runs, runs, versions
 from starter.client import connect
 from starter.failures import as_failure
 from starter.inbox import utc
-from starter.terminal import ExitCode, Json, Listing, end, say, show
+from starter.terminal import ExitCode, Json, Listing, end, say, show, write
 from workflows import options
 
 View = dict[str, Any]
@@ -55,8 +55,7 @@ def workers(
     """
     settings = load()
     if transitions:
-        for line in events(settings):
-            print(line, file=sys.stdout)
+        write(*events(settings))
         return
     seen = look(settings)
     if not gone:
@@ -105,7 +104,7 @@ def events(settings: Settings) -> Iterator[str]:
     with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
         for (body,) in connection.execute(query("worker_events")):
             said = json.loads(str(body))
-            yield json.dumps({name: said[name] for name in FIELDS}, ensure_ascii=False)
+            yield json_text({name: said[name] for name in FIELDS}, sort_keys=False)
 
 
 async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -133,13 +132,13 @@ def _print(out: Console, seen: View) -> None:
     columns = ("worker", "state", "queue: used/slots", "last heartbeat", "build", "note")
     out.print(Listing(columns=columns, rows=[_row(one) for one in seen["workers"]]), soft_wrap=True)
     for build, status in seen["builds"].items():
-        out.print(f"build {build}: {status}", markup=False)
+        out.print(f"build {build}: {status}")
     for queue in seen["unserved"]:
-        out.print(f"{queue} has no worker", markup=False)
+        out.print(f"{queue} has no worker")
     if seen["unresponsive"] and not seen["unserved"]:
         out.print("others do the work of those that are unresponsive; after ten minutes of silence they are closed")
     if seen["next"]:
-        out.print(f"next: {seen['next']}", markup=False)
+        out.print(f"next: {seen['next']}")
 
 
 def _row(one: View) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from cutter.batch.item import Outcome, Stage
 from cutter.batch.steering import QUEUES
+from cutter.domain.visible import visible
 from cutter.messages import Steering
-from workflows.view import plain
+from workflows.view import entry, plain
 
 STAGES = tuple(stage.value for stage in Stage)
 OUTCOMES = tuple(outcome.value for outcome in Outcome)
@@ -45,13 +46,13 @@ def details(board: BatchBoard) -> str:
         if kb_id:
             lines.append(f"- {title}: `{plain(kb_id)}`")
     if step.note:
-        lines.append(f"- {plain(step.note)}")
+        lines.append(f"- {entry(step.note)}")
     if board.outage:
         lines += ["", f"**{plain(board.outage)}**"]
     if step.next_command:
-        lines += ["", "#### What to do", "", "```", step.next_command.replace("`", "'"), "```"]
+        lines += ["", "#### What to do", "", "```", visible(step.next_command.replace("`", "'")), "```"]
     if board.answers:
-        lines += ["", "#### Messages", "", *(f"- {plain(entry)}" for entry in board.answers)]
+        lines += ["", "#### Messages", "", *(f"- {entry(one)}" for one in board.answers)]
     return "\n".join(lines)
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from cutter.domain.markdown import cell, prose
+from cutter.domain.visible import visible
 from cutter.gates.catalogue import GATES, SKIPPED, State
 from cutter.messages import RequestView
 
@@ -62,11 +64,11 @@ def details(board: Board) -> str:
     if board.request is not None:
         lines += ["", *_waiting(board, board.request)]
     if board.note:
-        lines += ["", "#### What to do", "", "```", board.note.replace("`", "'"), "```"]
+        lines += ["", "#### What to do", "", "```", visible(board.note.replace("`", "'")), "```"]
     for title, entries in (("Digests", [f"{k} {v}" for k, v in board.facts.items()]), ("Retries", board.retries),
                            ("Refused messages", board.refusals)):  # fmt: skip
         if entries:
-            lines += ["", f"#### {title}", "", *(f"- {plain(entry)}" for entry in entries)]
+            lines += ["", f"#### {title}", "", *(f"- {entry(one)}" for one in entries)]
     return "\n".join(lines)
 
 
@@ -125,10 +127,12 @@ def request_view(board: Board) -> dict[str, Any]:
 
 def plain(text: str) -> str:
     """Text that is nothing but text in Markdown and HTML."""
-    for character in "\\`*_{}[]<>#|$!":
-        if character in text and character not in "_":
-            text = text.replace(character, " " if character in "`<>$" else "\\" + character)
-    return " ".join(text.split())
+    return cell(" ".join(text.split()))
+
+
+def entry(text: str) -> str:
+    """The same at the beginning of a list's entry, where more characters mean something."""
+    return prose(" ".join(text.split()))
 
 
 def expiry(request: RequestView) -> datetime:

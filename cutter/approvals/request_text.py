@@ -6,14 +6,13 @@ can neither draw a heading, a link or a tag, nor hide or reorder what stands bes
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutter import limits
 from cutter.approvals import by_hand, schema
 from cutter.approvals.instants import render_instant
+from cutter.domain.markdown import code, escape
 from cutter.gates.catalogue import Sovereign
 
 if TYPE_CHECKING:
@@ -28,31 +27,6 @@ _ASKS = {
     Sovereign.LIFECYCLE: "Your signature makes the units below effective, once. They cannot be changed afterwards.",
 }
 LIVE = "live"
-_MARKUP = frozenset("\\`*_[]()!|~:@")
-_LEADING = frozenset("#+-.=")
-_HIDDEN_CATEGORIES = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
-
-
-def escape(text: str) -> str:
-    """One line in which no character is markup and none is hidden: those are shown as `U+XXXX`."""
-    # A number sign or a dash is markup only at the beginning; a full stop also after www, which readers turn to links.
-    first = len(text.split(" ", 1)[0])
-    links = {match.end() - 1 for match in re.finditer(r"(?i)www\.", text)}
-    return "".join(_escaped(character, leading=place < first or place in links) for place, character in enumerate(text))
-
-
-def _escaped(character: str, *, leading: bool) -> str:
-    if unicodedata.category(character) in _HIDDEN_CATEGORIES:
-        return f"\u27e8U+{ord(character):04X}\u27e9"
-    if character in "<>&":
-        return {"<": "&lt;", ">": "&gt;", "&": "&amp;"}[character]
-    return f"\\{character}" if character in _MARKUP or (leading and character in _LEADING) else character
-
-
-def code(text: str) -> str:
-    """A code span; a text that could leave it is escaped instead."""
-    plain = "`" not in text and all(unicodedata.category(one) not in _HIDDEN_CATEGORIES for one in text)
-    return f"`{text}`" if plain and text.strip() else escape(text)
 
 
 def body(document: RequestDocument) -> str:

@@ -18,6 +18,7 @@ from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.instants import parse_instant, render_instant
 from cutter.approvals.refusal import Refusal
+from cutter.domain.visible import is_hidden
 from cutter.errors import InvalidInput, ProgrammingError
 
 _FENCE = "---"
@@ -26,9 +27,6 @@ _EMPTY_LINE = re.compile(r"([a-z][a-z0-9_]*):[ \t]*")
 _NULLS = frozenset({"null", "Null", "NULL", "~"})
 _YAML_START = re.compile(r"[&*!|>\[\]{}\"'#@%`,]|[-?:]( |$)|<<")
 _YAML_INSIDE = re.compile(r" #|: |:$|\t")
-_HIDDEN = frozenset(
-    "\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u061c\u00ad"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,10 +128,11 @@ def _check_characters(text: str) -> Refusal | None:
         for character in line:
             if character == "\r":
                 return _no("statement_carriage_return", f"line {number} ends in CR LF; lines end in LF alone")
-            if character in _HIDDEN:
-                return _no("statement_hidden_character", f"line {number} has the hidden U+{ord(character):04X}")
-            if unicodedata.category(character) == "Cc" and character != "\t":
+            if character == "\t" or not is_hidden(character):
+                continue
+            if unicodedata.category(character) == "Cc":
                 return _no("statement_control_character", f"line {number} has the control U+{ord(character):04X}")
+            return _no("statement_hidden_character", f"line {number} has the hidden U+{ord(character):04X}")
     if not unicodedata.is_normalized("NFC", text):
         return _no("statement_not_nfc", "the statement is not in Unicode normal form C")
     return None

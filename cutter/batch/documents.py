@@ -14,6 +14,9 @@ from typing import Any
 from cutter.batch import triage
 from cutter.batch.triage import Triage
 from cutter.domain import ids
+from cutter.domain.markdown import cell, escape, fenced
+from cutter.domain.markdown import code as span
+from cutter.domain.visible import json_visible
 
 Json = dict[str, Any]
 
@@ -123,7 +126,7 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
             f"| `{one.writer_digest[:16]}` | {one.expires_utc} |"
         )
     lines += ["", "## Requests", ""]
-    lines += [f"- {one.document_id}: `{one.request_kb_id}`" for one in waiting]
+    lines += [f"- {one.document_id}: {span(one.request_kb_id)}" for one in waiting]
     lines += [
         "",
         "## How to answer",
@@ -171,11 +174,11 @@ def review_entry(
             f"document_id: {document_id}  ",
             f"batch_id: {batch_id}  ",
             f"state_at_pause: {state} ({gate})  ",
-            f"reason_pre_batched_approval_missing: {_line(reason)}",
+            f"reason_pre_batched_approval_missing: {escape(reason)}",
             "",
             "## request_payload",
             "",
-            f"The request: `{request_kb_id}`",
+            f"The request: {span(request_kb_id)}",
             "",
             *_json(payload),
             "## one_line_resume_command",
@@ -197,7 +200,8 @@ def queue_summary(batch_id: str, queue: str, entries: Sequence[Json]) -> str:
         lines += ["| document | state | code | document about it | next |", "|---|---|---|---|---|"]
     for one in entries:
         lines.append(
-            f"| {one['document_id']} | {one['state']} | {one['code']} | `{one['kb_id']}` | `{one['command']}` |"
+            f"| {one['document_id']} | {one['state']} | {cell(one['code'])} | {span(one['kb_id'])} "
+            f"| {span(one['command'])} |"
         )
     return "\n".join([*lines, ""])
 
@@ -210,31 +214,29 @@ def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], 
         f"mode: {batch['mode']}  ",
         f"policy: {batch['policy']}  ",
         f"queue_sha256: {batch['queue_sha256']}  ",
-        f"created_by: {_line(batch['created_by'])}  ",
+        f"created_by: {escape(batch['created_by'])}  ",
         f"created: {batch['created_at']}",
         "",
-        *([_line(note), ""] if note else []),
+        *([escape(note), ""] if note else []),
         " · ".join(f"{name} {count}" for name, count in totals.items() if count) or "nothing happened",
         "",
         "| # | document | outcome | state | run | next |",
         "|---:|---|---|---|---|---|",
     ]
     for item in items:
-        reason = f" ({_line(item['reason'])})" if item.get("decided") and item.get("reason") else ""
+        reason = f" ({escape(item['reason'])})" if item.get("decided") and item.get("reason") else ""
         lines.append(
             f"| {item['position']} | {item['document_id']} | {item['shown']}{reason} | {item['state'] or ''} "
-            f"| {item['run_id'] or ''} | {'`' + item['command'] + '`' if item['command'] else ''} |"
+            f"| {item['run_id'] or ''} | {span(item['command']) if item['command'] else ''} |"
         )
     return "\n".join([*lines, "", "Next:", "", *_code(next_command)])
 
 
-def _line(text: str) -> str:
-    return " ".join(str(text).split()).replace("<", "&lt;").replace("|", "\\|")
-
-
 def _code(command: str) -> list[str]:
-    return ["```", command, "```", ""]
+    return list(fenced([command]))
 
 
 def _json(value: Any) -> list[str]:
-    return ["```json", *json.dumps(value, indent=2, sort_keys=True, ensure_ascii=True).splitlines(), "```", ""]
+    return list(
+        fenced(json_visible(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=True)).split("\n"), "json")
+    )

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter.batch.disposition import Recommendation
+from cutter.domain.markdown import fenced, prose
 from cutter.domain.next_step import Step
+from cutter.domain.visible import json_visible, visible_line
 from cutter.gates.catalogue import GATES
 
 Json = dict[str, Any]
@@ -49,24 +51,24 @@ def _fields(case: Triage) -> Iterator[str]:
     yield f"run_id: {case.run_id or 'none'}  "
     yield f"document_id: {case.document_id}  "
     yield f"state_at_failure: {case.state}  "
-    yield f"failed_gate: {case.gate or 'none'}  "
-    yield f"code: {case.code}  "
-    yield f"recommended_disposition: {case.advice.disposition.value} ({case.advice.why})"
+    yield f"failed_gate: {prose(case.gate or 'none')}  "
+    yield f"code: {prose(case.code)}  "
+    yield f"recommended_disposition: {case.advice.disposition.value} ({prose(case.advice.why)})"
     yield ""
 
 
 def _commands(case: Triage) -> Iterator[str]:
-    yield from ("## reproduction_command", "", "```", case.reproduction, "```", "")
+    yield from ("## reproduction_command", "", *fenced([case.reproduction]))
     yield from ("## remedy", "")
     if case.remedy.first:
         yield from (f"First: {case.remedy.first}. Then:", "")
-    yield from ("```", *case.remedy.commands, "```", "")
+    yield from fenced(case.remedy.commands)
 
 
 def _evidence(case: Triage) -> Iterator[str]:
     drifted = case.state.startswith("stopped_drift_")
     report = case.error.get("report") or {}
-    yield from ("## invariant_diff", "", "```diff", *invariant_diff(case.error), "```", "")
+    yield from ("## invariant_diff", "", *fenced(invariant_diff(case.error), "diff"))
     drift = json.dumps(report if drifted else None, indent=2, sort_keys=True, ensure_ascii=True)
     yield from ("## drift_evidence", "", *_json(drift))
     yield from ("## sidecar_snapshot_truncated", "", *_json(case.sidecar))
@@ -123,9 +125,10 @@ def _mark(source: Mapping[str, Any]) -> str:
 
 
 def _line(value: object) -> str:
-    """A value on one line that ends no code block."""
-    return " ".join(str(value).split()).replace("`", "'")
+    """A value on one line."""
+    return visible_line(" ".join(str(value).split()))
 
 
 def _json(text: str) -> Iterator[str]:
-    yield from ("```json", *text.splitlines()[:SIDECAR_LINES], "```", "")
+    """Its hidden characters are escapes, and a string of it has no line feed."""
+    yield from fenced(json_visible(text).split("\n")[:SIDECAR_LINES], "json")

@@ -9,8 +9,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined, Template
+from jinja2 import DictLoader, Environment, StrictUndefined, Template, Undefined
+from markupsafe import Markup
 
+from cutter.domain.visible import visible
 from cutter.evidence.run_view import seconds_between, short_time
 
 TEMPLATE = "report.html.j2"
@@ -60,13 +62,18 @@ def _slowest(view: Json) -> float:
     return max((gate["seconds"] or 0.0 for gate in view["gates"]), default=0.0) or 1.0
 
 
+def _shown(value: object) -> object:
+    """What an expression of a template puts into the page: a text with nothing hidden; a macro's page as it is."""
+    return value if isinstance(value, Markup | Undefined) else visible(str(value))
+
+
 @cache
 def template(name: str) -> Template:
     """A page's template beside this module; all pages share one style sheet, which stands in the page."""
     folder = resources.files("cutter.evidence")
     environment = Environment(
         loader=DictLoader({one: (folder / one).read_text(encoding="utf-8") for one in (name, STYLE)}), autoescape=True,
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, finalize=_shown,
     )  # fmt: skip
     environment.filters["moment"] = short_time
     environment.filters["duration"] = duration

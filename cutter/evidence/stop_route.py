@@ -6,12 +6,12 @@ words of a request document; the `cutter` command does the same.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from cutter.approvals import by_hand, schema
+from cutter.domain.markdown import escape, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.sidecar import state_json
 from cutter.domain.stop_codes import stop_code
@@ -63,8 +63,8 @@ def _head(route: StopRoute, title: str) -> Iterator[str]:
     yield f"state: {run['state']}  "
     if code := stop_code(run["state"]):
         yield f"code: {code}  "
-    yield f"gate: {route.gate or 'none'}  "
-    yield f"reason: {_line(route.reason)}"
+    yield f"gate: {prose(route.gate or 'none')}  "
+    yield f"reason: {escape(route.reason)}"
     yield ""
 
 
@@ -74,10 +74,7 @@ def _way_on(route: StopRoute) -> Iterator[str]:
     if route.step.first:
         yield f"First: {route.step.first}. Then:"
         yield ""
-    yield "```"
-    yield from route.step.commands
-    yield "```"
-    yield ""
+    yield from fenced(route.step.commands)
 
 
 def _by_hand(route: StopRoute) -> Iterator[str]:
@@ -145,11 +142,4 @@ def _sidecar(sidecar: Json) -> Iterator[str]:
 def _dump(title: str, value: Any) -> Iterator[str]:
     yield f"## {title}"
     yield ""
-    yield "```json"
-    yield json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    yield "```"
-    yield ""
-
-
-def _line(text: str) -> str:
-    return text.replace("\n", " ").replace("<", "&lt;")
+    yield from json_block(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cutter.domain.markdown import cell, code, escape, prose
 from cutter.gates.catalogue import BY_NAME, GATES
 
 _MUTATION = {"IG_cut_leg_a_execute": "UNITS CREATED (draft)", "IG_leg_b_record": "GOVERNANCE ROWS",
@@ -22,12 +23,12 @@ def render_failed(run: dict[str, Any], attempt: dict[str, Any], kb_id: str | Non
         f"# {run['document_id']} · {gate.name} · {gate.number} of {len(GATES)}",
         "",
         f"phase: {gate.phase}  ",
-        f"outcome: FAIL ({_cell(attempt['outcome'] or 'no answer')})  ",
+        f"outcome: FAIL ({prose(_said(attempt['outcome'] or 'no answer'))})  ",
         "production_mutation: NONE  ",
         f"run_id: {run['run_id']}  ",
         f"state: {gate.from_state.value} → {run['state']}  ",
         f"attempt: {attempt['n']}, {attempt['started_at']} to {attempt['finished_at'] or 'no end'}  ",
-        f"reason: {_cell(attempt.get('reason') or 'none given')}",
+        f"reason: {escape(_said(attempt.get('reason') or 'none given'))}",
         "",
         *_table(invariants_of(attempt.get("report"))),
         "",
@@ -66,8 +67,8 @@ def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
         "",
         "## Pins",
         "",
-        *(f"- {name}: `{_cell(value)}`" for name, value in sorted(result["pins"].items())),
-        *(["", "## Notes", "", *(f"- {_cell(note)}" for note in result["notes"])] if result["notes"] else []),
+        *(f"- {prose(name)}: {code(_said(value))}" for name, value in sorted(result["pins"].items())),
+        *(["", "## Notes", "", *(f"- {prose(_said(note))}" for note in result["notes"])] if result["notes"] else []),
         "",
         f"Next: {follows}",
         "",
@@ -82,12 +83,13 @@ def _table(invariants: list[dict[str, Any]]) -> list[str]:
         "| invariant | observed | expected | match |",
         "| --- | --- | --- | --- |",
         *(
-            f"| {_cell(item['name'])} | {_cell(item.get('observed'))} | {_cell(item.get('expected'))}"
+            f"| {cell(item['name'])} | {cell(_said(item.get('observed')))} | {cell(_said(item.get('expected')))}"
             f" | {'✓' if item.get('ok') is True else '✗'} |"
             for item in invariants
         ),
     ]
 
 
-def _cell(value: object) -> str:
-    return str(value).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("`", "'")
+def _said(value: object) -> str:
+    """A value on one line, with plain quotation marks around commands."""
+    return str(value).replace("\n", " ").replace("`", "'")

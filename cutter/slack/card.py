@@ -16,6 +16,7 @@ from typing import Any, Final
 from cutter import limits
 from cutter.approvals.policy import Tier
 from cutter.domain import ids
+from cutter.domain.visible import is_hidden
 from cutter.gates.catalogue import Sovereign
 
 Json = dict[str, Any]
@@ -108,7 +109,7 @@ def escaped(text: str, most: int) -> str:
 
     What is cut ends in …; control, format and private characters are shown as spaces.
     """
-    visible = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text)
+    visible = "".join(" " if is_hidden(one) or unicodedata.category(one) == "Zs" else one for one in text)
     pieces: list[str] = []
     left = most
     for one in " ".join(visible.split()):

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from typing import IO, Any
 
 from cutter import limits
+from cutter.domain.visible import json_text, visible_line
 from cutter.errors import InvalidInput
 from cutter.lifecycle.validation import Finding, Validation
 
@@ -95,7 +96,7 @@ def told(name: str, say: Callable[[str], None], *, as_json: bool = False) -> boo
         with nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as stream:
             for one in check(stream, validation):
                 if not as_json:
-                    say(f"line {one.line}: {one.code}: {one.text}")
+                    say(visible_line(f"line {one.line}: {one.code}: {one.text}"))
                 elif len(listed) < limits.FINDINGS_IN_JSON:
                     listed.append({slot: getattr(one, slot) for slot in Finding.__slots__})
     except OSError as problem:
@@ -105,7 +106,8 @@ def told(name: str, say: Callable[[str], None], *, as_json: bool = False) -> boo
     counts = {"lines": validation.number, "events": validation.events, "findings": validation.findings}
     valid = not validation.findings
     if as_json:
-        say(json.dumps({"file": name, "valid": valid, **counts, "listed": listed}, ensure_ascii=False, indent=2))
+        say(json_text({"file": name, "valid": valid, **counts, "listed": listed}, indent=2, sort_keys=False))
     else:
-        say(", ".join([f"{name}: {'valid' if valid else 'NOT valid'}", *(f"{n} {what}" for what, n in counts.items())]))
+        found = [f"{name}: {'valid' if valid else 'NOT valid'}", *(f"{n} {what}" for what, n in counts.items())]
+        say(visible_line(", ".join(found)))
     return valid

@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput
 from cutter.storage.transitions_file import told
 
@@ -25,7 +26,7 @@ def main() -> int:
     try:
         return 0 if told(asked.file, print, as_json=asked.json) else 1
     except InvalidInput as problem:
-        print(problem, file=sys.stderr)
+        print(visible_line(str(problem)), file=sys.stderr)
         return problem.exit_code
 
 

@@ -432,7 +432,7 @@ APPROVALS = (
         ("an unknown field", "    if form is None:\n        return _no(",
          "    if form is None:\n        return None\n    if form is None:\n        return _no(",
          "::test_an_unknown_field_is_named_with_its_line"),
-        ("a hidden character", "if character in _HIDDEN:", "if False:", _FORMS),
+        ("a hidden character", 'if character == "\\t" or not is_hidden(character):', "if True:", _FORMS),
         ("text in another normal form", 'if not unicodedata.is_normalized("NFC", text):', "if False:", _FORMS),
         ("a statement without bound", "if len(body) > limits.STATEMENT_BYTES_MAX:", "if False:", _FORMS),
     ),
@@ -759,6 +759,49 @@ COMMANDS = (
     ),
 )  # fmt: skip
 
+_TERMINAL = "unit/starter/test_terminal_output.py"
+_SHOWN = "property/test_visible_properties.py"
+_TRICKS = f"{_SHOWN}::test_each_known_trick_fails_in_every_place_of_a_document"
+
+TEXTS = (
+    *_of(
+        "starter/terminal.py", _TERMINAL,
+        ("a text that a terminal obeys", "Segment(visible(one.text), one.style)", "one",
+         "::test_every_way_of_printing_shows_hidden_characters_by_their_codes"),
+        ("a control that is dropped without a trace", "render_str(visible(text), **how)", "render_str(text, **how)",
+         "::test_no_hidden_character_is_dropped_without_a_trace"),
+        ("a text that colours and links", "markup=False", "markup=True",
+         "::test_a_text_is_never_markup_an_emoji_or_a_link"),
+        ("a text that adds a row", "*map(line, row[:1])", "*map(plain, row[:1])",
+         "::test_a_text_cannot_begin_a_line_that_looks_like_ours"),
+    ),
+    *_of(
+        "starter/asking.py", _TERMINAL,
+        ("a question that repaints itself", "visible_line(f", "str(f",
+         "::test_a_question_shows_hidden_characters_by_their_codes"),
+    ),
+    *_of(
+        "cutter/domain/visible.py", _SHOWN,
+        ("fillers", " or character in _FILLERS", "",
+         "::test_every_character_of_unicode_is_judged_by_its_category_or_as_a_filler"),
+        ("hidden characters in JSON", "text.translate(_ESCAPED)", "text",
+         "::test_json_keeps_its_value_and_hides_nothing"),
+    ),
+    *_of(
+        "cutter/domain/markdown.py", "",
+        ("markup of others", 'return f"\\\\{character}"', "return character", _TRICKS),
+        ("tags of others", "_ENTITIES.get(character) or", "", _TRICKS),
+        ("a text that closes its code block", "max(_FENCE_LENGTH, longest + 1)", "_FENCE_LENGTH", _TRICKS),
+        ("a code span that leaves its cell", 'one in "`|"', 'one in "`"', _TRICKS),
+        ("a link in prose", "://|www", "www", _TRICKS),
+    ),
+    *_of(
+        "cutter/evidence/report.py", "unit/evidence/test_hostile_text.py",
+        ("a page that reorders its lines", "else visible(str(value))", "else value",
+         "::test_the_page_of_a_run_shows_hidden_characters_by_their_codes"),
+    ),
+)  # fmt: skip
+
 GUARDS = (
     *OPENING,
     *CONSUMING,
@@ -772,4 +815,5 @@ GUARDS = (
     *RULES,
     *EVIDENCE,
     *COMMANDS,
+    *TEXTS,
 )

@@ -66,6 +66,8 @@ CAMPAIGNS = tuple(
         ("P27", "forged evidence bundles: each part removed or replaced, all digests and chains made to fit",
          "p27_forged_bundles", ("--trials", "2000"),
          "0 verify, with gpg or without; the earlier verifier is fooled; what no file can show is NOT CHECKED"),
+        ("P28", "43 hostile texts through six inputs, read in every command, document and page", "p28_hostile_text",
+         ("--strings", "43"), "0 leaks; without the escaping the same trials leak"),
         ("P31", "printed commands: next lines, errors, JSON fields and mistakes, in 30 states of runs and batches",
          "p31_next_commands", (), "each leads on in its state: 0 circles; planted ones are found"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",

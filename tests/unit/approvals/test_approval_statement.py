@@ -14,6 +14,7 @@ from cutter.approvals.refusal import Refusal
 from cutter.approvals.statement import Statement, parse, render, statement_record
 from cutter.errors import InvalidInput, ProgrammingError
 from tests.campaigns.approval_cases import RUN_ID, digest
+from tests.support.hostile import TERMINAL, leaks
 
 LINES = [
     "---",
@@ -224,6 +225,33 @@ def test_a_void_cannot_be_pre_batched() -> None:
 )
 def test_bytes_that_are_no_statement_are_refused_each_by_its_code(body: bytes, code: str) -> None:
     assert refused(body).code == code
+
+
+@pytest.mark.parametrize("text", [*TERMINAL.values(), "\U000e0041", "\u2061", "\ufe0f", "\u3164"])
+def test_no_text_with_a_hidden_character_is_signed_or_read(text: str) -> None:
+    hidden = [one for one in text if leaks(one)]
+    assert hidden
+    for one in hidden:
+        body = GOOD.replace(b"Seen", f"Se{one}en".encode())
+        assert refused(body).code in (
+            "statement_hidden_character", "statement_control_character", "statement_carriage_return"
+        )  # fmt: skip
+        assert one not in refused(body).reason
+        with pytest.raises(InvalidInput):
+            render(replace(parsed(), reason=f"wrong{one} text"))
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Der Anhang fehlt – § 3 Abs. 2 „Übergang“ (siehe Änderung 12)",
+        "Điều 4 khoản 2 bị thiếu, xem phụ lục Ấ",
+        "L’article 4 manque\u00a0; voir «\u202fannexe\u202f» n° 2",
+        "naïve coöperation, 3 €, ½, →, ✓, 法, закон",
+    ],
+)
+def test_reasons_of_the_languages_of_laws_need_no_hidden_character(reason: str) -> None:
+    assert parsed(render(replace(parsed(), reason=reason))).reason == reason
 
 
 def test_the_front_matter_ends_at_its_first_fence() -> None:

@@ -33,7 +33,7 @@ def test_the_diff_has_a_hunk_for_each_violated_invariant_and_for_no_other() -> N
         {"name": "two\nlines", "ok": False, "expected": "`a`", "observed": "b"},
     ]
     assert list(invariant_diff({"report": {"invariants": invariants}})) == [
-        "--- expected", "+++ observed", "@@ n_rows @@", "-3", "+2", "@@ two lines @@", "-'a'", "+b",
+        "--- expected", "+++ observed", "@@ n_rows @@", "-3", "+2", "@@ two lines @@", "-`a`", "+b",
     ]  # fmt: skip
 
 

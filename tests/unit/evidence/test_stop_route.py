@@ -86,4 +86,4 @@ def test_a_failure_of_the_text_lists_every_command_on_a_line_of_its_own() -> Non
 
 
 def test_a_reason_is_one_line_without_a_tag() -> None:
-    assert "reason: a &lt;b> second line" in report("stopped_stop")
+    assert "reason: a &lt;b&gt; second line" in report("stopped_stop")

@@ -20,8 +20,9 @@ from cutter.lifecycle.events import FIELDS
 from cutter.lifecycle.invariants import InMemory
 from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Validation
-from cutter.storage.transitions_file import Spilling, check, lines
+from cutter.storage.transitions_file import Spilling, check, lines, told
 from starter.transitions import app
+from tests.support.hostile import STRINGS, leaks
 
 Json = dict[str, Any]
 
@@ -487,3 +488,15 @@ def test_the_script_needs_nothing_but_python_and_reads_a_file_or_its_standard_in
     assert (code, json.loads(said)["findings"]) == (1, 2)
     assert run(str(files["empty"]))[0] == run("nowhere.jsonl")[0] == 2
     assert "name a transitions.jsonl" in run("nowhere.jsonl")[1]
+
+
+@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
+def test_what_a_file_of_others_says_is_told_as_letters_on_its_own_line(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "transitions.jsonl"
+    lines = [event(text, "running", text), event(text, text, "running", 1), {text: text}]
+    file.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    for more in ([], ["--json"]):
+        said: list[str] = []
+        assert not told(str(file), said.append, as_json=bool(more))
+        assert all(leaks(one) == [] for one in said)
+        assert more or not any("\n" in one for one in said)

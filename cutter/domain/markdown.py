@@ -1,0 +1,74 @@
+"""Pure: texts of others inside our Markdown documents, for readers that do not sanitise.
+
+Such a text can neither draw a heading, a link, an image or a tag, nor leave its line or its block, nor hide or reorder
+what is beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cutter.domain.visible import is_hidden, json_text, visible
+
+_MARKUP = frozenset("\\`*_[]()!|~:@$")
+_LEADING = frozenset("#+-.=")
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_FENCE_LENGTH = 3
+
+
+def escape(text: str) -> str:
+    """One line in which no character is markup and none is hidden: those become `U+XXXX`, line feeds spaces."""
+    text = text.replace("\n", " ").strip(" ")
+    # A number sign or a dash is markup only at the beginning; a full stop also after www, which readers turn to links.
+    first = len(text.split(" ", 1)[0])
+    links = {match.end() - 1 for match in re.finditer(r"(?i)www\.", text)}
+    return "".join(_escaped(character, leading=place < first or place in links) for place, character in enumerate(text))
+
+
+def _escaped(character: str, *, leading: bool) -> str:
+    if character in _MARKUP or (leading and character in _LEADING):
+        return f"\\{character}"
+    return _ENTITIES.get(character) or visible(character)
+
+
+_HARMLESS = re.compile(r"[\w .,;:+/'\"(){}\[\]=%✓→·…-]*")
+_ACTIVE = re.compile(r"\][(\[:]|://|www\.|mailto:|xmpp:|(?<![^\W_])_|_(?![^\W_])", re.IGNORECASE)
+"""Of harmless characters, what would still be a link or emphasis."""
+
+
+def prose(text: str) -> str:
+    """The text as it is where no reader of Markdown finds anything in it but letters, else escaped.
+
+    Reports are made again from their receipts, byte for byte: what needs no escape must never get one.
+    """
+    harmless = text[:1].isalpha() and _HARMLESS.fullmatch(text) and not _ACTIVE.search(text)
+    return text if harmless and not any(map(is_hidden, text)) else escape(text)
+
+
+def cell(text: str) -> str:
+    """The same in a table, where the beginning of a text means nothing."""
+    return prose(f"x{text}")[1:]
+
+
+def code(text: str) -> str:
+    """A code span, also in a table; a text that could leave it is escaped instead."""
+    plain = not any(one in "`|" or is_hidden(one) for one in text)
+    return f"`{text}`" if plain and text.strip() else escape(text)
+
+
+def fenced(lines: Iterable[str], language: str = "") -> Iterator[str]:
+    """The lines of a code block that no line of its text can close, and a free line below."""
+    shown = [line for text in lines for line in visible(text).split("\n")]
+    longest = max((len(run) for line in shown for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * max(_FENCE_LENGTH, longest + 1)
+    yield f"{fence}{language}"
+    yield from shown
+    yield fence
+    yield ""
+
+
+def json_block(value: Any) -> Iterator[str]:
+    """A value as a code block of JSON."""
+    yield from fenced([json_text(value, indent=2)], "json")
