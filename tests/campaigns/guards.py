@@ -796,7 +796,7 @@ TEXTS = (
         ("a link in prose", "://|www", "www", _TRICKS),
     ),
     *_of(
-        "cutter/evidence/report.py", "unit/evidence/test_hostile_text.py",
+        "cutter/evidence/report.py", "unit/evidence/test_hostile_reports.py",
         ("a page that reorders its lines", "else visible(str(value))", "else value",
          "::test_the_page_of_a_run_shows_hidden_characters_by_their_codes"),
     ),
