@@ -9,7 +9,7 @@ from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from cutter.domain import ids
+from cutter.domain import ids, lanes
 from cutter.domain.next_step import next_step
 from cutter.evidence.run_view import run_view, short_time
 from cutter.gates.catalogue import BY_NAME, GATES
@@ -65,7 +65,8 @@ def view_of(settings: Settings, run_id: str) -> View:
         )
     run = sidecar["run"]
     law_by = known_runs.enacting_run(settings, run["document_id"]) if run["outcome"] == "skipped" else None
-    return run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals], law_by)
+    shown = run_view(sidecar, [{**one, "at": one["at"].isoformat()} for one in refusals], law_by)
+    return {**shown, "lane": lanes.of_run(known_runs.lanes(settings), run_id) if run["ended_at"] is None else None}
 
 
 def newest(settings: Settings) -> View:
@@ -76,6 +77,7 @@ def newest(settings: Settings) -> View:
         "runs": [_run_line(row) for row in rows],
         "batches": open_batches(settings),
         "tenants": tenants.apart(settings),
+        "lanes": list(lanes.sentences(known_runs.lanes(settings))),
     }
 
 
@@ -143,7 +145,8 @@ def _ended_as(one: View) -> str:
 def _table_of_all(view: View) -> RenderableType:
     above: list[RenderableType] = [table_of_batches(view["batches"]), ""] if view["batches"] else []
     below = ["", tenants.listing(view["tenants"])] if view["tenants"] else []
-    return Group(*above, _table_of_runs(view), *below)
+    held: list[RenderableType] = ["", *map(Text, view["lanes"])] if view["lanes"] else []
+    return Group(*above, _table_of_runs(view), *below, *held)
 
 
 def _table_of_runs(view: View) -> RenderableType:
@@ -203,6 +206,7 @@ def _head(view: View) -> RenderableType:
         ("state", view["state"] + _ended_as(view)),
         ("reason", view["reason"]),
         ("stop latch", stop and f"{stop['kind']} by {stop['set_by']}: {stop['reason']}"),
+        ("lane", view.get("lane")),
         ("started", f"{short_time(view['created_utc'])} by {view['starter']}"),
         ("ended", short_time(view["ended_utc"])),
         ("batch", view["batch_id"]),
