@@ -104,7 +104,7 @@ def _rendered(found: list[dict[str, Any]]) -> RenderableType:
     shown = len(COLUMNS) if any(one["you_may_not"] for one in found) else len(COLUMNS) - 1
     commands = [one["command"] for one in found]
     listing = Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
-    return Group(listing, *(Text(f"{one['document_id']} {one['lane']}") for one in found if one["lane"]))
+    return Group(listing, *(Text(f"{one['document_id']} {one['lane']}") for one in found if one.get("lane")))
 
 
 def _person(settings: Settings, approver: str | None) -> Person | None:

@@ -145,7 +145,7 @@ def _ended_as(one: View) -> str:
 def _table_of_all(view: View) -> RenderableType:
     above: list[RenderableType] = [table_of_batches(view["batches"]), ""] if view["batches"] else []
     below = ["", tenants.listing(view["tenants"])] if view["tenants"] else []
-    held: list[RenderableType] = ["", *map(Text, view["lanes"])] if view["lanes"] else []
+    held: list[RenderableType] = ["", *map(Text, view["lanes"])] if view.get("lanes") else []
     return Group(*above, _table_of_runs(view), *below, *held)
 
 

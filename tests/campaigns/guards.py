@@ -36,7 +36,7 @@ _PEOPLE = f"{_STORAGE}test_people.py"
 _UNITS = f"{_STORAGE}test_unit_functions.py"
 _ALONE = f"{_STORAGE}test_one_password_alone.py"
 _AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
-_NOISE = f"{_STORAGE}test_noisy_roles.py"
+_NOISE = f"{_STORAGE}test_what_roles_may_take.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
 _FORGED = "integration/attacks/test_forged_orders.py"
@@ -85,8 +85,31 @@ OPENING = _of(
     ("an epoch during a gate",
      "perform from cutter_governance.lane where name = 'policy_epoch' for update;", "",
      f"{_CONSUME}::test_a_new_epoch_of_the_policy_waits_for_the_gate_that_consumes"),
-    ("a setting of who writes", "case when r.rolname in ('cutter_owner', 'cutter_exec')", "case when false",
+    ("a setting of who writes", "and (s.setrole = 0 or r.rolname in ('cutter_owner', 'cutter_exec'))", "and false",
      f"{_NOISE}::test_a_setting_of_who_writes_is_drift_when_it_could_affect_a_write"),
+)  # fmt: skip
+
+NOISY = (
+    *_of(
+        f"{_SQL}0011_lanes.sql", "campaigns/test_noisy_roles.py",
+        ("a COMMIT that meets a full queue", "if pg_notification_queue_usage() < 0.5 then", "if true then",
+         "::test_no_commit_meets_a_queue_of_notifications_that_a_role_has_filled"),
+    ),
+    *_of(
+        "cutter/storage/bootstrap.py", _NOISE,
+        ("everybody's locks", 'connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(signature))',
+         "pass", "::test_no_role_calls_what_would_keep_the_others_from_their_work"),
+        ("all connections for one role", 'sql.SQL("ALTER ROLE {} CONNECTION LIMIT {}")',
+         'sql.SQL("ALTER ROLE {} CONNECTION LIMIT -1 -- {}")',
+         "integration/stack/test_bootstrap.py::test_the_roles_together_leave_connections_for_the_superuser"),
+        ("a disk full of temporary files", '"temp_file_limit": f"{limits.READER_TEMP_FILES_MIB}MB",', "",
+         "::test_a_role_does_not_raise_its_temporary_files"),
+    ),
+    *_of(
+        "cutter/storage/sql/sessions.sql", _NOISE,
+        ("a session that stays", "count(*) filter (where pg_terminate_backend(s.pid))", "count(*)",
+         "::test_a_transaction_that_outstays_its_limit_is_ended_and_others_are_not"),
+    ),
 )  # fmt: skip
 
 CLOSED = _of(
@@ -691,6 +714,6 @@ EVIDENCE = (
 )  # fmt: skip
 
 GUARDS = (
-    *OPENING, *CLOSED, *CONSUMING, *CLOSING, *PEOPLE, *UNITS, *TABLES, *APPROVALS, *BATCHES, *MARKING, *RULES,
-    *EVIDENCE,
+    *OPENING, *CLOSED, *NOISY, *CONSUMING, *CLOSING, *PEOPLE, *UNITS, *TABLES, *APPROVALS, *BATCHES, *MARKING,
+    *RULES, *EVIDENCE,
 )  # fmt: skip

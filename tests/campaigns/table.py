@@ -63,6 +63,9 @@ CAMPAIGNS = tuple(
          "p23_edited_exports", ("--trials", "1000"), "1,000 of 1,000 detected by the stand-alone verifier"),
         ("P24", "our own guards removed one at a time", "p24_removed_guards", (),
          "at least 95 % turn their test red; every test is green with all guards in place"),
+        ("P29", "each role makes noise while a document is cut: locks, rows, connections, large objects, files, "
+         "NOTIFY, own settings, long statements", "p29_noisy_roles", ("--seconds", "7"),
+         "every document is law, under the noise of directus while it lasts; without the guards it stalls or stops"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )

@@ -206,8 +206,6 @@ as $$
         union all
         select 'role ' || r.rolname, concat_ws(' ', r.rolsuper, r.rolinherit, r.rolcreaterole, r.rolcreatedb,
             r.rolreplication, r.rolbypassrls,
-            case when r.rolname in ('cutter_owner', 'cutter_exec')
-                then cutter_governance.fn_settings_that_affect_a_write(r.rolconfig) end,
             (select string_agg(g.rolname, ',' order by g.rolname) from pg_auth_members m
              join pg_roles g on g.oid = m.roleid where m.member = r.oid),
             'held by ' || (select string_agg(g.rolname, ',' order by g.rolname) from pg_auth_members m

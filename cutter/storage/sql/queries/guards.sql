@@ -18,7 +18,8 @@ select current_setting('max_connections')::integer - current_setting('superuser_
 select rolname from pg_catalog.pg_roles where rolname = any (%(roles)s) and rolconnlimit < 0 order by 1
 
 -- name: sessions_are_bounded
-select to_regprocedure('cutter_guard.fn_end_overdue()') is not null
+select exists (select from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+               where n.nspname = 'cutter_guard' and p.proname = 'fn_end_overdue')
 
 -- name: notification_queue
 select pg_notification_queue_usage()
