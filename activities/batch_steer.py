@@ -97,7 +97,7 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
     """One look and what follows from it. `again`: name what was named before and has not come about."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         # One at a time: an attempt whose worker was given up, or a stranger's, may still be looking at the same items.
-        connection.execute("select pg_advisory_xact_lock(hashtext('cutter.batch'), hashtext(%s))", (input.batch_id,))
+        connection.execute("select cutter_governance.fn_batch_lock(%s)", (input.batch_id,))
         view = registry.view(connection, input.batch_id)
         attended = not view["batch"]["unattended"]
         reviews = _reviews(deps, connection, view)

@@ -100,6 +100,7 @@ class Presence:
                 "select cutter_governance.fn_worker_beat(%s, %s, %s, %s, %s)",
                 (self.worker_id, self._build_id, self._seconds, Jsonb(queues), state),
             ).fetchone()
+            connection.execute("select cutter_governance.fn_sessions_end_overdue()")
         return str(row[0]) if row else ""
 
 

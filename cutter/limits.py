@@ -115,6 +115,21 @@ LOCK_TIMEOUT_SECONDS = 20
 IDLE_IN_TRANSACTION_SECONDS = 10
 """A stopped worker's transaction ends after this, before its successor's lock_timeout."""
 
+READER_SECONDS = 60
+"""A statement and a transaction of directus, which reads one table."""
+
+TEMP_FILES_MIB = 256
+"""Temporary files of one session; what the product sorts fits in memory."""
+
+READER_TEMP_FILES_MIB = 32
+"""The same of a session of directus."""
+
+NOTIFY_QUEUE_PAGES = 8_192
+"""Pages of 8 KiB for notifications that a session has not read yet, here 64 MiB: any role can fill them."""
+
+NOTIFY_QUEUE_SHARE_MAX = 0.5
+"""From here on a change of a batch is not announced, so that no COMMIT meets a full queue; the poll finds it."""
+
 CAP_MARGIN_SECONDS = 5
 """transaction_timeout lies this far below the gate's cap, so that nothing goes on writing after it."""
 

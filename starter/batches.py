@@ -92,7 +92,7 @@ def go_on(settings: Settings, batch_id: str, reason: str) -> bool:
     after it and sees that it goes on.
     """
     with translated(), connect(settings, OPERATOR) as connection, connection.transaction():
-        connection.execute("select pg_advisory_xact_lock(hashtext('cutter.batch'), hashtext(%s))", (batch_id,))
+        connection.execute("select cutter_governance.fn_batch_lock(%s)", (batch_id,))
         seen = registry.view(connection, batch_id)
         connection.execute("select cutter_governance.fn_batch_halt(%s, null, %s)", (batch_id, reason))
     return is_over(seen)

@@ -9,13 +9,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
 from cutter import limits
+from cutter.domain import lanes
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.gates.catalogue import WorkerRole
 from cutter.policy import current
@@ -23,6 +26,10 @@ from cutter.policy.rules import Policy
 from cutter.settings import Settings, dsn
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
 from cutter.stack.records import Service
+from cutter.storage import bootstrap as roles
+from cutter.storage.faults import translated
+from cutter.storage.pools import Connection, connect
+from cutter.storage.queries import query
 
 PYTHON_MIN = (3, 11)
 GPG_MIN = (2, 2)
@@ -70,6 +77,9 @@ def _all(settings: Settings) -> Iterator[Check]:
     yield temporal_server(settings, known)
     yield database(settings)
     yield migrations(settings)
+    yield guards(settings)
+    yield held_lanes(settings)
+    yield notifications(settings)
     yield policy(settings)
     for role in WorkerRole:
         yield process(workers.service_name(settings, role), known)
@@ -176,22 +186,84 @@ def migrations(settings: Settings) -> Check:
 
 def runs(settings: Settings) -> Check:
     """Whether each open run that waits for nobody still moves; off while the database is."""
-    if database(settings).verdict is not Verdict.OK:
-        return Check(name="runs", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
-    from cutter.storage.pools import connect
-    from cutter.storage.queries import query
-
     try:
-        with connect(settings, "cutter_operator") as connection:
+        with _asked(settings) as connection:
             asked = {"run_id": None, "seconds": limits.STILL_SECONDS}
             still = [str(row[1]) for row in connection.execute(query("still_runs"), asked).fetchall()]
-    except (psycopg.Error, CutterError):
-        return Check(name="runs", verdict=Verdict.BAD, found="the database does not say", remedy="cutter migrate")
+    except CutterError as problem:
+        return _unseen("runs", problem)
     if still:
         named = ", ".join(still[:3]) + (" …" if len(still) > 3 else "")
         found = f"{len(still)} without a move for {limits.STILL_SECONDS // 60} minutes: {named}"
         return Check(name="runs", verdict=Verdict.BAD, found=found, remedy="cutter reconcile")
     return Check(name="runs", verdict=Verdict.OK, found="each open run moves or waits for a person")
+
+
+def guards(settings: Settings) -> Check:
+    """Whether the superuser's part is in place, which keeps each role from taking what the others need."""
+    if settings.database_url is None:
+        remedy = "cutter up"
+    else:
+        remedy = "cutter migrate --bootstrap postgresql://SUPERUSER@HOST/postgres"
+    try:
+        with _asked(settings) as connection:
+            open_to_all = [name for name, everybody in connection.execute(query("guarded_functions")) if everybody]
+            free = connection.execute(query("roles_without_limit"), {"roles": list(roles.ROLES)}).fetchall()
+            bounded = connection.execute(query("sessions_are_bounded")).fetchone()
+    except CutterError as problem:
+        return _unseen("database guards", problem)
+    gaps = [f"{len(open_to_all)} functions such as {open_to_all[0]} are open to every role"] if open_to_all else []
+    gaps += [f"{name} may open any number of connections" for (name,) in free]
+    gaps += [] if bounded and bounded[0] else ["sessions are not bounded"]
+    if gaps:
+        return Check(name="database guards", verdict=Verdict.BAD, found="; ".join(gaps), remedy=remedy)
+    return Check(name="database guards", verdict=Verdict.OK, found="each role has its limits")
+
+
+def held_lanes(settings: Settings) -> Check:
+    """Who holds the lanes; a session of no run keeps every run from writing."""
+    try:
+        with _asked(settings) as connection:
+            row: Any = connection.execute(query("lanes")).fetchone()
+    except CutterError as problem:
+        return _unseen("lanes", problem)
+    found = "; ".join(lanes.sentences(row[0])) or "free"
+    strangers = lanes.strangers(row[0])
+    if not strangers:
+        return Check(name="lanes", verdict=Verdict.OK, found=found)
+    end = f"select pg_terminate_backend({strangers[0]['pid']})"
+    remedy = f"as the superuser: {end}; then give {strangers[0]['role']} another password"
+    return Check(name="lanes", verdict=Verdict.BAD, found=found, remedy=remedy)
+
+
+def notifications(settings: Settings) -> Check:
+    """How full the server's queue of notifications is; from half on, batches see changes by their poll only."""
+    try:
+        with _asked(settings) as connection:
+            row: Any = connection.execute(query("notification_queue")).fetchone()
+    except CutterError as problem:
+        return _unseen("notifications", problem)
+    good = row[0] < limits.NOTIFY_QUEUE_SHARE_MAX
+    remedy = (
+        "" if good else "end the session that listens and stays in its transaction: it is named in PostgreSQL's log"
+    )
+    return Check(name="notifications", verdict=_good(good), found=f"{row[0]:.0%} of the queue", remedy=remedy)
+
+
+@contextmanager
+def _asked(settings: Settings) -> Iterator[Connection]:
+    """A connection of the operator; Unavailable where there is none, also before the first migration."""
+    if database(settings).verdict is not Verdict.OK:
+        raise Unavailable("the database is not up", what="database")
+    try:
+        with translated(), connect(settings, "cutter_operator") as connection:
+            yield connection
+    except psycopg.Error as problem:
+        raise Unavailable(str(problem).strip().splitlines()[0], what="database") from None
+
+
+def _unseen(name: str, problem: CutterError) -> Check:
+    return Check(name=name, verdict=Verdict.OFF, found=str(problem), remedy="cutter up")
 
 
 def policy(settings: Settings) -> Check:

@@ -9,11 +9,13 @@ from typing import Annotated, Any
 
 import typer
 from psycopg.rows import dict_row
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from cutter.approvals.foresight import misfit, why_not
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.schema import APPROVE, RESUME
+from cutter.domain import lanes
 from cutter.domain.next_step import Needs, next_step
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.evidence.run_view import short_time
@@ -39,7 +41,8 @@ def waiting(settings: Settings, person: Person | None = None) -> list[dict[str, 
     with translated(), connect(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("inbox"), {}).fetchall()
         people = answered(connection)
-    return [_entry(row, person, people) for row in rows]
+        held: Any = connection.execute(query("lanes")).fetchone()
+    return [_entry(row, person, people) | {"lane": lanes.of_run(held[0], row["run_id"])} for row in rows]
 
 
 def _entry(row: dict[str, Any], person: Person | None, people: Answered) -> dict[str, Any]:
@@ -103,7 +106,8 @@ def _rendered(found: list[dict[str, Any]]) -> RenderableType:
     # Most people may sign everything that waits; an empty column would only take width.
     shown = len(COLUMNS) if any(one["you_may_not"] for one in found) else len(COLUMNS) - 1
     commands = [one["command"] for one in found]
-    return Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
+    listing = Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
+    return Group(listing, *(Text(f"{one['document_id']} {one['lane']}") for one in found if one.get("lane")))
 
 
 def _person(settings: Settings, approver: str | None) -> Person | None:

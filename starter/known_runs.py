@@ -54,6 +54,14 @@ def sidecar(settings: Settings, run_id: str) -> Json:
     return found
 
 
+def lanes(settings: Settings) -> list[Json]:
+    """The lanes of leg A and of the enactment: who holds them, and which runs wait (`cutter.domain.lanes`)."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("lanes")).fetchone()
+    found: list[Json] = row[0] if row else []  # type: ignore[assignment]
+    return found
+
+
 def drift(settings: Settings, run_id: str) -> Json | None:
     """What differs now under a run that drift has stopped, and the fingerprint of it; None for any other run."""
     with translated(), connect(settings, OPERATOR) as connection:

@@ -9,7 +9,7 @@ from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
 
 from cutter import limits
-from cutter.domain import ids
+from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
 from cutter.domain.next_step import next_step
 from cutter.evidence.run_view import run_view, short_time
@@ -72,7 +72,8 @@ def view_of(settings: Settings, run_id: str) -> View:
     law_by = known_runs.enacting_run(settings, run["document_id"]) if by_law else None
     shown = [{**one, "at": one["at"].isoformat()} for one in refusals]
     view = run_view(sidecar, shown, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
-    return {**view, **_stillness(still.get(run_id))}
+    lane = lanes.of_run(known_runs.lanes(settings), run_id) if run["ended_at"] is None else None
+    return {**view, "lane": lane, **_stillness(still.get(run_id))}
 
 
 def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
@@ -101,6 +102,7 @@ def newest(settings: Settings) -> View:
         "next": first,
         "batches": open_batches(settings),
         "tenants": tenants.apart(settings),
+        "lanes": list(lanes.sentences(known_runs.lanes(settings))),
     }
 
 
@@ -180,7 +182,8 @@ def _ended_as(one: View) -> str:
 def _table_of_all(view: View) -> RenderableType:
     above: list[RenderableType] = [table_of_batches(view["batches"]), ""] if view["batches"] else []
     below = ["", tenants.listing(view["tenants"])] if view["tenants"] else []
-    return Group(*above, _table_of_runs(view), *below)
+    held: list[RenderableType] = ["", *map(line, view["lanes"])] if view.get("lanes") else []
+    return Group(*above, _table_of_runs(view), *below, *held)
 
 
 def _table_of_runs(view: View) -> RenderableType:
@@ -242,6 +245,7 @@ def _head(view: View) -> RenderableType:
         ("code", view["code"]),
         ("reason", view["reason"]),
         ("stop latch", stop and f"{stop['kind']} by {stop['set_by']}: {stop['reason']}"),
+        ("lane", view.get("lane")),
         ("started", f"{short_time(view['created_utc'])} by {view['starter']}"),
         ("ended", short_time(view["ended_utc"])),
         ("batch", view["batch_id"]),

@@ -138,6 +138,9 @@ def _restore(work: _Work, dsn: str, *, keep: bool) -> RestoreReport | BackupRefu
 
 def _in_transaction(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
     postgres.bound(connection, work.deadline)
+    # Before the lock: in a database of another role this one may lock nothing.
+    if not keep and (foreign := scratch.require_own(connection)):
+        return foreign
     scratch.lock(connection, work.deadline)
     try:
         unfit = scratch.require_empty(connection) if keep else scratch.empty(connection)

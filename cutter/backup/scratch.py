@@ -41,10 +41,17 @@ def lock(connection: Connection, deadline: Deadline) -> None:
     connection.execute(blocks["announce"], {"seconds": deadline.remaining()})
 
 
+def require_own(connection: Connection) -> BackupRefusal | None:
+    """For a check, which drops what it finds: the database must be this role's own."""
+    if _one(connection, queries("scratch.sql")["owned"]) is True:
+        return None
+    return _unfit("it belongs to another role: a restore check only works in a database that cutter_backup owns")
+
+
 def empty(connection: Connection) -> BackupRefusal | None:
     """Drop whatever stands here, if the database is ours; a check rolls it back, so even that is not lost."""
-    if _one(connection, queries("scratch.sql")["owned"]) is not True:
-        return _unfit("it belongs to another role: a restore check only works in a database that cutter_backup owns")
+    if unfit := require_own(connection):
+        return unfit
     for (schema,) in connection.execute(queries("scratch.sql")["schemas"]).fetchall():
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
     connection.execute("CREATE SCHEMA public")

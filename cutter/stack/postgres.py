@@ -47,6 +47,9 @@ DATABASE = "cutter"
 SETTINGS: Mapping[str, str] = {
     "max_connections": "200",
     "shared_buffers": "128MB",
+    "max_notify_queue_pages": str(limits.NOTIFY_QUEUE_PAGES),
+    # A client that has not proven its password holds a connection for so long.
+    "authentication_timeout": "20s",
     "timezone": "UTC",
     "log_timezone": "UTC",
     # A server log must not repeat law text or secrets: no statement, no failing row, no context.

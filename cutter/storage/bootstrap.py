@@ -1,4 +1,5 @@
-"""IO: the superuser's part, done once: the roles, their passwords, the two databases, and who may connect.
+"""IO: the superuser's part, done once: the roles, their passwords and limits, the two databases, who may connect, and
+which functions of PostgreSQL itself no role may call.
 
 Everything else is made by migrations as `cutter_owner`. Works on the embedded cluster and, with a superuser's
 connection string, on any PostgreSQL 17 or newer. Repeating it repairs and changes nothing else.
@@ -8,18 +9,43 @@ from __future__ import annotations
 
 import os
 import secrets
+from importlib import resources
 from pathlib import Path
+from typing import LiteralString, cast
 
 import psycopg
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
+from cutter import limits
 from cutter.errors import Unavailable
+from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
+from cutter.storage.queries import query
 
 OWNER = "cutter_owner"
 BACKUP = "cutter_backup"
 ROLES = (OWNER, "cutter_read", BACKUP, "cutter_exec", "cutter_verify", "directus", "cutter_operator")
 DATABASES = {"cutter": OWNER, "cutter_scratch": BACKUP}
 """Database → its owner."""
+
+MAY_CALL: dict[str, dict[str, tuple[str, ...]]] = {
+    "cutter": {OWNER: ("pg_advisory_", "pg_try_advisory_", "pg_notify("), BACKUP: ("pg_export_snapshot(",)},
+    "cutter_scratch": {BACKUP: ("pg_try_advisory_xact_lock(", "pg_terminate_backend(")},
+}
+"""Database → role → what the guarded functions begin with that it may call; everybody else may call none of them."""
+
+SET_BY_THE_SUPERUSER: dict[str, dict[str, str]] = {
+    **{role: {"temp_file_limit": f"{limits.TEMP_FILES_MIB}MB"} for role in ROLES if role != OWNER},
+    "directus": {
+        "temp_file_limit": f"{limits.READER_TEMP_FILES_MIB}MB",
+        "statement_timeout": f"{limits.READER_SECONDS}s",
+        "transaction_timeout": f"{limits.READER_SECONDS}s",
+        "idle_in_transaction_session_timeout": f"{limits.IDLE_IN_TRANSACTION_SECONDS}s",
+    },
+}
+"""Settings of a role's sessions. It cannot change `temp_file_limit`; it can change the timeouts, see sessions.sql."""
+
+Connection = psycopg.Connection[tuple[object, ...]]
 
 CONNECT = {"cutter": ROLES, "cutter_scratch": (BACKUP,)}
 VERSION_MIN = 17
@@ -42,12 +68,16 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
         with psycopg.connect(superuser_dsn, autocommit=True, connect_timeout=10) as connection:
             _check(connection)
             connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+            room = connection.execute(query("connections_there")).fetchone()
             for role, password in passwords.items():
                 _make_role(connection, role, password)
+                _limit_role(connection, role, int(str(room[0])) if room else 0)
             for database, owner in DATABASES.items():
                 _make_database(connection, database, owner)
             if dedicated:
                 connection.execute("REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC")
+            for database in DATABASES:
+                guard(make_conninfo(superuser_dsn, dbname=database), database)
     except psycopg.OperationalError as problem:
         raise Unavailable(
             f"the superuser cannot reach the database server: {str(problem).strip()}", what="database"
@@ -84,7 +114,7 @@ def _write_new(path: Path, text: str) -> None:
         draft.unlink()
 
 
-def _check(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+def _check(connection: Connection) -> None:
     version = connection.info.server_version // 10_000
     if version < VERSION_MIN:
         raise Unavailable(f"PostgreSQL {version} is too old: {VERSION_MIN} or newer is needed", what="database")
@@ -96,7 +126,7 @@ def _check(connection: psycopg.Connection[tuple[object, ...]]) -> None:
         )
 
 
-def _make_role(connection: psycopg.Connection[tuple[object, ...]], role: str, password: str) -> None:
+def _make_role(connection: Connection, role: str, password: str) -> None:
     """The password goes over as a SCRAM verifier, so that no statement and no log carries it."""
     name = sql.Identifier(role)
     found = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
@@ -106,7 +136,37 @@ def _make_role(connection: psycopg.Connection[tuple[object, ...]], role: str, pa
     connection.execute(sql.SQL("ALTER ROLE {} WITH {} PASSWORD {}").format(name, _ATTRIBUTES, sql.Literal(verifier)))
 
 
-def _make_database(connection: psycopg.Connection[tuple[object, ...]], database: str, owner: str) -> None:
+def _limit_role(connection: Connection, role: str, room: int) -> None:
+    """A share of the server's connections, so that no role takes another one's, and the settings of its sessions."""
+    name = sql.Identifier(role)
+    most = max(CONNECTIONS_MIN, room * PERCENT_OF_CONNECTIONS[role] // 100)
+    connection.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT {}").format(name, sql.Literal(most)))
+    for setting, value in SET_BY_THE_SUPERUSER.get(role, {}).items():
+        connection.execute(
+            sql.SQL("ALTER ROLE {} SET {} = {}").format(name, sql.Identifier(setting), sql.Literal(value))
+        )
+
+
+def guard(superuser_dsn: str, database: str) -> None:
+    """Take the guarded functions from everybody in one database, and bound the sessions of database cutter.
+
+    The rights are those of the database that `superuser_dsn` names; `database` says as which of ours it is treated. A
+    dump carries them, and the superuser who restores it restores them.
+    """
+    with psycopg.connect(superuser_dsn, connect_timeout=10) as connection:
+        for function, _ in connection.execute(query("guarded_functions")).fetchall():
+            signature = sql.SQL(cast(LiteralString, function))
+            connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(signature))
+            for role, beginnings in MAY_CALL[database].items():
+                if str(function).startswith(beginnings):
+                    granted = sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}")
+                    connection.execute(granted.format(signature, sql.Identifier(role)))
+        if database == "cutter":
+            text = (resources.files("cutter.storage") / "sql" / "sessions.sql").read_text(encoding="utf-8")
+            connection.execute(text.encode())
+
+
+def _make_database(connection: Connection, database: str, owner: str) -> None:
     name = sql.Identifier(database)
     found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (database,)).fetchone()
     if found is None:

@@ -36,6 +36,7 @@ _PEOPLE = f"{_STORAGE}test_people.py"
 _UNITS = f"{_STORAGE}test_unit_functions.py"
 _ALONE = f"{_STORAGE}test_one_password_alone.py"
 _AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
+_NOISE = f"{_STORAGE}test_what_roles_may_take.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
 _FORGED = "integration/attacks/test_forged_orders.py"
@@ -47,26 +48,17 @@ _QUEUE = "unit/batch/test_queue_file.py"
 _PLAIN = f"{_QUEUE}::test_a_file_beyond_plain_yaml_is_refused_with_its_line"
 
 OPENING = _of(
-    f"{_SQL}0005_gates.sql", _GATES,
+    f"{_SQL}0014_lanes.sql", _GATES,
     ("another role's gate", "if not found or step.role <> session_user then", "if not found then",
      "::test_a_gate_is_its_own_role_s_alone"),
     ("an older snapshot", "if current_setting('transaction_isolation') <> 'read committed' then", "if false then",
      "::test_an_older_snapshot_opens_no_gate"),
-    ("two leg A at once", "if step.ordinal = 6 and not pg_try_advisory_xact_lock(hashtext('cutter.write_lane')) then",
-     "if false then", "::test_one_leg_a_at_a_time_holds_the_write_lane"),
-    ("a live run that goes on unsigned", "p_mode = 'dryrun' and p_tier in", "p_tier in",
-     "integration/policy/test_slack_decisions.py::test_a_live_run_takes_signatures_whatever_the_epoch_says"),
+    ("two leg A at once", "where name = 'write' for update skip locked;", "where name = 'write';",
+     "::test_one_leg_a_at_a_time_holds_the_write_lane"),
     ("a gate after a stop", "    if latch.stopped then", "    if false then",
      "::test_a_stop_that_came_first_keeps_the_gate_shut"),
     ("a stop during a gate", "where run_id = p_run_id for share;", "where run_id = p_run_id;",
      "::test_a_stop_waits_for_the_open_transaction_and_then_holds"),
-    ("a refused gate that is closed", " or receipt.prev_hash = ''\n", "\n",
-     "::test_a_gate_whose_opening_was_refused_is_not_closed"),
-    ("a receipt that was never opened", "    if receipt.prev_hash is distinct from cutter_governance.fn_prev_hash",
-     "    if false and receipt.prev_hash is distinct from cutter_governance.fn_prev_hash",
-     "::test_a_receipt_that_no_opening_made_cannot_be_committed"),
-    ("the record of a refused gate", " and r.prev_hash <> ''", "",
-     "::test_a_refused_gate_lets_no_row_of_its_record_in"),
     ("a gate of a stopped run", r"    if v_run.state like 'stopped\_%' then", "    if false then",
      "::test_a_run_in_a_stopped_state_opens_nothing_until_it_is_resumed"),
     ("a gate of an ended run", "when v_run.ended_at is not null then 'run_ended'\n        when v_prev", "when v_prev",
@@ -90,6 +82,47 @@ OPENING = _of(
      "v_survey);\n    if v_drift is not null then\n        return jsonb_build_object('status', 'drift', "
      "'drift', v_drift);\n    end if;\n    if step.effect", "v_survey);\n    if step.effect",
      f"{_PEOPLE}::test_an_acknowledgement_of_one_drift_is_none_of_another"),
+    ("an epoch during a gate",
+     "perform from cutter_governance.lane where name = 'policy_epoch' for update;", "",
+     f"{_CONSUME}::test_a_new_epoch_of_the_policy_waits_for_the_gate_that_consumes"),
+    ("a setting of who writes", "and (s.setrole = 0 or r.rolname in ('cutter_owner', 'cutter_exec'))", "and false",
+     f"{_NOISE}::test_a_setting_of_who_writes_is_drift_when_it_could_affect_a_write"),
+)  # fmt: skip
+
+NOISY = (
+    *_of(
+        f"{_SQL}0014_lanes.sql", "campaigns/test_noisy_roles.py",
+        ("a COMMIT that meets a full queue", "if pg_notification_queue_usage() < 0.5 then", "if true then",
+         "::test_no_commit_meets_a_queue_of_notifications_that_a_role_has_filled"),
+    ),
+    *_of(
+        "cutter/storage/bootstrap.py", _NOISE,
+        ("everybody's locks", 'connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(signature))',
+         "pass", "::test_no_role_calls_what_would_keep_the_others_from_their_work"),
+        ("all connections for one role", 'sql.SQL("ALTER ROLE {} CONNECTION LIMIT {}")',
+         'sql.SQL("ALTER ROLE {} CONNECTION LIMIT -1 -- {}")',
+         "integration/stack/test_bootstrap.py::test_the_roles_together_leave_connections_for_the_superuser"),
+        ("a disk full of temporary files", '"temp_file_limit": f"{limits.READER_TEMP_FILES_MIB}MB",', "",
+         "::test_a_role_does_not_raise_its_temporary_files"),
+    ),
+    *_of(
+        "cutter/storage/sql/sessions.sql", _NOISE,
+        ("a session that stays", "count(*) filter (where pg_terminate_backend(s.pid))", "count(*)",
+         "::test_a_transaction_that_outstays_its_limit_is_ended_and_others_are_not"),
+    ),
+)  # fmt: skip
+
+CLOSED = _of(
+    f"{_SQL}0005_gates.sql", _GATES,
+    ("a live run that goes on unsigned", "p_mode = 'dryrun' and p_tier in", "p_tier in",
+     "integration/policy/test_slack_decisions.py::test_a_live_run_takes_signatures_whatever_the_epoch_says"),
+    ("a refused gate that is closed", " or receipt.prev_hash = ''\n", "\n",
+     "::test_a_gate_whose_opening_was_refused_is_not_closed"),
+    ("a receipt that was never opened", "    if receipt.prev_hash is distinct from cutter_governance.fn_prev_hash",
+     "    if false and receipt.prev_hash is distinct from cutter_governance.fn_prev_hash",
+     "::test_a_receipt_that_no_opening_made_cannot_be_committed"),
+    ("the record of a refused gate", " and r.prev_hash <> ''", "",
+     "::test_a_refused_gate_lets_no_row_of_its_record_in"),
     ("a denial of the policy",
      "d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')\n                or", "",
      f"{_POLICY}::test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it"),
@@ -251,8 +284,6 @@ PEOPLE = _of(
      "then", "if false then", "integration/attacks/test_revocations.py::test_a_revocation_that_comes_too_late_says_so"),
     ("a revocation during a gate", "never in between.\n    perform from cutter_governance.stop_latch where run_id = "
      "p_run_id for update;", "never in between.", f"{_CONSUME}::test_a_gate_waits_for_the_revocation_that_came_first"),
-    ("an epoch during a gate", "perform pg_advisory_xact_lock(hashtext('cutter.policy_epoch'));", "",
-     f"{_CONSUME}::test_a_new_epoch_of_the_policy_waits_for_the_gate_that_consumes"),
     ("a backup that is only said", "when 'backup' then 'cutter_backup'",
      "when 'backup' then session_user", "::test_only_the_backup_role_says_that_there_is_a_backup"),
     ("an action done otherwise", "    if existing.payload_sha256 <> p_payload_sha256 then", "    if false then",
@@ -804,6 +835,8 @@ TEXTS = (
 
 GUARDS = (
     *OPENING,
+    *CLOSED,
+    *NOISY,
     *CONSUMING,
     *CLOSING,
     *PEOPLE,

@@ -18,6 +18,7 @@ from cutter.gates.catalogue import BY_NAME
 from cutter.settings import load
 from cutter.storage import pools
 from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
+from tests.support.gate_calls import allowed
 
 GATE = BY_NAME["IG_cut_leg_a_execute"]
 CAP_SECONDS = 600
@@ -38,7 +39,8 @@ def hold(order: dict[str, Any]) -> None:
     attempt = begin_attempt(pool, GATE, order["run_id"], worker="a holder", lease_seconds=CAP_SECONDS)
     if not isinstance(attempt, Attempt):
         raise SystemExit(f"not held: {attempt}")
-    with gate_transaction(pool, attempt, Terms(approvals=order["offers"], cap_seconds=CAP_SECONDS)) as opened:
+    terms = Terms(policy=allowed(GATE.name), approvals=order["offers"], cap_seconds=CAP_SECONDS)
+    with gate_transaction(pool, attempt, terms) as opened:
         print("held" if isinstance(opened, Open) else f"not held: {opened}", os.getpid(), flush=True)
         if isinstance(opened, Open) and DOING[order["doing"]]:
             opened.connection.execute(DOING[order["doing"]])

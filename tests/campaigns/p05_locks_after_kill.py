@@ -61,7 +61,7 @@ class Bench:
                 self._await_statement(other)
             os.kill(int(words[-1]), signal.SIGKILL)
             began = monotonic()
-            other.execute("select pg_advisory_xact_lock(hashtext('cutter.write_lane'))")
+            other.execute("select from cutter_governance.lane where name = 'write' for update")
             other.execute(
                 "select 1 from cutter_governance.stop_latch where run_id = %s for update", (self.stage.run_id,)
             )

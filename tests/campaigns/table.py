@@ -68,6 +68,9 @@ CAMPAIGNS = tuple(
          "0 verify, with gpg or without; the earlier verifier is fooled; what no file can show is NOT CHECKED"),
         ("P28", "43 hostile texts through six inputs, read in every command, document and page", "p28_hostile_text",
          ("--strings", "43"), "0 leaks; without the escaping the same trials leak"),
+        ("P29", "each role makes noise while a document is cut: locks, rows, connections, large objects, files, "
+         "NOTIFY, own settings, long statements", "p29_noisy_roles", ("--seconds", "7"),
+         "every document is law, under the noise of directus while it lasts; without the guards it stalls or stops"),
         ("P31", "printed commands: next lines, errors, JSON fields and mistakes, in 30 states of runs and batches",
          "p31_next_commands", (), "each leads on in its state: 0 circles; planted ones are found"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",

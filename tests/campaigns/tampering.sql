@@ -366,7 +366,27 @@ alter role cutter_exec set search_path = mine
 
 -- kind: a role's setting here
 -- dimension: grants
-do $$ begin execute format('alter role cutter_exec in database %I set work_mem = 64', current_database()); end $$
+do $$ begin execute format('alter role cutter_exec in database %I set synchronous_commit = off', current_database());
+end $$
+
+-- kind: a role's setting that switches triggers off
+-- dimension: grants
+-- undo: alter role cutter_exec reset session_replication_role
+alter role cutter_exec set session_replication_role = replica
+
+-- kind: the mark of a canonical writer as a setting
+-- dimension: grants
+do $$ begin execute format('alter role cutter_exec in database %I set app.canonical_writer = fn_iu_create',
+current_database()); end $$
+
+-- kind: a setting for everyone here
+-- dimension: grants
+do $$ begin execute format('alter database %I set row_security = off', current_database()); end $$
+
+-- kind: the owner's setting
+-- dimension: grants
+-- undo: alter role cutter_owner reset search_path
+alter role cutter_owner set search_path = mine
 
 -- kind: the owner's powers
 -- dimension: grants

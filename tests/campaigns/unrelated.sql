@@ -30,3 +30,13 @@ drop role if exists guest_{n};
 
 select cutter_governance.fn_stop_set((select max(run_id) from cutter_governance.run where docprefix is null),
 'stop', 'x', 'x');
+
+alter role directus set application_name = 'x{n}';
+
+alter role directus set search_path = 'x{n}';
+
+alter role cutter_verify set default_transaction_read_only = off;
+
+alter role cutter_exec set application_name = 'x{n}';
+
+alter role cutter_exec set work_mem = '64MB';

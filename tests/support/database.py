@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -174,18 +174,18 @@ def session_cluster() -> TestCluster:
 
 
 @contextmanager
-def own_cluster() -> Iterator[TestCluster]:
-    """A cluster of one's own, for what alters roles or the server itself."""
+def own_cluster(**changed: str) -> Iterator[TestCluster]:
+    """A cluster of one's own, for what alters roles or the server itself; `changed` are settings of the server."""
     folder = Path(tempfile.mkdtemp(prefix="ct", dir=_quick_place()))
     try:
-        yield _started(folder)
+        yield _started(folder, {**FAST, **changed})
     finally:
         postgres.stop_cluster(folder)
         shutil.rmtree(folder)
 
 
-def _started(folder: Path) -> TestCluster:
-    cluster = postgres.ensure_cluster(folder, settings=FAST)
+def _started(folder: Path, settings: Mapping[str, str] = FAST) -> TestCluster:
+    cluster = postgres.ensure_cluster(folder, settings=settings)
     made = TestCluster(cluster=cluster, secrets=folder / "secrets")
     ready = folder / "template.ready"
     if not ready.exists():

@@ -148,11 +148,11 @@ class Stack:
 
     def take_write_lane(self) -> None:
         """Be another leg A that is writing."""
-        self.take("select pg_advisory_xact_lock(hashtext('cutter.write_lane'))")
+        self.take("select from cutter_governance.lane where name = 'write' for update")
 
     def take_enact_lane(self) -> None:
         """Be another enactment."""
-        self.take("select pg_advisory_xact_lock(hashtext('cutter.enact_lane'))")
+        self.take("select from cutter_governance.lane where name = 'enact' for update")
 
     def let_go(self) -> None:
         while self.held:

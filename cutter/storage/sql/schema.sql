@@ -446,6 +446,15 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_batch_lock(p_batch_id text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform pg_advisory_xact_lock(hashtext('cutter.batch'), hashtext(p_batch_id));
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_batch_move(p_batch_id text, p_to text, p_trigger text, p_metadata jsonb DEFAULT '{}'::jsonb) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -477,7 +486,9 @@ CREATE FUNCTION cutter_governance.fn_batch_notify() RETURNS trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    perform pg_notify('cutter_batch', new.batch_id);
+    if pg_notification_queue_usage() < 0.5 then
+        perform pg_notify('cutter_batch', new.batch_id);
+    end if;
     return null;
 end
 $$;
@@ -1151,6 +1162,7 @@ declare
     v_refusal text;
     v_survey jsonb;
     v_drift jsonb;
+    v_has_lane boolean := false;
 begin
     select * into step from cutter_governance.gate_catalogue where gate = p_gate;
     if not found or step.role <> session_user then
@@ -1161,14 +1173,34 @@ begin
         return jsonb_build_object('status', 'refused', 'code', 'isolation');
     end if;
     -- one leg A and one enactment at a time, across all runs and workers; an enactment is short enough to wait for
-    if step.ordinal = 6 and not pg_try_advisory_xact_lock(hashtext('cutter.write_lane')) then
-        return jsonb_build_object('status', 'lane_busy');
-    elsif step.ordinal = 10 then
-        begin
-            perform pg_advisory_xact_lock(hashtext('cutter.enact_lane'));
-        exception when lock_not_available then
+    if step.ordinal in (6, 10) then
+        -- `fn_lanes` reads from this name which run holds the lane
+        perform set_config('application_name', left(p_run_id, 63), true);
+    end if;
+    if step.ordinal = 6 then
+        perform from cutter_governance.lane where name = 'write' for update skip locked;
+        if not found then
             return jsonb_build_object('status', 'lane_busy');
-        end;
+        end if;
+    elsif step.ordinal = 10 then
+        -- only a lock of the transaction itself names its process: one that was waited for is let go and taken again
+        for v_try in 1 .. 20 loop
+            perform from cutter_governance.lane where name = 'enact' for update skip locked;
+            v_has_lane := found;
+            exit when v_has_lane;
+            begin
+                perform from cutter_governance.lane where name = 'enact' for update;
+                raise exception 'the lane is free';
+            exception
+                when lock_not_available then
+                    exit;
+                when raise_exception then
+                    null;
+            end;
+        end loop;
+        if not v_has_lane then
+            return jsonb_build_object('status', 'lane_busy');
+        end if;
     end if;
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for share;
     if not found then
@@ -1211,6 +1243,8 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     if step.sovereign is not null and not p_rehearse then
+        -- shared by all gates that consume approvals; `fn_policy_install` waits for them and they for it
+        perform from cutter_governance.lane where name = 'policy_epoch' for share;
         v_refusal := cutter_governance.fn_approvals_consume(v_run, step.sovereign, p_approvals, p_policy);
         if v_refusal is not null then
             return jsonb_build_object('status', 'approval_refused', 'code', v_refusal);
@@ -1328,7 +1362,7 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
         ) as lists
         union all
         select 'role ' || r.rolname, concat_ws(' ', r.rolsuper, r.rolinherit, r.rolcreaterole, r.rolcreatedb,
-            r.rolreplication, r.rolbypassrls, array_to_string(r.rolconfig, '; '),
+            r.rolreplication, r.rolbypassrls,
             (select string_agg(g.rolname, ',' order by g.rolname) from pg_auth_members m
              join pg_roles g on g.oid = m.roleid where m.member = r.oid),
             'held by ' || (select string_agg(g.rolname, ',' order by g.rolname) from pg_auth_members m
@@ -1337,13 +1371,15 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
         where r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify',
             'cutter_operator', 'directus')
         union all
-        select 'settings of ' || coalesce(r.rolname, 'everyone') || case s.setdatabase when 0 then '' else ' here' end,
-            array_to_string(s.setconfig, '; ')
-        from pg_db_role_setting s
-        left join pg_roles r on r.oid = s.setrole
-        where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
-            and (s.setrole = 0 or r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec',
-                'cutter_verify', 'cutter_operator', 'directus'))
+        select name, settings from (
+            select 'settings of ' || coalesce(r.rolname, 'everyone')
+                    || case s.setdatabase when 0 then '' else ' here' end as name,
+                cutter_governance.fn_settings_that_affect_a_write(s.setconfig) as settings
+            from pg_db_role_setting s
+            left join pg_roles r on r.oid = s.setrole
+            where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
+                and (s.setrole = 0 or r.rolname in ('cutter_owner', 'cutter_exec'))) as set_for_writers
+        where settings is not null
     ) as grants
 $$;
 
@@ -1377,6 +1413,49 @@ CREATE FUNCTION cutter_governance.fn_item_kept_out(p_item cutter_governance.batc
         join cutter_governance.gate_receipt g on g.run_id = r.run_id
         where r.document_id = p_item.document_id and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
             and g.sealed_at is not null)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_lanes() RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    sessions jsonb;
+    lanes jsonb;
+begin
+    if to_regprocedure('cutter_guard.fn_sessions()') is null then
+        select jsonb_agg(jsonb_build_object('pid', pid, 'role', usename, 'name', application_name)) into sessions
+        from pg_stat_activity where datname = current_database();
+    else
+        execute 'select cutter_guard.fn_sessions()' into sessions;
+    end if;
+    select jsonb_agg(jsonb_build_object('lane', l.name, 'gate', g.gate, 'held', held.holder, 'waiting', waiting.runs)
+        order by g.ordinal) into lanes
+    from cutter_governance.lane l
+    join cutter_governance.gate_catalogue g on g.ordinal = case l.name when 'write' then 6 when 'enact' then 10 end
+    left join lateral (
+        select jsonb_build_object('pid', k.pid, 'role', s.one ->> 'role', 'since', coalesce(s.one ->> 'since',
+                cutter_governance.fn_utc(a.started_at)), 'run_id', r.run_id, 'document_id', r.document_id,
+                'worker', a.lease_owner) as holder
+        from pg_locks k
+        join jsonb_array_elements(sessions) as s (one) on (s.one ->> 'pid')::integer = k.pid
+        left join cutter_governance.run r on r.run_id = s.one ->> 'name'
+        left join lateral (select lease_owner, started_at from cutter_governance.gate_attempt
+                           where run_id = r.run_id and gate = g.gate order by n desc limit 1) a on true
+        where k.locktype = 'transactionid' and k.transactionid = l.xmax and k.mode = 'ExclusiveLock' and k.granted
+        limit 1) held on true
+    cross join lateral (
+        select coalesce(jsonb_agg(r.run_id order by r.run_id), '[]') as runs
+        from cutter_governance.run r
+        join lateral (select outcome from cutter_governance.gate_attempt a
+                      where a.run_id = r.run_id and a.gate = g.gate order by n desc limit 1) newest on true
+        where r.ended_at is null and r.state = g.from_state
+            and (newest.outcome = 'lane_busy'
+                or newest.outcome is null and l.name = 'enact' and held.holder is not null
+                    and r.run_id is distinct from held.holder ->> 'run_id')) waiting
+    where g.gate is not null;
+    return coalesce(lanes, '[]');
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_leg_b_problem(p_run cutter_governance.run) RETURNS text
@@ -1482,8 +1561,8 @@ declare
     newest cutter_governance.policy_epoch;
     v_sha text := cutter_governance.fn_digest(p_body);
 begin
-    -- shared by each gate that consumes approvals: behind this, nothing is written that the epoch before approved
-    perform pg_advisory_xact_lock(hashtext('cutter.policy_epoch'));
+    -- shared by each gate that consumes approvals: after this, nothing is written that the epoch before approved
+    perform from cutter_governance.lane where name = 'policy_epoch' for update;
     select * into newest from cutter_governance.policy_epoch order by number desc limit 1;
     if newest.sha256 = v_sha then
         return v_sha;
@@ -2556,6 +2635,31 @@ CREATE FUNCTION cutter_governance.fn_run_version(p_run_id text, p_build_id text)
     select p_run_id
 $$;
 
+CREATE FUNCTION cutter_governance.fn_sessions_end_overdue() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    ended integer := 0;
+begin
+    if to_regprocedure('cutter_guard.fn_end_overdue()') is not null then
+        execute 'select cutter_guard.fn_end_overdue()' into ended;
+    end if;
+    return ended;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_settings_that_affect_a_write(p_settings text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+    select string_agg(setting, '; ' order by setting collate "C") from unnest(p_settings) as setting
+    where lower(split_part(setting, '=', 1)) !~ ('^(application_name|client_min_messages|[a-z_]*timeout'
+        || '|client_connection_check_interval|temp_file_limit|[a-z_]*work_mem|hash_mem_multiplier|temp_buffers'
+        || '|(log|track|tcp|enable|cpu|geqo|jit|max_parallel|min_parallel|vacuum)(_[a-z_]*)?'
+        || '|(seq|random)_page_cost|effective_[a-z_]*|(from|join)_collapse_limit|plan_cache_mode)$')
+$_$;
+
 CREATE FUNCTION cutter_governance.fn_signature_kind() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3161,6 +3265,11 @@ CREATE FUNCTION cutter_governance.fn_wave_backup(p_run_id text, p_batch_id text,
         and exists (select from cutter_governance.run mine where mine.run_id = p_run_id and mine.batch_id = p_batch_id)
     order by a.id desc limit 1
 $$;
+
+CREATE FUNCTION cutter_governance.fn_wave_lock(p_batch_id text) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN pg_try_advisory_lock(hashtextextended(('cutter backup '::text || p_batch_id), (0)::bigint));
 
 CREATE FUNCTION cutter_governance.fn_worker_beat(p_worker_id text, p_build_id text, p_beat_seconds integer, p_queues jsonb, p_state text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3852,6 +3961,11 @@ CREATE TABLE cutter_governance.governing_policy (
     CONSTRAINT governing_policy_addressed_by_content CHECK ((sha256 = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text)))
 );
 
+CREATE TABLE cutter_governance.lane (
+    name text NOT NULL,
+    CONSTRAINT lane_name_check CHECK ((name = ANY (ARRAY['write'::text, 'enact'::text, 'policy_epoch'::text])))
+);
+
 CREATE TABLE cutter_governance.manifest_envelope (
     envelope_id uuid NOT NULL,
     run_id text NOT NULL,
@@ -4317,6 +4431,9 @@ ALTER TABLE ONLY cutter_governance.gate_receipt
 
 ALTER TABLE ONLY cutter_governance.governing_policy
     ADD CONSTRAINT governing_policy_pkey PRIMARY KEY (sha256);
+
+ALTER TABLE ONLY cutter_governance.lane
+    ADD CONSTRAINT lane_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY cutter_governance.manifest_envelope
     ADD CONSTRAINT manifest_envelope_pkey PRIMARY KEY (envelope_id);

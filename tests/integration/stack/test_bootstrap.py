@@ -13,6 +13,7 @@ import pytest
 from cutter.errors import Unavailable
 from cutter.stack import postgres
 from cutter.storage.bootstrap import CONNECT, DATABASES, OWNER, ROLES, bootstrap, password_file
+from cutter.storage.pools import CONNECTIONS_MIN
 from tests.integration.stack.conftest import FAST
 
 
@@ -55,6 +56,20 @@ def test_a_role_enters_its_databases_only(cluster: postgres.Cluster, role: str, 
         return
     with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
         enter(cluster, role, database)
+
+
+def test_the_roles_together_leave_connections_for_the_superuser(cluster: postgres.Cluster) -> None:
+    limits = {str(role): int(str(most)) for role, most in asked(
+        cluster, "SELECT rolname, rolconnlimit FROM pg_roles WHERE oid >= 16384")}  # fmt: skip
+    assert set(limits) == set(ROLES)
+    assert all(most >= CONNECTIONS_MIN for most in limits.values())
+    ((there,),) = asked(cluster, "SELECT current_setting('max_connections')::int")
+    assert sum(limits.values()) < int(str(there)) - 3
+    held = [enter(cluster, "directus", "cutter") for _ in range(limits["directus"])]
+    with pytest.raises(psycopg.OperationalError, match="too many connections for role"):
+        enter(cluster, "directus", "cutter")
+    for connection in held:
+        connection.close()
 
 
 MAKING = ("CREATE SCHEMA made", "CREATE TABLE public.made (n int)", "CREATE TEMP TABLE made (n int)")

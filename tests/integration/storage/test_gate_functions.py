@@ -283,9 +283,9 @@ def test_a_live_run_rehearses_nothing(at_cut: At) -> None:
 
 
 def test_one_leg_a_at_a_time_holds_the_write_lane(at_cut: At) -> None:
-    holder, second = at_cut.connect(), at_cut.connect()
+    holder, second = at_cut.connect("postgres"), at_cut.connect()
     number = gates.attempt(second, LEG_A, at_cut.run_id)
-    holder.execute("select pg_advisory_xact_lock(hashtext('cutter.write_lane'))")
+    holder.execute("select from cutter_governance.lane where name = 'write' for update")
     assert at_cut.open(second, number=number, payload_sha256="x")["status"] == "lane_busy"
     second.commit()
     assert sealed_by(at_cut, LEG_A) == 0

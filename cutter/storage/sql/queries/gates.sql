@@ -56,7 +56,7 @@ where a.connector = 'backup' and a.operation = 'take' and (a.run_id = %(run_id)s
 order by a.id desc limit 1
 
 -- name: wave_lock
-select pg_try_advisory_lock(hashtextextended('cutter backup ' || %(batch_id)s, 0))
+select cutter_governance.fn_wave_lock(%(batch_id)s)
 
 -- name: wave_backup
 select pins from cutter_governance.fn_wave_backup(%(run_id)s, %(batch_id)s, %(seconds)s) as pins

@@ -1,0 +1,28 @@
+-- name: guarded_functions
+-- What everybody may call in a fresh database, and with which one role would keep the others from their work: locks that
+-- all roles share, notifications, messages into the write-ahead log, large objects, exported snapshots, and the end of
+-- other sessions of the same role. With each: whether everybody still may.
+select p.oid::regprocedure::text, exists (
+    select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
+from pg_catalog.pg_proc p
+where p.pronamespace = 'pg_catalog'::regnamespace
+    and (p.proname ~ '^(pg_(try_)?advisory_|(be_)?lo_)' or p.proname in ('loread', 'lowrite', 'pg_notify',
+        'pg_logical_emit_message', 'pg_export_snapshot', 'pg_cancel_backend', 'pg_terminate_backend'))
+order by 1
+
+-- name: connections_there
+select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+    - current_setting('reserved_connections')::integer
+
+-- name: roles_without_limit
+select rolname from pg_catalog.pg_roles where rolname = any (%(roles)s) and rolconnlimit < 0 order by 1
+
+-- name: sessions_are_bounded
+select exists (select from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+               where n.nspname = 'cutter_guard' and p.proname = 'fn_end_overdue')
+
+-- name: notification_queue
+select pg_notification_queue_usage()
+
+-- name: lanes
+select cutter_governance.fn_lanes()
