@@ -416,3 +416,12 @@ TENANT_CHARACTERS_MAX = 64
 
 WEIGHT_MAX = 1_000
 """A tenant's weight: what Temporal's fairness takes at most. The database has the same bound."""
+
+JSON_DIGITS_MAX = 4_000
+"""Digits of a whole number in a JSON value: Python reads no more than 4,300, PostgreSQL holds 131,072."""
+
+JSON_DEPTH_MAX = 100
+"""Depth at which a JSON value is shown by a word: Python's parser ends near 1,000, PostgreSQL's near 6,000."""
+
+BACKUPS_LOOKED_AT_MAX = 20
+"""Recorded backups of a run that are read back, the newest first, until one is as it was recorded."""

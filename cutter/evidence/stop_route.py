@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cutter.approvals import by_hand, schema
+from cutter.domain import recorded
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.sidecar import state_json
 from cutter.gates.catalogue import Sovereign
@@ -45,6 +46,7 @@ class StopRoute:
 
 def render(route: StopRoute) -> str:
     """The report as Markdown, the same text for the same stop."""
+    route = replace(route, sidecar=recorded.sidecar(route.sidecar))
     return "\n".join([*_head(route), *_way_on(route), *_by_hand(route), *_dumps(route.sidecar)])
 
 

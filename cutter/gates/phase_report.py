@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cutter.domain import recorded
 from cutter.gates.catalogue import BY_NAME, GATES
 
 _MUTATION = {"IG_cut_leg_a_execute": "UNITS CREATED (draft)", "IG_leg_b_record": "GOVERNANCE ROWS",
@@ -18,7 +19,7 @@ def file_name(gate: str) -> str:
 def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
     """Markdown: n of m, outcome, ids, expected against observed, what is next (facts-domain "Report style")."""
     gate = BY_NAME[receipt["gate"]]
-    result = receipt["result"]
+    result = recorded.receipt(receipt)["result"]
     follows = GATES[gate.number].name if gate.number < len(GATES) else "nothing: the run is closed"
     lines = [
         f"# {run['document_id']} · {gate.name} · {gate.number} of {len(GATES)}",
