@@ -18,6 +18,7 @@ from cutter.approvals.reader import ExpectedFor, check
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.batch import documents
+from cutter.domain import recorded
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.gates.catalogue import Role, Sovereign
@@ -103,8 +104,7 @@ def read_facts(connection: Connection, run_id: str, gate: str) -> Json:
     row = connection.execute(query("approval_facts"), {"run_id": run_id, "gate": gate}).fetchone()
     if row is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    facts: Json = row[0]  # type: ignore[assignment]
-    return facts
+    return recorded.answered(row[0])  # type: ignore[arg-type]
 
 
 def signed_before(deps: Deps, run: Json, gate: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from activities import commands
+from activities import commands, recorded_backups
 from activities.backup_wave import alone_in_wave, shared_backup
 from activities.commands import Context
 from activities.deps import Deps
@@ -50,10 +50,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
             stored = _as_stored(deps, shared.record.artifact_id)
             checked.append((shared.record, shared.restored_fingerprint, {}, *stored))
             return ()
-        artifact_id = f"{attempt.run_id}/{BLOB}"
-        if Store(deps.settings.artifacts).exists(artifact_id):
-            # Of an attempt that died behind its backup; an artifact is never replaced.
-            artifact_id = f"{attempt.run_id}/pre_write-{attempt.number}.gpg"
+        artifact_id = _free_name(deps, attempt)
         answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id)
         if isinstance(answer, BackupRefusal):
             return Refusal(status="failed", code=answer.code.value, reason=answer.message)
@@ -84,6 +81,18 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
 
 
+def _free_name(deps: Deps, attempt: Attempt) -> str:
+    """The artifact's name: the seed's; or another, where an attempt died after its backup, or the name is on record.
+
+    An artifact is never replaced, and neither is a record, whoever made it.
+    """
+    store, folder = Store(deps.settings.artifacts), attempt.run_id
+    for name in (f"{folder}/{BLOB}", f"{folder}/pre_write-{attempt.number}.gpg"):
+        if not store.exists(name) and not commands.backup_on_record(deps, attempt.run_id, name):
+            return name
+    return f"{folder}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
+
+
 def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
     """A new backup for a run whose own grew stale while people decided; gate 6 reads the newest.
 
@@ -109,19 +118,22 @@ def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
 
 
 def _young(deps: Deps, run_id: str) -> GateOutcome | None:
-    """The answer without a new backup: the run is over, or its newest one will do; None when it needs one."""
+    """The answer without a new backup: the run is over, or one of its own will do; None when it needs one."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         run = connection.execute(query("run_limits"), {"run_id": run_id}).fetchone()
-        newest = connection.execute(query("newest_backup"), {"run_id": run_id}).fetchone()
+        name, parameters = recorded_backups.asked(run_id)
+        backups = recorded_backups.read(connection.execute(query(name), parameters).fetchall())
         connection.rollback()
     if run is None or run[0]:
         return GateOutcome(gate=gate.GATE, status="ended", code="unknown_run" if run is None else "run_ended")
-    if newest is None:
+    if not backups:
         return GateOutcome(gate=gate.GATE, status="out_of_order", code="backup_missing")
     limit = float(str(run[1] or deps.settings.backup_max_age_minutes * 60))
-    if float(str(newest[3])) > limit:
+    young = [one for one in backups if one.age_seconds <= limit]
+    newest = recorded_backups.usable(young, recorded_backups.as_stored(deps.settings.artifacts, young))
+    if newest is None:
         return None
-    return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": str(newest[1])})
+    return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": newest.sha256})
 
 
 def _context(deps: Deps, run_id: str) -> tuple[Context, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -58,9 +58,20 @@ def view_of(sidecar: dict[str, Any]) -> RunView:
         document_id=run["document_id"],
         mode=run["mode"],
         state=run["state"],
-        caps=Caps(**{**run["caps"], "retry_delays_seconds": tuple(run["caps"]["retry_delays_seconds"])}),
+        caps=_caps(run["caps"]),
         sealed=tuple(receipt["gate"] for receipt in sidecar["receipts"]),
         outcome=run["outcome"],
         facts=facts_of(pins),
         next_command=command_of(sidecar),
     )
+
+
+def _caps(pinned: dict[str, Any]) -> Caps:
+    """A run's limits as they were pinned; the shipped ones for what is missing, or where they hold no time at all."""
+    known = {one.name: pinned[one.name] for one in fields(Caps) if pinned.get(one.name) is not None}
+    if "retry_delays_seconds" in known:
+        known["retry_delays_seconds"] = tuple(known["retry_delays_seconds"])
+    try:
+        return Caps(**known)
+    except ValueError:
+        return Caps()

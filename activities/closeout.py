@@ -10,11 +10,13 @@ from activities import commands
 from activities import evidence as bundles
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
-from activities.publish import pins_of, publish
+from activities.publish import can_stand, pins_of, publish
+from cutter.domain import recorded
 from cutter.domain.digests import chain, sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence.bundle import Signed
 from cutter.gates import closeout as gate
+from cutter.gates import phase_report
 from cutter.gates.catalogue import BY_NAME, Role
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
@@ -85,12 +87,15 @@ class _Fetched:
 
     def documents_of(self, run_id: str, sidecar: Json) -> tuple[gate.KbDocument, ...]:
         """The run's documents as the database has them now. Raises Unavailable while one is not as recorded."""
+        rendered = _rendered(sidecar)
         documents = tuple(
             gate.KbDocument(
                 kb_id=one["kb_id"], kind=one["kind"], subject=one["subject"], recorded_sha256=one["sha256"],
                 found_sha256=self.found.get(one["kb_id"]),
+                rendered_sha256=rendered.get(one["subject"]) if one["kind"] == "gate_report" else None,
             )
             for one in sidecar["documents"]
+            if can_stand(one, sidecar)
         )  # fmt: skip
         wanted = gate.put_back(run_id, documents)
         if wanted is not None:
@@ -102,6 +107,12 @@ class _Fetched:
         if _accepted(facts) != _accepted(self.facts):
             raise Unavailable("something was signed a moment ago: it is read at the next attempt", what="kb")
         return self.signed
+
+
+def _rendered(sidecar: Json) -> dict[str, str]:
+    """The sha256 of each gate's report as its sealed receipt says it, by gate."""
+    run = sidecar["run"]
+    return {one["gate"]: sha256_hex(phase_report.render(run, one)) for one in sidecar["receipts"]}
 
 
 def _accepted(facts: Json) -> list[Json]:
@@ -119,7 +130,7 @@ def _fetched(deps: Deps, run_id: str) -> _Fetched:
     with single(deps.pool(Role.READ)) as connection:
         row = connection.execute(query("run_evidence_and_sidecar"), {"run_id": run_id}).fetchone()
     facts, sidecar = _answer(row, run_id), _answer(row[1:] if row else None, run_id)
-    found = {one["kb_id"]: _sha256_in_kb(deps, one["kb_id"]) for one in sidecar["documents"]}
+    found = {one["kb_id"]: _sha256_in_kb(deps, one["kb_id"]) for one in sidecar["documents"] if can_stand(one, sidecar)}
     return _Fetched(found=found, facts=facts, signed=bundles.gathered(deps, facts))
 
 
@@ -138,7 +149,7 @@ def _answer(row: Row | None, run_id: str) -> Json:
     if row is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     found: Json = row[0]
-    return found
+    return recorded.answered(found) if "latch" in found else found
 
 
 def chain_intact(rows: Sequence[Row], chain_name: str) -> bool:
@@ -174,7 +185,7 @@ def _finish(deps: Deps, run_id: str) -> None:
             sidecar_status=state.get("status"),
             index_line=line,
             index_line_found=deps.kb.get(kb_id),
-            documents_waiting=sum(one["sha256"] is None for one in sidecar["documents"]),
+            documents_waiting=sum(one["sha256"] is None and can_stand(one, sidecar) for one in sidecar["documents"]),
         )
     )
     if not report.passed:

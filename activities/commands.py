@@ -140,6 +140,16 @@ def backup_command(artifact_id: str, recipient: str) -> Command:
     return Command(operation=BACKUP_TAKE, target=artifact_id, fields_sha256=fields)
 
 
+def backup_on_record(deps: Deps, run_id: str, artifact_id: str) -> bool:
+    """Whether a backup of that name is on record, for whatever key."""
+    with single(deps.pool(Role.BACKUP)) as connection:
+        row = connection.execute(
+            "select cutter_governance.fn_action_is_recorded(%s, %s, %s, %s)",
+            (run_id, BACKUP_TAKE.connector.value, BACKUP_TAKE.name, artifact_id),
+        ).fetchone()
+    return row is not None and bool(row[0])
+
+
 def take_backup(
     deps: Deps, context: Context, artifact_id: str, recipient: str, seconds: float
 ) -> tuple[BackupRecord | BackupRefusal, Json]:

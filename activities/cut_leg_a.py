@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from activities import recorded_backups
 from activities.approved import Approved, orders_read, resumed_meanwhile, verified_approvals
 from activities.cutplan import plan_of
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
 from activities.marked import pinned_read
+from activities.recorded_backups import Recorded
 from cutter.approvals.statement import Statement
-from cutter.backup.restore import digest
 from cutter.domain import ids
 from cutter.errors import Unavailable
 from cutter.gates import cut_leg_a as gate
@@ -31,7 +32,7 @@ Json = dict[str, Any]
 TOOL = "DOT-991"
 
 
-BACKUP, BEFORE = "newest_backup", "rows_under_prefix"
+BEFORE = "rows_under_prefix"
 
 
 def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
@@ -65,7 +66,7 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
 
 def _reads(attempt: Attempt) -> list[Read]:
     return [
-        (BACKUP, {"run_id": attempt.run_id}),
+        recorded_backups.asked(attempt.run_id),
         (BEFORE, {"docprefix": attempt.pins.get("docprefix")}),
         orders_read(attempt),
         pinned_read(attempt),
@@ -73,39 +74,46 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 
 def _as_stored(deps: Deps, attempt: Attempt) -> dict[str, str]:
-    """Artifact → sha256 as it stands now, of the newest backup; nothing where none is young enough to be read.
+    """Artifact → sha256 as it stands now, of the backups that are young enough, until one is as recorded.
 
     Read here and not in the transaction, whose idle timeout a large backup would outlast.
     """
+    name, parameters = recorded_backups.asked(attempt.run_id)
     with single(deps.pool(Role.EXEC)) as connection:
-        row: Row | None = connection.execute(query(BACKUP), {"run_id": attempt.run_id}).fetchone()
-    if row is None or _age_over_limit(deps, attempt, row) is not None:
-        return {}
-    artifact = str(row[0])
-    return {artifact: digest(deps.settings.artifacts, artifact)[0]}
+        backups = recorded_backups.read(connection.execute(query(name), parameters).fetchall())
+    return recorded_backups.as_stored(deps.settings.artifacts, _young(deps, attempt, backups))
 
 
-def _age_over_limit(deps: Deps, attempt: Attempt, row: Row) -> float | None:
-    """The backup's age in seconds when it is too old for a write, else None."""
-    age = float(row[3])
-    limit = attempt.run["caps"].get("backup_max_age_seconds", deps.settings.backup_max_age_minutes * 60)
-    return age if age > float(limit) else None
+def _young(deps: Deps, attempt: Attempt, backups: Sequence[Recorded]) -> list[Recorded]:
+    """The backups that are young enough for a write, the newest first."""
+    limit = float(attempt.run["caps"].get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60)
+    return [one for one in backups if one.age_seconds <= limit]
 
 
 def _backup_stale(deps: Deps, opened: Open, stored: Json) -> Refusal | None:
-    """Why the newest backup does not cover the write; `stored` is what was read back just before (`_as_stored`)."""
-    row = opened.row(BACKUP)
-    if row is None:
+    """Why no backup covers the write; `stored` is what was read back just before (`_as_stored`).
+
+    A record whose artifact is not there, or is another one, is passed over; where no other is left, a new backup is
+    made. Only when the very backup was altered that the gate before sealed, the run fails.
+    """
+    backups = recorded_backups.read(opened.rows(recorded_backups.BACKUPS))
+    if not backups:
         return Refusal(status="failed", code="backup_missing", reason="this run has no recorded backup")
-    age = _age_over_limit(deps, opened.attempt, row)
-    if age is not None:
-        return Refusal(status="backup_stale", code="backup_stale", reason=f"the backup is {age / 60:.0f} minutes old")
-    artifact, sha256 = str(row[0]), str(row[1])
-    if artifact not in stored:
-        raise Unavailable(f"{artifact} was recorded a moment ago: it is read back at the next attempt", what="backup")
-    if stored[artifact] != sha256:
-        return Refusal(status="failed", code="backup_altered", reason=f"{artifact} is not what was recorded")
-    return None
+    young = _young(deps, opened.attempt, backups)
+    if not young:
+        minutes = backups[0].age_seconds / 60
+        return Refusal(status="backup_stale", code="backup_stale", reason=f"the backup is {minutes:.0f} minutes old")
+    if young[0].artifact not in stored:
+        raise Unavailable(
+            f"{young[0].artifact} was recorded a moment ago: it is read back at the next attempt", what="backup"
+        )
+    if recorded_backups.usable(young, stored) is not None:
+        return None
+    altered = next((one.artifact for one in young if one.sealed and stored.get(one.artifact)), None)
+    if altered is not None:
+        return Refusal(status="failed", code="backup_altered", reason=f"{altered} is not what was recorded")
+    reason = f"{young[0].artifact} is not as recorded: a new backup is made"
+    return Refusal(status="backup_stale", code="backup_unusable", reason=reason)
 
 
 def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:

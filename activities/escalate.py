@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -10,6 +9,7 @@ from activities.deps import Deps, day_of, folder_of
 from activities.publish import publish
 from activities.triage import case_of, quarantined
 from cutter.batch import triage
+from cutter.domain import recorded
 from cutter.domain.next_step import Step, next_step
 from cutter.domain.sidecar import state_json
 from cutter.evidence.stop_route import StopRoute, render
@@ -63,7 +63,7 @@ def escalate(deps: Deps, input: EscalateInput) -> StateView:
 
 def stops_of(sidecar: Json) -> int:
     """How often the run has stopped or failed: the number of its newest report, the same at every try."""
-    reached = [json.loads(body)["to_state"] for body in sidecar["transitions"]]
+    reached = [str(recorded.parsed(body).get("to_state")) for body in sidecar["transitions"]]
     return sum(str(state).startswith(("stopped_", "failed_", "voided_")) for state in reached)
 
 

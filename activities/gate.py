@@ -51,8 +51,6 @@ class Passed:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-_TOO_EARLY = {"code": "predecessor_not_sealed"}
-
 Body = Callable[[tx.Open], Passed | Refusal]
 Prepare = Callable[[tx.Attempt, Permit], Sequence[dict[str, Any]] | Refusal]
 
@@ -77,12 +75,9 @@ def run_gate(
         deps.pool(gate.role), gate, input.run_id, worker=deps.worker, lease_seconds=int(cap)
     )  # fmt: skip
     if isinstance(attempt, tx.Closed):
-        return GateOutcome(gate=gate.name, status="ended", code=attempt.status, state=attempt.run.get("state", ""))
+        return _closed(gate, attempt)
     if isinstance(attempt, tx.Sealed):
         return sealed_outcome(deps, gate, attempt)
-    if not attempt.prev_hash:
-        # Before anything costly: whoever may write to Temporal can ask for any gate, as often as he likes.
-        return _refuse(deps, attempt, _not_opened(tx.NotOpened(status="refused", detail=_TOO_EARLY)), report=None)
     cap = attempt.run["caps"].get("soft_seconds", {}).get(gate.phase) or cap
     context = commands.of_attempt(attempt)
     permit = commands.decided(deps, context, operations_at(gate.name))
@@ -103,6 +98,12 @@ def run_gate(
         _note(deps, attempt, problem, input.retry_seconds)
         raise
     return _outcome(deps, attempt, result)
+
+
+def _closed(gate: Gate, closed: tx.Closed) -> GateOutcome:
+    """Nothing was registered: the run is over or unknown, or the gate before this one is not sealed."""
+    status: GateStatus = "out_of_order" if closed.status == "predecessor_not_sealed" else "ended"
+    return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.run.get("state", ""))
 
 
 def _allowed(

@@ -17,12 +17,15 @@ from psycopg.types.json import Jsonb
 from activities import commands
 from activities.commands import Context, Put
 from activities.deps import Deps, day_of, folder_of
+from cutter.domain import recorded
+from cutter.domain.ids import InvalidId
 from cutter.domain.sidecar import phase_reports
 from cutter.errors import CutterError, PolicyDenied, ProgrammingError, Unavailable
 from cutter.gates import phase_report
-from cutter.gates.catalogue import BY_NAME, Role
+from cutter.gates.catalogue import Role
 from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
+from cutter.kb.ids import document_id_rule
 from cutter.storage import run_folder
 from cutter.storage.gate_transaction import Attempt, Sealed
 from cutter.storage.pools import single
@@ -44,7 +47,7 @@ def report_id(attempt: Attempt, report: GateReport) -> str:
 
 
 def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
-    """Put every waiting document; answers {subject: (kb id, sha256)} of those that were put now.
+    """Put every waiting document that is this role's to put; answers {subject: (kb id, sha256)} of those put now.
 
     Raises what the knowledge base raised, after what was put before it is recorded and the run folder is written. What
     the policy denies goes on waiting.
@@ -94,15 +97,15 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
     row = state.fetchone()
     if row is None:
         raise ProgrammingError(f"there is no run {run_id} to publish for")
-    sidecar: Json = row[0]  # type: ignore[assignment]
+    sidecar = recorded.sidecar(row[0])  # type: ignore[arg-type]
     now: datetime = row[1]  # type: ignore[assignment]
     pins = pins_of(sidecar)
     subjects: dict[str, tuple[str, str]] = {}
     put: list[Put] = []
     stopped: CutterError | None = None
     for entry in waiting.fetchall():
-        if entry["body"] is None and role is not Role.READ and BY_NAME[entry["subject"]].role is not role:
-            # Another role's report: it says itself what stands there, or the next look of cutter_read.
+        if not can_stand(entry, sidecar):
+            log.warning("outbox.malformed", run_id=run_id, kb_id=entry["kb_id"][:100])
             continue
         context = commands.of_run(sidecar["run"], pins, now, entry["subject"])
         try:
@@ -120,6 +123,15 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
     if stopped is not None:
         raise stopped
     return subjects, sidecar
+
+
+def can_stand(entry: Json, sidecar: Json) -> bool:
+    """Whether a recorded document can be put at all: under a name that a store takes, a report from its receipt."""
+    try:
+        document_id_rule(entry["kb_id"])
+    except InvalidId:
+        return False
+    return entry["kind"] != "gate_report" or any(one["gate"] == entry["subject"] for one in sidecar["receipts"])
 
 
 def pins_of(sidecar: Json) -> Json:
@@ -146,7 +158,7 @@ def _done(deps: Deps, role: Role, put: Sequence[Put]) -> Json:
     with single(deps.pool(role)) as connection, connection.pipeline():
         cursors = [connection.execute(_DONE, (one.kb_id, one.sha256, one.size_bytes, Jsonb(one.policy))) for one in put]
     row = cursors[-1].fetchone() if cursors else None
-    return row[0] if row else {}  # type: ignore[return-value]
+    return recorded.sidecar(row[0]) if row else {}  # type: ignore[arg-type]
 
 
 def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:

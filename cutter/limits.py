@@ -480,3 +480,12 @@ NAMES_COMPARED_MAX = 5_000
 
 BACKUPS_LISTED_MAX = 200
 """Backups that `cutter backup list` shows: weeks of them, in a list that a person can still read."""
+
+JSON_DIGITS_MAX = 4_000
+"""Digits of a whole number in a JSON value: Python reads no more than 4,300, PostgreSQL holds 131,072."""
+
+JSON_DEPTH_MAX = 100
+"""Depth at which a JSON value is shown by a word: Python's parser ends near 1,000, PostgreSQL's near 6,000."""
+
+BACKUPS_LOOKED_AT_MAX = 20
+"""Recorded backups of a run that are read back, the newest first, until one is as it was recorded."""

@@ -9,7 +9,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from cutter import limits
-from cutter.domain import ids
+from cutter.domain import ids, recorded
 from cutter.errors import NotFound
 from cutter.messages import Mode
 from cutter.registration import caps_of, mint_run_id, registered
@@ -51,7 +51,7 @@ def sidecar(settings: Settings, run_id: str) -> Json:
     if row is None or row[0] is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     found: Json = row[0]  # type: ignore[assignment]
-    return found
+    return recorded.sidecar(found)
 
 
 def lanes(settings: Settings) -> list[Json]:

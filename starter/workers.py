@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Any
@@ -17,13 +16,14 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from cutter.domain import recorded
 from cutter.domain.amounts import counted
 from cutter.domain.crew import crew
-from cutter.domain.visible import json_text
 from cutter.errors import Unavailable
-from cutter.lifecycle.events import FIELDS
+from cutter.lifecycle.history import of_audit
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
+from cutter.storage.pools import Connection
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
 from starter import known_runs, runs, versions
@@ -86,10 +86,7 @@ def _message(seen: View) -> str:
 def look(settings: Settings) -> View:
     """What `crew` sees now; first what silence means is recorded. `unavailable` says why pollers are not known."""
     with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
-        connection.execute(query("judge_workers"))
-        rows = connection.cursor(row_factory=dict_row).execute(query("workers")).fetchall()
-    for row in rows:
-        row |= {"started_at": utc(row["started_at"]), "seen_at": utc(row["seen_at"])}
+        rows = rows_of(connection)
     pollers, unavailable = None, None
     builds: dict[str, str] = {}
     try:
@@ -99,12 +96,24 @@ def look(settings: Settings) -> View:
     return {**crew(rows, pollers, QUEUES, builds), "unavailable": unavailable}
 
 
+def rows_of(connection: Connection) -> list[View]:
+    """The workers' own rows, judged now."""
+    connection.execute(query("judge_workers"))
+    rows = connection.cursor(row_factory=dict_row).execute(query("workers")).fetchall()
+    return [
+        {**row, "queues": recorded.queues(row["queues"]), "started_at": utc(row["started_at"]),
+         "seen_at": utc(row["seen_at"])}
+        for row in rows
+    ]  # fmt: skip
+
+
 def events(settings: Settings) -> Iterator[str]:
     """The transitions of all workers in their order, as lines of a transitions.jsonl (seed 004 "Event Schema")."""
     with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
         for (body,) in connection.execute(query("worker_events")):
-            said = json.loads(str(body))
-            yield json_text({name: said[name] for name in FIELDS}, sort_keys=False)
+            event = of_audit(str(body))
+            if event is not None:
+                yield event.line()
 
 
 async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:

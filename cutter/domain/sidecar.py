@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from cutter.domain import recorded
 from cutter.domain.digests import sha256_hex
 from cutter.gates import phase_report
 from cutter.gates.catalogue import BY_NAME, GATES
@@ -30,6 +31,7 @@ _PINS_OUT = frozenset({"section_type_cardinality"})
 
 def state_json(sidecar: dict[str, Any]) -> dict[str, Any]:
     """The seed's top-level shape, schema_version 1."""
+    sidecar = recorded.sidecar(sidecar)
     run = sidecar["run"]
     return {
         "schema_version": SCHEMA_VERSION,
@@ -148,8 +150,8 @@ def _artifacts(
     pins = (receipt["result"].get("pins") or {}) if receipt else {}
     for kind in ("backup", "evidence"):
         if f"{kind}_artifact" in pins:
-            path = pins[f"{kind}_artifact"].removeprefix(f"{run['run_id']}/")
-            artifacts.append({"path": path, "sha256": pins[f"{kind}_sha256"]})
+            path = str(pins[f"{kind}_artifact"]).removeprefix(f"{run['run_id']}/")
+            artifacts.append({"path": path, "sha256": str(pins.get(f"{kind}_sha256"))})
     return artifacts
 
 

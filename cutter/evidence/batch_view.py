@@ -7,7 +7,6 @@ on ends, for the picture, with the last thing that the database recorded.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -18,6 +17,7 @@ from cutter.batch.state import workstream_state
 from cutter.domain.next_step import AWAITING, Needs
 from cutter.evidence.run_view import seconds_between
 from cutter.gates.catalogue import GATES, State
+from cutter.lifecycle.history import of_audit
 
 Json = dict[str, Any]
 
@@ -69,7 +69,7 @@ def batch_view(facts: Json) -> Json:
         "signers": _signers(facts["approvals"]),
         "refused": facts["refused"],
         "gates": _gates(facts),
-        "moves": [json.loads(body) for body in facts["batch_moves"]],
+        "moves": [event.as_json() for event in map(of_audit, facts["batch_moves"]) if event is not None],
     }
 
 

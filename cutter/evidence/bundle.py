@@ -7,7 +7,6 @@ epochs that say who they are, and their public keys. docs/evidence.md describes 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from cutter import limits
 from cutter.approvals import epochs
 from cutter.approvals.policy_file import parse_policy
+from cutter.domain import recorded
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound
 from cutter.evidence import audit, costs
@@ -78,7 +78,8 @@ def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
         if not verdict["accepted"]:
             continue
         name, kb_id = f"signed/{verdict['approval_sha256']}", verdict["kb_id"]
-        signer = known[verdict["policy_sha256"]].approver_of(verdict["fingerprint"])
+        epoch = known.get(verdict["policy_sha256"])
+        signer = epoch.approver_of(verdict["fingerprint"]) if epoch is not None else None
         try:
             body = kb.get(kb_id, limit=limits.STATEMENT_BYTES_MAX)
             if sha256_hex(body) != verdict["approval_sha256"]:
@@ -113,18 +114,24 @@ def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None)
 def decisions(facts: Json) -> Iterator[Json]:
     """What the policy said of each side effect: at sealed gates, at refused attempts, at each effect."""
     for receipt in facts["receipts"]:
-        policy = json.loads(receipt["sealed_body"])["policy"] or {}
-        for one in policy.get("decisions", ()):
-            yield {"of": "receipt", "gate": receipt["gate"], "sha256": policy["sha256"], **one}
+        yield from _decided(recorded.parsed(receipt["sealed_body"]), {"of": "receipt", "gate": receipt["gate"]})
     for attempt in facts["attempts"]:
-        policy = (attempt["report"] or {}).get("policy") or {}
-        for one in policy.get("decisions", ()):
-            yield {"of": "attempt", "gate": attempt["gate"], "n": attempt["n"], "sha256": policy["sha256"], **one}
+        where = {"of": "attempt", "gate": attempt["gate"], "n": attempt["n"]}
+        yield from _decided(recorded.mapping(attempt["report"]), where)
     for action in facts["actions"]:
-        policy = action["request_metadata"].get("policy")
-        if policy:
+        rule = recorded.mapping(recorded.mapping(action["request_metadata"]).get("policy"))
+        if rule:
             what = {name: action[name] for name in ("connector", "operation", "target")}
-            yield {"of": "action", "gate": action["gate"], **what, **policy}
+            sha256 = rule.get("sha256")
+            known = {"sha256": sha256 if isinstance(sha256, str) else recorded.shown(sha256)}
+            yield {"of": "action", "gate": action["gate"], **what, **rule, **known}
+
+
+def _decided(holder: Json, where: Json) -> Iterator[Json]:
+    """The decisions of a recorded policy. A malformed one is listed as such: where it stands is never its own word."""
+    policy = recorded.policy(holder.get("policy")) or {"sha256": "", "decisions": ()}
+    for one in policy["decisions"]:
+        yield {**one, **where, "sha256": policy["sha256"]}
 
 
 def _line(value: object) -> bytes:
@@ -138,4 +145,4 @@ def _until(transitions: bytes, as_of: str | None) -> bytes:
 
 
 def _time(line: bytes) -> str:
-    return str(json.loads(line)["timestamp"])
+    return str(recorded.loads(line)["timestamp"])

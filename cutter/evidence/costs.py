@@ -8,11 +8,11 @@ not of PostgreSQL or of programs that were started.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
+from cutter.domain import recorded
 from cutter.gates.catalogue import GATES
 
 Json = dict[str, Any]
@@ -44,7 +44,7 @@ def _phase(name: str, began: str, receipt: Json | None, attempts: list[Json], ac
     actions = list(actions)
     ends = [one["finished_at"] for one in attempts if one["finished_at"]]
     end = receipt["sealed_at"] if receipt else max(ends, default=None)
-    result = json.loads(receipt["sealed_body"])["result"] if receipt else {}
+    result = recorded.report(recorded.parsed(receipt["sealed_body"]).get("result")) or {} if receipt else {}
     wall = _between(began, end) if end else 0
     active = sum(_between(one["started_at"], one["finished_at"]) for one in attempts if one["finished_at"])
     return {
@@ -52,11 +52,11 @@ def _phase(name: str, began: str, receipt: Json | None, attempts: list[Json], ac
         "wall_ms": wall,
         "active_ms": active,
         "waiting_ms": max(wall - active, 0),
-        "cpu_ms": result.get("cpu_ms"),
+        "cpu_ms": recorded.count(result["cpu_ms"]) if "cpu_ms" in result else None,
         "attempts": len(attempts),
         "actions": len(actions),
-        "bytes": sum(int(one["response_metadata"].get("size_bytes") or 0) for one in actions),
-        "rows": result.get("pins", {}).get(ROWS.get(name), 0),
+        "bytes": sum(recorded.count(recorded.mapping(one["response_metadata"]).get("size_bytes")) for one in actions),
+        "rows": recorded.count(result.get("pins", {}).get(ROWS.get(name), 0)),
     }
 
 

@@ -6,16 +6,17 @@ show the same value. Plain JSON: dicts, lists, texts, numbers; times are the dat
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from cutter.approvals.instants import readable
+from cutter.domain import recorded
 from cutter.domain.next_step import next_step
 from cutter.domain.sidecar import state_json
 from cutter.domain.stop_codes import stop_code
 from cutter.gates.catalogue import GATES, Gate, State
+from cutter.lifecycle.history import of_audit
 
 Json = dict[str, Any]
 
@@ -29,6 +30,7 @@ def run_view(
     `law_by` is the run that enacted the law before, for a skipped one. `approved`: its open request has all signatures;
     `exec_worker`: somebody is there to go on with it.
     """
+    sidecar = recorded.sidecar(sidecar)
     run, latch = sidecar["run"], sidecar["latch"] or {}
     sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
     step = next_step(
@@ -114,18 +116,24 @@ def folder_of(kb_ids: Sequence[str]) -> str:
 
 
 def _timeline(sidecar: Json) -> list[Json]:
-    moves = [json.loads(body) for body in sidecar["transitions"]]
-    return [
-        {
-            "at": move["timestamp"],
-            "from": move["from_state"],
-            "to": move["to_state"],
-            "trigger": move["trigger"],
-            "severity": move["severity"],
-            "reason": move["metadata"].get("reason"),
-        }
-        for move in moves
-    ]
+    return [_move(body, sidecar["run"]["created_at"]) for body in sidecar["transitions"]]
+
+
+def _move(body: str, began: str) -> Json:
+    """One transition; a malformed one stands at the run's beginning, since its own time cannot be read."""
+    event = of_audit(body)
+    if event is None:
+        return {"at": began, "from": "", "to": recorded.MALFORMED, "trigger": recorded.MALFORMED,
+                "severity": "error", "reason": recorded.shown(body)}  # fmt: skip
+    reason = event.metadata.get("reason")
+    return {
+        "at": event.timestamp,
+        "from": event.from_state,
+        "to": event.to_state,
+        "trigger": event.trigger,
+        "severity": event.severity,
+        "reason": reason if reason is None or isinstance(reason, str) else recorded.shown(reason),
+    }
 
 
 def _states(run: Json, timeline: Sequence[Json]) -> list[Json]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cutter.domain import recorded
 from cutter.gates.catalogue import GATES
 from cutter.lifecycle.declared import BY_NAME, WORKSTREAM
 from cutter.lifecycle.events import Event
@@ -24,6 +25,7 @@ BATCH_VIEW = WORKSTREAM.name
 
 def run_as(kind: str, sidecar: Json) -> Json:
     """One run in a seed's words; `kind` is one of RUN_VIEWS. A stopped task runs on, with a flag."""
+    sidecar = recorded.sidecar(sidecar)
     run, facts, lifecycle = sidecar["run"], run_facts(sidecar), BY_NAME[kind]
     entity = f"{run['run_id']}#{facts.request}" if kind == "request" else run["run_id"]
     status = str(RUN_VIEWS[kind](facts))

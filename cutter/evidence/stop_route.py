@@ -7,10 +7,11 @@ words of a request document; the `cutter` command does the same.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cutter.approvals import by_hand, schema
+from cutter.domain import recorded
 from cutter.domain.markdown import escape, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.sidecar import state_json
@@ -50,6 +51,7 @@ def render(route: StopRoute, triage: str = "") -> str:
     `triage`: of a run that its batch has quarantined, the sections with which people decide about it. They take the
     place of what is typed and of the evidence, so that one document says each once.
     """
+    route = replace(route, sidecar=recorded.sidecar(route.sidecar))
     if triage:
         return "\n".join([*_head(route, "STOP quarantine"), triage, *_by_hand(route), *_sidecar(route.sidecar)])
     return "\n".join([*_head(route, "stop route"), *_way_on(route), *_by_hand(route), *_dumps(route.sidecar)])

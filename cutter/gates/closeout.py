@@ -25,13 +25,18 @@ NAMED_MAX = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KbDocument:
-    """A document of the run: its recorded sha256 (None when it was never put) and what stands in the KB now."""
+    """A document of the run: its recorded sha256 (None when it was never put) and what stands in the KB now.
+
+    `rendered_sha256` is that of a gate's report made from its sealed receipt: a role's word about its own report, which
+    `recorded_sha256` is, does not outweigh it.
+    """
 
     kb_id: str
     kind: str
     subject: str
     recorded_sha256: str | None
     found_sha256: str | None
+    rendered_sha256: str | None = None
 
     @property
     def wrong(self) -> str | None:
@@ -40,7 +45,7 @@ class KbDocument:
             return "not put yet"
         if self.found_sha256 is None:
             return "gone"
-        return None if self.found_sha256 == self.recorded_sha256 else "altered"
+        return None if self.found_sha256 in (self.recorded_sha256, self.rendered_sha256) else "altered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

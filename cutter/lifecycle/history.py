@@ -7,12 +7,12 @@ and those of approvals are what stands in audit_event; those of requests, runs, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from cutter import limits
+from cutter.domain.recorded import parsed
 from cutter.lifecycle.declared import APPROVAL, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import FIELDS, Event, instant, timed, transition
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
@@ -69,8 +69,10 @@ def run_facts(sidecar: Json) -> RunFacts:
 
 def recorded(sidecar: Json) -> list[Recorded]:
     """What was recorded of a run, by time."""
-    moves = [moved(event) for event in map(of_audit, sidecar["transitions"])]
-    approvals = [Recorded(at=instant(one.timestamp), event=one) for one in map(of_audit, sidecar["approval_moves"])]
+    moves = [moved(event) for event in map(of_audit, sidecar["transitions"]) if event is not None]
+    approvals = [
+        Recorded(at=instant(one.timestamp), event=one) for one in map(of_audit, sidecar["approval_moves"]) if one
+    ]
     return in_order(sidecar["run"], [*moves, *approvals], sidecar["attempts"])
 
 
@@ -90,9 +92,15 @@ def in_order(run: Json, moves: Iterable[Recorded], attempts: Iterable[Json]) -> 
     return sorted(found, key=lambda one: one.at)
 
 
-def of_audit(body: str) -> Event:
-    """The event that stands in the body of an audit event."""
-    value = json.loads(body)
+def of_audit(body: str) -> Event | None:
+    """The event that stands in the body of an audit event; None where it holds none."""
+    value = parsed(body)
+    if not all(isinstance(value.get(name), str) for name in FIELDS[:-1]) or not isinstance(value.get("metadata"), dict):
+        return None
+    try:
+        instant(value["timestamp"])
+    except ValueError:
+        return None
     return Event(**{name: value[name] for name in FIELDS})
 
 

@@ -55,7 +55,7 @@ def batch_events(facts: Json) -> list[Event]:
         runs.setdefault(run["document_id"], []).append((instant(run["created_at"]), run["run_id"]))
     batch = _Batch(
         facts=facts, row=facts["view"]["batch"], items={one["document_id"]: one for one in facts["view"]["items"]},
-        runs=runs, moves=tuple(of_audit(body) for body in facts["batch_moves"]),
+        runs=runs, moves=tuple(event for event in map(of_audit, facts["batch_moves"]) if event is not None),
     )  # fmt: skip
     found = [*batch.moves, *_workstreams(batch)]
     for run in facts["runs"]:

@@ -37,6 +37,8 @@ CHECK_CODES = {
     "CU008": "wrong_signer",
     "CU009": "receipt_not_sealed",
     "CU010": "rows_not_approved",
+    "CU021": "malformed",
+    "CU022": "predecessor_not_sealed",
 }
 
 OTHER_PAYLOAD = "CU011"

@@ -15,6 +15,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.json import Jsonb
 
 from cutter import limits
+from cutter.domain import recorded
 from cutter.domain.digests import canonical_digest
 from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.catalogue import Gate
@@ -69,7 +70,10 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """The run is over, or is not known, or this role may not run this gate: nothing was registered."""
+    """The run is over or unknown, this role may not run this gate, or the gate before it is not sealed.
+
+    Nothing was registered.
+    """
 
     status: str
     run: Json
@@ -139,7 +143,7 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
             number=answer["attempt"],
             run=answer["run"],
             pins=answer["pins"],
-            prev_hash=answer["prev_hash"] or "",
+            prev_hash=answer["prev_hash"],
             now=answer["now"],
             approval_facts=_json(facts) if facts else {},
             approvers=answer["approvers"],
@@ -282,7 +286,7 @@ def _json(cursor: psycopg.Cursor[tuple[object, ...]]) -> Json:
     row = cursor.fetchone()
     if row is None or not isinstance(row[0], dict):
         raise Unavailable("the database answered nothing", what="database")
-    return row[0]
+    return recorded.answered(row[0])
 
 
 def _same_payload(receipt: Json, expected: str) -> None:

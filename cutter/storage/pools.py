@@ -9,11 +9,14 @@ from __future__ import annotations
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
+from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool
 
 from cutter import limits
+from cutter.domain import recorded
 from cutter.errors import Unavailable
 from cutter.settings import Settings, dsn
 from cutter.storage.faults import translated
@@ -64,7 +67,14 @@ CONNECTIONS_MIN = 5
 
 
 class _Session(psycopg.Connection[tuple[object, ...]]):
-    """A connection whose pipelines end with their Sync, so that the server counts the time behind them as idle."""
+    """A connection whose pipelines end with their Sync, so that the server counts the time behind them as idle.
+
+    It reads any JSON that PostgreSQL holds (`cutter.domain.recorded.loads`).
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        set_json_loads(recorded.loads, self)
 
     @contextmanager
     def pipeline(self) -> Iterator[psycopg.Pipeline]:

@@ -94,6 +94,8 @@ def _of_workers(connection: Connection) -> Iterator[Event]:
     since: dict[tuple[str, str], str] = {}
     for (body,) in _each(connection, "worker_events"):
         event = of_audit(json.dumps(body) if isinstance(body, dict) else str(body))
+        if event is None:
+            continue  # a malformed row is shown by the audit export
         yield from timed([event], since)
         if WORKER.is_terminal(event.to_state):
             since.pop((event.event_type, event.entity_id), None)

@@ -123,11 +123,6 @@ CLOSED = _of(
      "::test_a_receipt_that_no_opening_made_cannot_be_committed"),
     ("the record of a refused gate", " and r.prev_hash <> ''", "",
      "::test_a_refused_gate_lets_no_row_of_its_record_in"),
-    ("a denial of the policy",
-     "d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')\n                or", "",
-     f"{_POLICY}::test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it"),
-    ("too few people for a tier", "then 'policy_approval_missing' end", "then null end",
-     f"{_POLICY}::test_the_writes_between_the_sovereign_gates_need_a_decision_and_its_approvers_too"),
     ("one person by two keys", "least(count(distinct fingerprint), count(distinct approver)) from signed",
      "count(distinct fingerprint) from signed", f"{_POLICY}::test_one_person_whose_key_was_rotated_is_one_of_two"),
     ("one person for two", "greatest(1, case p_tier when 'high' then 2 end, (", "greatest(1, (",
@@ -202,17 +197,6 @@ CLOSING = _of(
      "then null end", "::test_a_verification_without_its_result_cannot_be_committed"),
     ("another run's governance rows", "r.run_id = v_run and r.gate = any (tg_argv)", "r.gate = any (tg_argv)",
      f"{_ALONE}::test_gate_8_of_one_run_writes_nothing_about_another"),
-    ("another role's refusal",
-     "if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) "
-     "then\n        raise", "if false then\n        raise", "::test_a_gate_is_refused_by_its_own_role_alone"),
-    ("a refusal by an older attempt",
-     "if p_state is null or p_attempt is distinct from (\n            select max(n) from "
-     "cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)", "if p_state is null",
-     "::test_an_older_attempt_fails_no_run"),
-    ("a refusal into any state", "or p_state !~ '^(failed|stopped)_[a-z0-9_]{1,80}$'\n        --", "--",
-     "::test_a_refusal_moves_a_run_nowhere_but_into_a_stop_or_failure"),
-    ("a refusal out of order", "or cutter_governance.fn_prev_hash(p_run_id, p_gate) is null\n    then", "\n    then",
-     "::test_a_gate_asked_for_out_of_its_order_fails_no_run"),
     ("altered evidence",
      "raise exception '% is append-only: % refused', tg_table_name, tg_op using errcode = 'CU005';",
      "return coalesce(new, old);", f"{_AUDIT}::test_append_only_tables_refuse_even_the_owner_and_the_superuser"),
@@ -291,8 +275,6 @@ PEOPLE = _of(
     ("an end by a word",
      "if v_run.ended_at is not null or p_outcome not in ('rehearsed', 'skipped') or (v_run.mode <> 'dryrun'",
      "if v_run.ended_at is not null or (false", "::test_a_live_run_that_has_written_is_not_ended_by_a_word"),
-    ("a verdict of another role's", "if session_user <> 'cutter_read' then", "if false then",
-     f"{_CONSUME}::test_a_verdict_is_recorded_by_its_own_role_whatever_was_granted"),
 )  # fmt: skip
 
 UNITS = _of(
@@ -591,8 +573,6 @@ BATCHES = (
     ),
     *_of(
         "activities/publish.py", _PEOPLE,
-        ("another role's report, put", 'if entry["body"] is None and role is not Role.READ and', "if False and",
-         "::test_a_worker_leaves_the_report_of_another_role_to_whoever_may_put_it"),
     ),
     *_of(
         "cutter/stack/postgres.py", "integration/stack/test_embedded_postgres.py",
@@ -615,11 +595,6 @@ BATCHES = (
          f"{_PEOPLE}::test_a_void_that_leaves_drafts_standing_cannot_be_closed"),
         ("a receipt that another role needs", "    if v_role is distinct from session_user then", "    if false then",
          f"{_PEOPLE}::test_nobody_spoils_a_receipt_that_another_role_will_need"),
-        ("another role's report", "    if entry.body is null and session_user", "    if false and session_user",
-         f"{_PEOPLE}::test_a_gate_s_report_is_recorded_by_its_own_role_or_the_reader"),
-        ("a verdict that a gate waits for",
-         "    perform from cutter_governance.run where run_id = p_run_id for update;\n    insert", "    insert",
-         f"{_PEOPLE}::test_a_verdict_that_comes_while_a_gate_writes_waits_and_costs_it_nothing"),
         ("a halt that waits for a gate", "    if not p_wait then", "    if false then",
          f"{_STORAGE}test_batch_steps.py::test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others"),
     ),
@@ -833,6 +808,55 @@ TEXTS = (
     ),
 )  # fmt: skip
 
+_FORMS_OF_ROWS = f"{_STORAGE}test_row_forms.py"
+
+ROWS = _of(
+    f"{_SQL}0015_row_forms.sql", _FORMS_OF_ROWS,
+    ("a denial of the policy",
+     "d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')\n                or", "",
+     f"{_POLICY}::test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it"),
+    ("too few people for a tier", "then 'policy_approval_missing' end", "then null end",
+     f"{_POLICY}::test_the_writes_between_the_sovereign_gates_need_a_decision_and_its_approvers_too"),
+    ("another role's refusal",
+     "if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) "
+     "then\n        raise", "if false then\n        raise", f"{_GATES}::test_a_gate_is_refused_by_its_own_role_alone"),
+    ("a refusal by an older attempt",
+     "if p_state is null or p_attempt is distinct from (\n            select max(n) from "
+     "cutter_governance.gate_attempt where run_id = p_run_id and gate = p_gate)", "if p_state is null",
+     f"{_GATES}::test_an_older_attempt_fails_no_run"),
+    ("a refusal into any state", "        or p_state !~ '^(failed|stopped)_[a-z0-9_]{1,80}$'\n", "",
+     f"{_GATES}::test_a_refusal_moves_a_run_nowhere_but_into_a_stop_or_failure"),
+    ("an attempt out of order", "if cutter_governance.fn_prev_hash(p_run_id, p_gate) is null then\n        return",
+     "if false then\n        return", f"{_GATES}::test_a_gate_asked_for_out_of_its_order_fails_no_run"),
+    ("a refusal out of order", "if cutter_governance.fn_prev_hash(p_run_id, p_gate) is null then\n        raise",
+     "if false then\n        raise", f"{_GATES}::test_a_gate_asked_for_out_of_its_order_fails_no_run"),
+    ("a verdict of another role's", "if session_user <> 'cutter_read' then", "if false then",
+     f"{_CONSUME}::test_a_verdict_is_recorded_by_its_own_role_whatever_was_granted"),
+    ("a verdict that a gate waits for",
+     "    perform from cutter_governance.run where run_id = p_run_id for update;\n    insert", "    insert",
+     f"{_PEOPLE}::test_a_verdict_that_comes_while_a_gate_writes_waits_and_costs_it_nothing"),
+    ("a malformed verdict", "        raise exception 'a verdict was refused: it %', v_problem using errcode = 'CU021';",
+     "", "::test_a_malformed_verdict_is_refused"),
+    ("another role's report, put", "and cutter_governance.fn_outbox_is_mine(o) order by", "order by",
+     f"{_PEOPLE}::test_a_worker_leaves_the_report_of_another_role_to_whoever_may_put_it"),
+    ("another role's report", "if not cutter_governance.fn_outbox_is_mine(entry) then", "if false then",
+     f"{_PEOPLE}::test_a_gate_s_report_is_recorded_by_its_own_role_or_the_reader"),
+    ("another role's document", "(p_entry.body is null and exists (", "(exists (select) or exists (",
+     "::test_what_has_a_body_is_the_reader_s_alone_to_see_and_to_put"),
+    ("a row of another form", "            if v_problem is not null then\n                raise",
+     "            if false then\n                raise", "::test_a_malformed_report_is_refused_in_words_at_its_row"),
+    ("a malformed report", "    if cutter_governance.fn_form_problem('report', v_report) is not null then",
+     "    if false then", "::test_a_malformed_report_of_a_refusal_is_refused_in_words"),
+    ("a policy's text of another sha256", "fn_digest(p_policy ->> 'text') <> p_policy ->> 'sha256'", "false",
+     "::test_a_policy_text_is_at_most_64_kib_and_of_its_sha256"),
+    ("a policy's text without bound", "octet_length(p_policy ->> 'text') > 65536", "false",
+     "::test_a_policy_text_is_at_most_64_kib_and_of_its_sha256"),
+    ("a backup from the future", "clock_timestamp() + interval '1 minute'", "'infinity'",
+     "::test_a_backup_without_sha256_or_time_or_from_the_future_is_not_recorded"),
+    ("an outcome that claims a pass", " or p_outcome in ('passed', 'skipped') then", " then",
+     "::test_a_refusal_does_not_claim_that_its_gate_passed"),
+)  # fmt: skip
+
 GUARDS = (
     *OPENING,
     *CLOSED,
@@ -849,4 +873,5 @@ GUARDS = (
     *EVIDENCE,
     *COMMANDS,
     *TEXTS,
+    *ROWS,
 )

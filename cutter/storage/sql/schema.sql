@@ -18,6 +18,15 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_action_is_recorded(p_run_id text, p_connector text, p_operation text, p_target text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select exists (select from cutter_governance.action_receipt a
+        where a.idempotency_key = p_connector || ':' || p_operation || ':' || p_target
+            and a.tenant = coalesce((select r.tenant from cutter_governance.run r where r.run_id = p_run_id), 'default'))
+$$;
+
 CREATE FUNCTION cutter_governance.fn_action_note(p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text, p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -690,6 +699,49 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_check_backup() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if new.response_metadata ->> 'sha256' is null or new.response_metadata ->> 'taken_utc' is null then
+        raise exception 'the backup % was refused: its record lacks its sha256 or its time', new.target
+            using errcode = 'CU021';
+    end if;
+    if (new.response_metadata ->> 'taken_utc')::timestamptz > clock_timestamp() + interval '1 minute' then
+        raise exception 'the backup % was refused: it would have been taken in the future', new.target
+            using errcode = 'CU021';
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_check_form() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_row jsonb := to_jsonb(new);
+    v_old jsonb := case when tg_op = 'UPDATE' then to_jsonb(old) end;
+    v_value jsonb;
+    v_problem text;
+begin
+    for number in 0 .. tg_nargs - 2 by 2 loop
+        v_value := v_row -> tg_argv[number];
+        if (jsonb_typeof(v_value) <> 'null' or tg_argv[number + 1] in ('request', 'response', 'caps', 'queues', 'findings'))
+            and (v_old is null or v_value is distinct from v_old -> tg_argv[number])
+        then
+            v_problem := cutter_governance.fn_form_problem(tg_argv[number + 1], v_value);
+            if v_problem is not null then
+                raise exception 'a row of % was refused: its % %', tg_table_name, tg_argv[number], v_problem
+                    using errcode = 'CU021';
+            end if;
+        end if;
+    end loop;
+    return new;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_check_gate_of_row() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -982,6 +1034,46 @@ CREATE FUNCTION cutter_governance.fn_expected_pins(p_run_id text) RETURNS jsonb
         jsonb_build_object('functions', 'no baseline: type `cutter migrate`'))
 $$;
 
+CREATE FUNCTION cutter_governance.fn_json_problem(p_value jsonb, p_bytes integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE WHEN (octet_length((p_value)::text) > p_bytes) THEN format('is longer than %s bytes'::text, p_bytes) WHEN jsonb_path_exists(p_value, 'strict $.**{16 to last}'::jsonpath) THEN 'is nested more than 15 deep'::text WHEN jsonb_path_exists(p_value, 'strict $.**?(@.type() == "number" && (@ > 9007199254740991 || @ < -9007199254740991))'::jsonpath) THEN 'has a number beyond 2^53'::text ELSE NULL::text END;
+
+CREATE FUNCTION cutter_governance.fn_key_is(p_value jsonb, p_key text, p_type text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN ((COALESCE(jsonb_typeof((p_value -> p_key)), 'null'::text) = 'null'::text) OR CASE p_type WHEN 'digest'::text THEN ((jsonb_typeof((p_value -> p_key)) = 'string'::text) AND ((p_value ->> p_key) ~ '^[0-9a-f]{64}$'::text)) WHEN 'count'::text THEN ((jsonb_typeof((p_value -> p_key)) = 'number'::text) AND ((p_value ->> p_key) ~ '^[0-9]{1,15}$'::text)) WHEN 'line'::text THEN ((jsonb_typeof((p_value -> p_key)) = 'string'::text) AND (length((p_value ->> p_key)) <= 500)) ELSE (jsonb_typeof((p_value -> p_key)) = p_type) END);
+
+CREATE FUNCTION cutter_governance.fn_keys_problem(p_value jsonb, p_declared jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE WHEN (jsonb_typeof(p_value) IS DISTINCT FROM 'object'::text) THEN 'is no object'::text ELSE (SELECT format('has a %s that is no %s'::text, declared.key, declared.type) AS format FROM jsonb_each_text(fn_keys_problem.p_declared) declared(key, type) WHERE (NOT cutter_governance.fn_key_is(fn_keys_problem.p_value, declared.key, declared.type)) ORDER BY declared.key LIMIT 1) END;
+
+CREATE FUNCTION cutter_governance.fn_policy_problem(p_policy jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE WHEN (jsonb_typeof(p_policy) IS DISTINCT FROM 'object'::text) THEN 'has a policy that is no object'::text WHEN (EXISTS (SELECT FROM jsonb_object_keys(fn_policy_problem.p_policy) key(key) WHERE (key.key <> ALL (ARRAY['sha256'::text, 'decisions'::text])))) THEN 'has a policy with other keys than sha256 and decisions'::text WHEN ((jsonb_typeof((p_policy -> 'sha256'::text)) IS DISTINCT FROM 'string'::text) OR ((p_policy ->> 'sha256'::text) !~ '^([0-9a-f]{64})?$'::text)) THEN 'has a policy whose sha256 is not 64 hex characters'::text WHEN (jsonb_typeof((p_policy -> 'decisions'::text)) IS DISTINCT FROM 'array'::text) THEN 'has a policy whose decisions are no array'::text WHEN (jsonb_array_length((p_policy -> 'decisions'::text)) > 100) THEN 'has a policy with more than 100 decisions'::text ELSE (SELECT format('has decision %s of its policy, which %s'::text, one.number, judged.problem) AS format FROM jsonb_array_elements((fn_policy_problem.p_policy -> 'decisions'::text)) WITH ORDINALITY one(decision, number), LATERAL (SELECT CASE WHEN (jsonb_typeof(one.decision) <> 'object'::text) THEN 'is no object'::text WHEN (EXISTS (SELECT FROM jsonb_object_keys(one.decision) key(key) WHERE (key.key <> ALL (ARRAY['connector'::text, 'operation'::text, 'verdict'::text, 'tier'::text, 'rule'::text, 'line'::text, 'why'::text])))) THEN 'has unknown keys'::text WHEN (((one.decision ->> 'connector'::text) IS NULL) OR ((one.decision ->> 'operation'::text) IS NULL)) THEN 'lacks its connector or operation'::text ELSE cutter_governance.fn_keys_problem(one.decision, '{"why": "string", "line": "count", "rule": "line", "tier": "line", "verdict": "line", "connector": "line", "operation": "line"}'::jsonb) END AS problem) judged WHERE (judged.problem IS NOT NULL) ORDER BY one.number LIMIT 1) END;
+
+CREATE FUNCTION cutter_governance.fn_queues_problem(p_queues jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE WHEN (jsonb_typeof(p_queues) IS DISTINCT FROM 'array'::text) THEN 'is no array'::text ELSE (SELECT 'has an entry that is not queue, slots and used'::text FROM jsonb_array_elements(fn_queues_problem.p_queues) one(value) WHERE ((jsonb_typeof(one.value) <> 'object'::text) OR (jsonb_typeof((one.value -> 'queue'::text)) IS DISTINCT FROM 'string'::text) OR ((one.value -> 'slots'::text) IS NULL) OR ((one.value -> 'used'::text) IS NULL) OR (cutter_governance.fn_keys_problem(one.value, '{"used": "count", "slots": "count"}'::jsonb) IS NOT NULL)) LIMIT 1) END;
+
+CREATE FUNCTION cutter_governance.fn_report_problem(p_report jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN COALESCE(cutter_governance.fn_json_problem(p_report, 262144), cutter_governance.fn_keys_problem(p_report, '{"diff": "array", "gate": "line", "pins": "object", "tier": "string", "notes": "array", "cpu_ms": "number", "history": "object", "approvals": "array", "dimension": "string", "invariants": "array", "fingerprint": "line"}'::jsonb), (SELECT 'has an invariant that is not name, ok, observed and expected'::text FROM jsonb_array_elements((fn_report_problem.p_report -> 'invariants'::text)) one(value) WHERE ((jsonb_typeof(one.value) <> 'object'::text) OR (jsonb_typeof((one.value -> 'name'::text)) IS DISTINCT FROM 'string'::text) OR (jsonb_typeof((one.value -> 'ok'::text)) IS DISTINCT FROM 'boolean'::text) OR (jsonb_typeof((one.value -> 'observed'::text)) IS DISTINCT FROM 'string'::text) OR (jsonb_typeof((one.value -> 'expected'::text)) IS DISTINCT FROM 'string'::text)) LIMIT 1), (SELECT format('has %s that are no texts'::text, key.key) AS format FROM unnest(ARRAY['notes'::text, 'approvals'::text, 'diff'::text]) key(key), LATERAL jsonb_array_elements((fn_report_problem.p_report -> key.key)) one(value) WHERE (jsonb_typeof(one.value) <> 'string'::text) LIMIT 1), (SELECT format('has a pin %s of another type'::text, pin.key) AS format FROM jsonb_each((fn_report_problem.p_report -> 'pins'::text)) pin(key, value) WHERE ((jsonb_typeof(pin.value) <> 'null'::text) AND CASE WHEN (pin.key ~ '_(sha256|digest|artifact|id)$'::text) THEN (jsonb_typeof(pin.value) <> 'string'::text) WHEN (pin.key = ANY (ARRAY['candidate_count'::text, 'units_created'::text, 'units_enacted'::text])) THEN (NOT cutter_governance.fn_key_is((fn_report_problem.p_report -> 'pins'::text), pin.key, 'count'::text)) ELSE false END) LIMIT 1), CASE WHEN (p_report ? 'policy'::text) THEN cutter_governance.fn_policy_problem((p_report -> 'policy'::text)) ELSE NULL::text END);
+
+CREATE FUNCTION cutter_governance.fn_rule_problem(p_rule jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE WHEN (jsonb_typeof(p_rule) IS DISTINCT FROM 'object'::text) THEN 'has a policy that is no object'::text WHEN ((p_rule <> '{}'::jsonb) AND (COALESCE((p_rule ->> 'sha256'::text), ''::text) !~ '^[0-9a-f]{64}$'::text)) THEN 'has a policy without its sha256'::text ELSE cutter_governance.fn_keys_problem(p_rule, '{"line": "count", "rule": "line", "sha256": "digest"}'::jsonb) END;
+
+CREATE FUNCTION cutter_governance.fn_form_problem(p_form text, p_value jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE WHEN (p_value IS NULL) THEN NULL::text ELSE CASE p_form WHEN 'digest'::text THEN CASE WHEN ((p_value #>> '{}'::text[]) !~ '^[0-9a-f]{64}$'::text) THEN 'is no sha256 of 64 hex characters'::text ELSE NULL::text END WHEN 'document id'::text THEN CASE WHEN (((p_value #>> '{}'::text[]) !~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.md$'::text) OR (length((p_value #>> '{}'::text[])) > 512)) THEN 'is no name of a document'::text ELSE NULL::text END WHEN 'name'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 100) THEN 'is longer than 100 characters'::text ELSE NULL::text END WHEN 'line'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 512) THEN 'is longer than 512 characters'::text ELSE NULL::text END WHEN 'target'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 2048) THEN 'is longer than 2048 characters'::text ELSE NULL::text END WHEN 'rules'::text THEN CASE WHEN (octet_length((p_value #>> '{}'::text[])) > 65536) THEN 'is longer than 64 KiB'::text ELSE NULL::text END WHEN 'document'::text THEN CASE WHEN (octet_length((p_value #>> '{}'::text[])) > 16777216) THEN 'is longer than 16 MiB'::text ELSE NULL::text END WHEN 'statement'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 131072), cutter_governance.fn_keys_problem(p_value, '{}'::jsonb)) WHEN 'findings'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 262144), CASE WHEN (jsonb_typeof(p_value) <> 'array'::text) THEN 'is no array'::text ELSE NULL::text END) WHEN 'error'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 524288), cutter_governance.fn_keys_problem(p_value, '{"at": "line", "gate": "line", "reason": "line", "report": "object", "outcome": "line"}'::jsonb)) WHEN 'caps'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"soft_seconds": "object", "retry_delays_seconds": "array"}'::jsonb), (SELECT format('has a %s that is no number'::text, cap.key) AS format FROM jsonb_each(fn_form_problem.p_value) cap(key, value) WHERE ((cap.key <> ALL (ARRAY['soft_seconds'::text, 'retry_delays_seconds'::text])) AND (jsonb_typeof(cap.value) <> ALL (ARRAY['number'::text, 'boolean'::text, 'null'::text]))) LIMIT 1)) WHEN 'queues'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_queues_problem(p_value)) WHEN 'report'::text THEN cutter_governance.fn_report_problem(p_value) WHEN 'policy'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 262144), cutter_governance.fn_policy_problem(p_value)) WHEN 'request'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"kind": "line", "risk": "line", "attempts": "count", "recipient": "line"}'::jsonb), CASE WHEN (COALESCE(jsonb_typeof((p_value -> 'policy'::text)), 'null'::text) <> 'null'::text) THEN cutter_governance.fn_rule_problem((p_value -> 'policy'::text)) ELSE NULL::text END) WHEN 'response'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"sha256": "digest", "taken_utc": "line", "message_ts": "line", "size_bytes": "count"}'::jsonb), CASE WHEN (((p_value ->> 'taken_utc'::text) IS NOT NULL) AND (NOT pg_input_is_valid((p_value ->> 'taken_utc'::text), 'timestamptz'::text))) THEN 'has a taken_utc that is no time'::text ELSE NULL::text END) ELSE ('has an unknown form '::text || p_form) END END;
+
 CREATE FUNCTION cutter_governance.fn_function_definitions() RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1057,11 +1149,14 @@ begin
     if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) then
         return answer || jsonb_build_object('status', 'wrong_role');
     end if;
+    if cutter_governance.fn_prev_hash(p_run_id, p_gate) is null then
+        return answer || jsonb_build_object('status', 'predecessor_not_sealed');
+    end if;
     loop
         select coalesce(max(n), 0) + 1 into v_n from cutter_governance.gate_attempt
         where run_id = p_run_id and gate = p_gate;
         insert into cutter_governance.gate_attempt (run_id, gate, n, lease_owner, lease_expires_at)
-        values (p_run_id, p_gate, v_n, p_worker, clock_timestamp() + make_interval(secs => p_lease_seconds))
+        values (p_run_id, p_gate, v_n, left(p_worker, 200), clock_timestamp() + make_interval(secs => p_lease_seconds))
         on conflict do nothing;
         exit when found;
     end loop;
@@ -1275,12 +1370,25 @@ CREATE FUNCTION cutter_governance.fn_gate_refuse(p_run_id text, p_gate text, p_a
     AS $_$
 declare
     v_policy jsonb;
-    v_report jsonb := p_report #- '{policy,text}';
+    v_report jsonb := case when jsonb_typeof(p_report -> 'policy') = 'object' then p_report #- '{policy,text}' else p_report end;
 begin
     if not exists (select from cutter_governance.gate_catalogue where gate = p_gate and role = session_user) then
         raise exception '% may not refuse %', session_user, p_gate using errcode = 'CU006';
     end if;
+    if cutter_governance.fn_prev_hash(p_run_id, p_gate) is null then
+        raise exception '% of %: the gate before it is not sealed, so there is nothing to refuse', p_gate, p_run_id
+            using errcode = 'CU022';
+    end if;
+    if p_outcome is null or p_outcome !~ '^[a-z_]{1,40}$' or p_outcome in ('passed', 'skipped') then
+        raise exception '% of %: % is no outcome of an attempt that did not pass', p_gate, p_run_id, left(p_outcome, 100)
+            using errcode = 'CU021';
+    end if;
     v_policy := cutter_governance.fn_policy_note(p_report -> 'policy');
+    -- said once more by the attempt's row; this covers a refusal that finds none to write on
+    if cutter_governance.fn_form_problem('report', v_report) is not null then
+        raise exception 'the report of % was refused: it %', p_gate, cutter_governance.fn_form_problem('report', v_report)
+            using errcode = 'CU021';
+    end if;
     update cutter_governance.gate_attempt
     set finished_at = clock_timestamp(), outcome = p_outcome, reason = left(p_reason, 500), report = v_report,
         last_error = left(p_reason, 500),
@@ -1293,8 +1401,6 @@ begin
         or exists (select from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate)
         or (select ended_at from cutter_governance.run where run_id = p_run_id) is not null
         or p_state !~ '^(failed|stopped)_[a-z0-9_]{1,80}$'
-        -- a gate that was asked for out of its order says nothing about the run
-        or cutter_governance.fn_prev_hash(p_run_id, p_gate) is null
     then
         return;
     end if;
@@ -1512,9 +1618,7 @@ begin
     if not found then
         raise exception 'no outbox row for %', p_kb_id using errcode = 'CU006';
     end if;
-    if entry.body is null and session_user <> 'cutter_read' and not exists (
-        select from cutter_governance.gate_catalogue where gate = entry.subject and role = session_user)
-    then
+    if not cutter_governance.fn_outbox_is_mine(entry) then
         raise exception '% is not for % to put', p_kb_id, session_user using errcode = 'CU006';
     end if;
     if entry.body is not null and cutter_governance.fn_digest(entry.body) <> p_sha256 then
@@ -1529,11 +1633,20 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_outbox_is_mine(p_entry cutter_governance.outbox) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select session_user = 'cutter_read' or (p_entry.body is null and exists (
+        select from cutter_governance.gate_catalogue where gate = p_entry.subject and role = session_user))
+$$;
+
 CREATE FUNCTION cutter_governance.fn_outbox_waiting(p_run_id text) RETURNS SETOF cutter_governance.outbox
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select * from cutter_governance.outbox where run_id = p_run_id and done_at is null order by id
+    select * from cutter_governance.outbox o
+    where o.run_id = p_run_id and o.done_at is null and cutter_governance.fn_outbox_is_mine(o) order by o.id
 $$;
 
 CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p_ordinal integer, p_pins jsonb) RETURNS text
@@ -1581,12 +1694,26 @@ CREATE FUNCTION cutter_governance.fn_policy_note(p_policy jsonb) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    v_policy jsonb := case when jsonb_typeof(p_policy) = 'object' then p_policy - 'text' else p_policy end;
+    v_problem text;
 begin
+    if v_policy is null then
+        return null;
+    end if;
+    v_problem := coalesce(cutter_governance.fn_form_problem('policy', v_policy), case
+        when coalesce(jsonb_typeof(p_policy -> 'text'), 'null') not in ('null', 'string') then 'has a text that is none'
+        when octet_length(p_policy ->> 'text') > 65536 then 'has a text longer than 64 KiB'
+        when p_policy ->> 'text' <> '' and cutter_governance.fn_digest(p_policy ->> 'text') <> p_policy ->> 'sha256'
+            then 'has a text of another sha256' end);
+    if v_problem is not null then
+        raise exception 'a record of the policy was refused: it %', v_problem using errcode = 'CU021';
+    end if;
     if coalesce(p_policy ->> 'text', '') <> '' then
         insert into cutter_governance.governing_policy (sha256, body)
-        values (cutter_governance.fn_digest(p_policy ->> 'text'), p_policy ->> 'text') on conflict do nothing;
+        values (p_policy ->> 'sha256', p_policy ->> 'text') on conflict do nothing;
     end if;
-    return p_policy - 'text';
+    return v_policy;
 end
 $$;
 
@@ -1608,6 +1735,7 @@ CREATE FUNCTION cutter_governance.fn_policy_refusal(p_run_id text, p_step cutter
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
     select case
+        when cutter_governance.fn_form_problem('policy', p_policy - 'text') is not null then 'policy_malformed'
         when p_step.writes is not null and not exists (
             select from jsonb_array_elements(p_policy -> 'decisions') as d
             where d ->> 'connector' = 'database' and d ->> 'operation' = p_step.writes)
@@ -1781,7 +1909,7 @@ CREATE FUNCTION cutter_governance.fn_refusal_record(p_run_id text, p_gate text, 
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     insert into cutter_governance.message_refusal (run_id, gate, message, code, reason)
-    values (p_run_id, p_gate, left(p_message, 100), left(p_code, 100), left(p_reason, 500))
+    values (p_run_id, left(p_gate, 100), left(p_message, 100), left(p_code, 100), left(p_reason, 500))
 $$;
 
 CREATE TABLE cutter_governance.approval_request (
@@ -3113,9 +3241,26 @@ CREATE FUNCTION cutter_governance.fn_verdict_record(p_run_id text, p_gate text, 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    v_problem text;
 begin
     if session_user <> 'cutter_read' then
         raise exception 'verdicts are recorded by cutter_read, not by %', session_user using errcode = 'CU006';
+    end if;
+    v_problem := coalesce(cutter_governance.fn_json_problem(p_verdict, 262144), cutter_governance.fn_keys_problem(p_verdict,
+            '{"accepted": "boolean", "code": "string", "reason": "string", "approval_sha256": "digest", "decision": "line",
+              "approver": "line", "fingerprint": "line", "challenge": "line", "writer_digest": "digest",
+              "policy_sha256": "digest", "statement": "object"}'), case
+        when p_verdict -> 'accepted' is null or p_verdict ->> 'code' is null or p_verdict ->> 'reason' is null
+            then 'lacks accepted, code or reason'
+        when not coalesce(pg_input_is_valid(p_verdict ->> 'review_decision_id', 'uuid'), true)
+            then 'has a review_decision_id that is none'
+        when not coalesce(pg_input_is_valid(p_verdict ->> 'not_after', 'timestamptz'), true) then 'has a not_after that is no time'
+        when (p_verdict ->> 'accepted')::boolean and not exists (
+            select from cutter_governance.policy_epoch where sha256 = p_verdict ->> 'policy_sha256')
+            then 'accepts by a policy epoch that is not installed' end);
+    if v_problem is not null then
+        raise exception 'a verdict was refused: it %', v_problem using errcode = 'CU021';
     end if;
     -- the run before its chain, as a gate has them: a verdict that comes while one writes waits, and holds nothing
     perform from cutter_governance.run where run_id = p_run_id for update;
@@ -4639,6 +4784,36 @@ CREATE TRIGGER trg_aa_manifest_unit_block_guard BEFORE INSERT OR UPDATE ON cutte
 CREATE TRIGGER trg_aa_review_decision_guard BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW WHEN ((new.type = 'cut'::text)) EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
 
 CREATE TRIGGER trg_aa_verify_result_guard BEFORE INSERT OR UPDATE ON cutter_governance.verify_result FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_write_verify');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT ON cutter_governance.action_receipt FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('idempotency_key', 'target', 'gate', 'line', 'connector', 'name', 'operation', 'name', 'target', 'target', 'payload_sha256', 'digest', 'request_metadata', 'request', 'response_metadata', 'response', 'how_to_reverse', 'line');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT ON cutter_governance.approval_verdict FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('gate', 'name', 'kb_id', 'line', 'code', 'name', 'reason', 'line', 'approval_sha256', 'digest', 'decision', 'name', 'approver', 'name', 'fingerprint', 'name', 'challenge', 'line', 'writer_digest', 'digest', 'policy_sha256', 'digest', 'statement', 'statement');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT ON cutter_governance.batch FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('queue_sha256', 'digest', 'caps', 'caps', 'created_by', 'name', 'starter', 'name');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT OR UPDATE ON cutter_governance.batch_item FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('document_id', 'line', 'tenant', 'name', 'source_uri', 'target', 'marking_profile', 'line', 'reason', 'line');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT OR UPDATE ON cutter_governance.batch_queue FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('state', 'name', 'code', 'name', 'reason', 'line', 'kb_id', 'line');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT OR UPDATE ON cutter_governance.gate_attempt FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('lease_owner', 'line', 'outcome', 'name', 'reason', 'line', 'last_error', 'line', 'report', 'report');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT OR UPDATE ON cutter_governance.gate_receipt FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('payload_sha256', 'name', 'policy', 'policy', 'result', 'report');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT ON cutter_governance.governing_policy FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('sha256', 'digest', 'body', 'rules');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT ON cutter_governance.message_refusal FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('gate', 'name', 'message', 'name', 'code', 'name', 'reason', 'line');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT OR UPDATE ON cutter_governance.outbox FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('subject', 'line', 'kb_id', 'document id', 'body', 'document', 'sha256', 'digest');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT OR UPDATE ON cutter_governance.run FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('document_id', 'line', 'starter', 'name', 'state', 'name', 'outcome', 'name', 'tenant', 'name', 'caps', 'caps', 'last_error', 'error', 'workflow_version_id', 'name', 'first_execution_id', 'line', 'batch_id', 'line', 'docprefix', 'line');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT ON cutter_governance.verify_result FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('findings', 'findings', 'axis_1_status', 'name', 'axis_2_status', 'name', 'state', 'name', 'verify_kind', 'name', 'created_by', 'name');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT OR UPDATE ON cutter_governance.void_record FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('reason', 'document', 'policy', 'policy');
+
+CREATE TRIGGER trg_ab_form BEFORE INSERT OR UPDATE ON cutter_governance.worker_heartbeat FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_form('queues', 'queues');
+
+CREATE TRIGGER trg_ac_backup BEFORE INSERT ON cutter_governance.action_receipt FOR EACH ROW WHEN (((new.connector = 'backup'::text) AND (new.operation = 'take'::text))) EXECUTE FUNCTION cutter_governance.fn_check_backup();
 
 CREATE TRIGGER trg_action_receipt_append_only BEFORE DELETE OR UPDATE ON cutter_governance.action_receipt FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

@@ -518,9 +518,12 @@ def test_an_older_attempt_fails_no_run(at_cut: At) -> None:
 
 def test_a_gate_asked_for_out_of_its_order_fails_no_run(at_cut: At) -> None:
     connection = at_cut.connect()
-    number = gates.attempt(connection, ENACT, at_cut.run_id)
-    connection.execute(REFUSE, (at_cut.run_id, ENACT, number, "failed_lifecycle_enact"))
-    connection.commit()
+    asked = one(connection, "select cutter_governance.fn_gate_attempt(%s, %s, 'test', 60)", (at_cut.run_id, ENACT))
+    assert asked["status"] == "predecessor_not_sealed"
+    with pytest.raises(psycopg.Error, match="the gate before it is not sealed") as refused:
+        connection.execute(REFUSE, (at_cut.run_id, ENACT, 1, "failed_lifecycle_enact"))
+    connection.rollback()
+    assert refused.value.sqlstate == "CU022"
     assert at_cut.run()["state"] == "awaiting_cut_authorization"
 
 

@@ -30,7 +30,7 @@ USERS = {
     **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit"), (EXEC,)),
     **dict.fromkeys(("units_read_back",), (EXEC,)),
     **dict.fromkeys(("request_open", "request_facts", "request_snapshot"), (READ,)),
-    "newest_backup": (READ, EXEC),
+    "newest_backups": (READ, EXEC),
     "run_limits": (READ,),
     "policy_context": (READ,),
     **dict.fromkeys(("run_sidecar",), (READ, "cutter_backup")),

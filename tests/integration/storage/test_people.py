@@ -435,12 +435,13 @@ def test_a_void_waits_for_the_gate_that_is_writing(deployment: Deployment) -> No
 
 def test_only_the_backup_role_says_that_there_is_a_backup(at_cut: At) -> None:
     record = (
-        "select cutter_governance.fn_action_record(%s, 'IG_backup', 'backup', 'take', 'x', 'y', '{}', '{}', true, 'x')"
+        "select cutter_governance.fn_action_record(%s, 'IG_backup', 'backup', 'take', 'x', repeat('0', 64), '{}',"
+        " jsonb_build_object('sha256', repeat('0', 64), 'taken_utc', clock_timestamp()), true, 'x')"
     )
     for role in ("cutter_read", "cutter_exec", "cutter_verify"):
         with pytest.raises(psycopg.Error, match="an action of backup is recorded by cutter_backup"):
             call(at_cut, record, at_cut.run_id, role=role)
-    assert call(at_cut, record, at_cut.run_id, role="cutter_backup") == {}
+    assert call(at_cut, record, at_cut.run_id, role="cutter_backup")["sha256"] == "0" * 64
 
 
 @pytest.mark.parametrize("role", ["cutter_exec", "cutter_verify", "cutter_backup"])
@@ -476,10 +477,10 @@ def test_a_worker_leaves_the_report_of_another_role_to_whoever_may_put_it(deploy
 def test_an_action_is_recorded_once_and_another_payload_is_a_conflict(at_cut: At) -> None:
     """Seed 003 §4.1."""
     record = "select cutter_governance.fn_action_record(%s, 'x', 'kb', 'put', 'a/b.md', %s, '{}', '{}', false, 'x')"
-    first = call(at_cut, record, at_cut.run_id, "1")
-    assert call(at_cut, record, at_cut.run_id, "1") == first
-    with pytest.raises(psycopg.Error, match=r"kb:put:a/b\.md was done with fields of sha256 1, now 2 is asked for"):
-        call(at_cut, record, at_cut.run_id, "2")
+    first = call(at_cut, record, at_cut.run_id, "1" * 64)
+    assert call(at_cut, record, at_cut.run_id, "1" * 64) == first
+    with pytest.raises(psycopg.Error, match=r"kb:put:a/b\.md was done with fields of sha256 1{64}, now 2{64} is asked"):
+        call(at_cut, record, at_cut.run_id, "2" * 64)
 
 
 def test_a_docprefix_belongs_to_one_document(deployment: Deployment) -> None:

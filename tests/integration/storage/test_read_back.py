@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from activities import cut_leg_a as leg_a
+from activities import recorded_backups
 from activities.void import void_run
 from cutter.approvals import schema
 from cutter.backup.restore import digest
@@ -35,7 +35,7 @@ def test_the_backup_is_read_back_before_the_transaction_and_one_that_was_altered
         seen.append((artifact_id, open_gates(deployment)))
         return digest(artifacts_url, artifact_id)
 
-    monkeypatch.setattr(leg_a, "digest", watched)
+    monkeypatch.setattr(recorded_backups, "digest", watched)
     artifact = deployment.database.value(
         "select target from cutter_governance.action_receipt where run_id = %s and connector = 'backup'", (run_id,)
     )
@@ -52,7 +52,7 @@ def test_a_backup_that_was_recorded_after_the_read_back_covers_no_write_yet(
     run_id, approval = committed(deployment)
 
     def overtaken(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
-        monkeypatch.setattr(leg_a, "digest", digest)
+        monkeypatch.setattr(recorded_backups, "digest", digest)
         read = digest(artifacts_url, artifact_id)
         other = deployment.settings.runs / f"{artifact_id}-other"
         other.write_bytes(b"another backup")
@@ -63,7 +63,7 @@ def test_a_backup_that_was_recorded_after_the_read_back_covers_no_write_yet(
         )  # fmt: skip
         return read
 
-    monkeypatch.setattr(leg_a, "digest", overtaken)
+    monkeypatch.setattr(recorded_backups, "digest", overtaken)
     with pytest.raises(Unavailable, match="recorded a moment ago") as refusal:
         deployment.gate(LEG_A, run_id, (approval,))
     assert refusal.value.what == "backup"

@@ -44,16 +44,24 @@ select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id), clock_timestamp(),
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: run_limits
-select r.ended_at is not null, r.caps ->> 'backup_max_age_seconds' from cutter_governance.run r where r.run_id = %(run_id)s
+select r.ended_at is not null,
+    case when jsonb_typeof(r.caps -> 'backup_max_age_seconds') = 'number' then r.caps ->> 'backup_max_age_seconds' end
+from cutter_governance.run r where r.run_id = %(run_id)s
 
--- name: newest_backup
+-- name: newest_backups
 select a.target, a.response_metadata ->> 'sha256', a.response_metadata ->> 'taken_utc',
-    extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
+    extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float,
+    a.target = sealed.artifact as is_sealed
 from cutter_governance.action_receipt a
-where a.connector = 'backup' and a.operation = 'take' and (a.run_id = %(run_id)s or a.target = (
-    select g.result -> 'pins' ->> 'backup_artifact' from cutter_governance.gate_receipt g
-    where g.run_id = %(run_id)s and g.gate = 'IG_backup' and g.sealed_at is not null))
-order by a.id desc limit 1
+left join lateral (
+    select g.result -> 'pins' ->> 'backup_artifact' as artifact from cutter_governance.gate_receipt g
+    where g.run_id = %(run_id)s and g.gate = 'IG_backup' and g.sealed_at is not null) sealed on true
+where a.connector = 'backup' and a.operation = 'take' and (a.run_id = %(run_id)s or a.target = sealed.artifact)
+    and coalesce(a.response_metadata ->> 'sha256', '') ~ '^[0-9a-f]{64}$'
+    -- one that was recorded without a time, or with one that is none, is no backup
+    and case when pg_input_is_valid(coalesce(a.response_metadata ->> 'taken_utc', ''), 'timestamptz')
+        then (a.response_metadata ->> 'taken_utc')::timestamptz <= clock_timestamp() + interval '1 minute' else false end
+order by a.id desc limit %(limit)s
 
 -- name: wave_lock
 select cutter_governance.fn_wave_lock(%(batch_id)s)

@@ -1,0 +1,231 @@
+"""Pure: rows as the database answers them, in the form that their readers take.
+
+PostgreSQL refuses a malformed row where it enters (migration 0015_row_forms). Rows from before, or written past its
+checks, are shown as malformed: no reader fails on them, and a well-formed value passes as it is. Each function may be
+called again on its own answer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from cutter import limits
+
+Json = dict[str, Any]
+
+MALFORMED: Final = "malformed"
+
+_ERROR_TEXTS: Final = ("gate", "outcome", "reason", "at")
+_TEXT_PIN: Final = re.compile(r"_(sha256|digest|artifact|id)$")
+_COUNTS: Final = frozenset({"candidate_count", "units_created", "units_enacted"})
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+def shown(value: object) -> str:
+    """What a malformed value was, in at most a hundred characters."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return f"{MALFORMED}: {text[: limits.NAME_CHARACTERS_MAX]}"
+
+
+def loads(data: str | bytes) -> Any:
+    """Any JSON that PostgreSQL can hold: numbers that Python cannot hold become texts, too deep parts a word."""
+    text = data if isinstance(data, str) else data.decode("utf-8")
+    try:
+        return json.loads(text, parse_int=_whole, parse_float=_real)
+    except RecursionError:
+        return json.loads(_flat(text), parse_int=_whole, parse_float=_real)
+
+
+def parsed(text: object) -> Json:
+    """The object that a text holds; empty for any other text."""
+    if isinstance(text, str):
+        try:
+            value = loads(text)
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+def report(value: Any) -> Json | None:
+    """A gate's report, or a stop's; None where there is none."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        return {"invariants": [_no_invariant(value)], "pins": {}, "notes": [], MALFORMED: shown(value)}
+    checks: dict[str, Callable[[Any], Any]] = {
+        "invariants": _invariants, "violations": _named, "pins": _pins, "notes": texts, "diff": texts,
+        "policy": policy, "dimension": _text, "fingerprint": _text, "tier": _text,
+    }  # fmt: skip
+    return {key: checks[key](one) if key in checks else one for key, one in value.items()}
+
+
+def policy(value: Any) -> Json | None:
+    """What a policy said of all that a gate does: `sha256` and `decisions`, each an object."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        return {"sha256": "", "decisions": [{MALFORMED: shown(value)}]}
+    sha256, decisions = value.get("sha256", ""), value.get("decisions", [])
+    if not isinstance(decisions, list):
+        decisions = [{MALFORMED: shown(decisions)}]
+    return {
+        **value,
+        "sha256": sha256 if isinstance(sha256, str) else shown(sha256),
+        "decisions": [one if isinstance(one, dict) else {MALFORMED: shown(one)} for one in decisions],
+    }
+
+
+def mapping(value: Any) -> Json:
+    """An object; what is none is named under `malformed`, and an absent one is empty."""
+    if value is None:
+        return {}
+    return value if isinstance(value, dict) else {MALFORMED: shown(value)}
+
+
+def count(value: Any) -> int:
+    """A number of bytes or rows; 0 for what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+
+
+def texts(value: Any) -> list[str]:
+    """A list of texts; what is none is shown."""
+    if not isinstance(value, list):
+        return [shown(value)]
+    return [one if isinstance(one, str) else shown(one) for one in value]
+
+
+def queues(value: Any) -> list[Json]:
+    """A worker's queues: each an object with `queue`, `slots` and `used`."""
+    found = value if isinstance(value, list) else [value]
+    return [
+        {**one, "slots": count(one.get("slots")), "used": count(one.get("used"))}
+        if isinstance(one, dict) and isinstance(one.get("queue"), str)
+        else {"queue": shown(one), "slots": 0, "used": 0}
+        for one in found
+    ]
+
+
+def run(row: Json) -> Json:
+    """A run's row: `last_error` an object or None, `caps` numbers by name."""
+    error = row.get("last_error")
+    if error is not None:
+        error = error if isinstance(error, dict) else {"reason": shown(error)}
+        wrong = [name for name in _ERROR_TEXTS if not isinstance(error.get(name), str | None)]
+        error = {**error, **{name: shown(error[name]) for name in wrong}}
+        if "report" in error:
+            error = {**error, "report": report(error["report"])}
+    return {**row, "last_error": error, **({"caps": _caps(row["caps"])} if "caps" in row else {})}
+
+
+def receipt(row: Json) -> Json:
+    """A sealed receipt as readers take it: its result has invariants, pins and notes."""
+    result = {"invariants": [], "pins": {}, "notes": [], **(report(row["result"]) or {})}
+    return {**row, "result": result, **({"policy": policy(row["policy"])} if "policy" in row else {})}
+
+
+def sidecar(answer: Json) -> Json:
+    """Everything that `fn_run_sidecar` answers."""
+    return {
+        **answer,
+        "run": run(answer["run"]),
+        "receipts": [receipt(one) for one in answer["receipts"]],
+        "attempts": [{**one, "report": report(one.get("report"))} for one in answer["attempts"]],
+        "requests": [{**one, "tuple": mapping(one["tuple"])} if "tuple" in one else one for one in answer["requests"]],
+        "verdicts": [
+            {**one, "statement": mapping(one["statement"])} if one.get("statement") is not None else one
+            for one in answer["verdicts"]
+        ],
+    }
+
+
+def answered(value: Json) -> Json:
+    """What a function of the database answers, with the rows in it as readers take them; evidence stays as it is."""
+    if "latch" in value and isinstance(value.get("receipts"), list):
+        return sidecar(value)
+    if isinstance(value.get("run"), dict):
+        value = {**value, "run": run(value["run"])}
+    if isinstance(value.get("receipt"), dict):
+        value = {**value, "receipt": receipt(value["receipt"])}
+    return value
+
+
+def _invariants(value: Any) -> list[Json]:
+    found = value if isinstance(value, list) else [value]
+    return [
+        {**one, "observed": _text(one.get("observed", "")) or "", "expected": _text(one.get("expected", "")) or ""}
+        if isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("ok"), bool)
+        else _no_invariant(one)
+        for one in found
+        if one is not None
+    ]
+
+
+def _named(value: Any) -> list[Json]:
+    found = value if isinstance(value, list) else [value]
+    return [one if isinstance(one, dict) and isinstance(one.get("name"), str) else _no_invariant(one) for one in found]
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str | None) else shown(value)
+
+
+def _no_invariant(value: object) -> Json:
+    return {"name": MALFORMED, "ok": False, "observed": shown(value), "expected": "an invariant"}
+
+
+def _pins(value: Any) -> Json:
+    pins = mapping(value)
+    return {
+        name: shown(pin) if _TEXT_PIN.search(name) and not isinstance(pin, str | None) else pin
+        for name, pin in pins.items()
+        if name not in _COUNTS or pin is None or (isinstance(pin, int) and not isinstance(pin, bool))
+    }
+
+
+def _caps(value: Any) -> Json:
+    caps = {name: cap for name, cap in mapping(value).items() if _is_cap(name, cap)}
+    if "soft_seconds" in caps:
+        caps["soft_seconds"] = {name: cap for name, cap in caps["soft_seconds"].items() if _is_number(cap)}
+    return caps
+
+
+def _is_cap(name: str, value: Any) -> bool:
+    if name == "soft_seconds":
+        return isinstance(value, dict)
+    if name == "retry_delays_seconds":
+        return isinstance(value, Sequence) and not isinstance(value, str) and all(map(_is_number, value))
+    return value is None or _is_number(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if len(text) <= limits.JSON_DIGITS_MAX else shown(text)
+
+
+def _real(text: str) -> float | str:
+    number = float(text)
+    return number if math.isfinite(number) else shown(text)
+
+
+def _flat(text: str) -> str:
+    """The same JSON with a word for every value that lies too deep for Python's parser."""
+    parts, depth, kept = [], 0, 0
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        if mark in "[{":
+            depth += 1
+            if depth == limits.JSON_DEPTH_MAX:
+                parts.append(text[kept : token.start()] + f'"{MALFORMED}: too deep"')
+        elif mark in "]}":
+            if depth == limits.JSON_DEPTH_MAX:
+                kept = token.end()
+            depth -= 1
+    return "".join(parts) + text[kept:]
