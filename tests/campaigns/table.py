@@ -63,6 +63,9 @@ CAMPAIGNS = tuple(
          "p23_edited_exports", ("--trials", "1000"), "1,000 of 1,000 detected by the stand-alone verifier"),
         ("P24", "our own guards removed one at a time", "p24_removed_guards", (),
          "at least 95 % turn their test red; every test is green with all guards in place"),
+        ("P30", "web pages of strangers, also under a name that leads to this machine, against every port of Temporal",
+         "p30_web_pages", ("--rounds", "3"),
+         "0 requests take effect; without the guards they signal, end, start and read"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )
