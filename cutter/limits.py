@@ -295,14 +295,23 @@ SLACK_PASS_SECONDS = 2.0
 SLACK_BODY_BYTES_MAX = 256 * 1024
 """A callback: it carries the whole message back, which has some 4 KiB."""
 
+FOREIGN_WORKFLOWS_SHOWN = 100
+"""Workflows under ids of ours that are not ours: `cutter reconcile` names so many at a time."""
+
+FOREIGN_NAME_CHARACTERS = 80
+"""Of a name that a stranger chose; enough to recognise it."""
+
 SLACK_CALLERS_MAX = 16
-"""Callbacks at once; Slack sends one for each press."""
+"""Signed callbacks that are decided at once; Slack sends one for each press."""
 
-SLACK_PLACE_SECONDS = 1.0
-"""A caller for whom there is no room waits so long for one: who was answered leaves a moment after the answer."""
+SLACK_READERS_MAX = 256
+"""Callers that are still sending, each a thread: with one more, the oldest of them is hung up on."""
 
-SLACK_CALLER_SECONDS = 15.0
-"""A callback from its first byte to its answer's end; Slack itself waits three seconds."""
+SLACK_READERS_OF_ADDRESS_MAX = 64
+"""The same for one address; behind a proxy all callers share one."""
+
+SLACK_READ_SECONDS = 5.0
+"""A callback from its connection to its last byte; Slack itself waits three seconds for the answer."""
 
 SLACK_TRIES = 150
 """Of one message: a day and a night of them, after which what it is about is over too."""

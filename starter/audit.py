@@ -12,6 +12,7 @@ from cutter.errors import InvalidInput, NotFound
 from cutter.evidence import audit
 from cutter.evidence.offline import EVENT
 from cutter.settings import Settings, load
+from cutter.storage import private
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
@@ -36,7 +37,7 @@ def export(
     settings = load()
     data = exported(settings, known_runs.run_id_of(settings, run) if run else None)
     try:
-        out.write_bytes(data)
+        private.write(out, data)
     except OSError as problem:
         raise InvalidInput(f"--out {out}: {problem.strerror}: name a file in a folder that exists") from None
     checked = audit.verify(data)

@@ -23,6 +23,7 @@ from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
+from cutter.storage import private
 from starter import approvers, demo_batch, evidence, known_runs, runs, signing, source, up
 from starter.client import connect
 from starter.orchestrate import Tell, by_state, wait_for_people
@@ -195,8 +196,8 @@ def _evidence(settings: Settings, seen: dict[str, Any], pins: dict[str, Any]) ->
     """The run's bundle as a file, and what its check says, which needs neither the stack nor this program."""
     made, _, _ = evidence.exported(settings, seen["run"]["run_id"])
     file = settings.state / "reports" / f"{made.run_id}.evidence.tar"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(made.data)
+    private.own_folder(file.parent)
+    private.write(file, made.data)
     checked = evidence.checks(file.read_bytes(), head=pins["audit_head"], sha256=pins["evidence_sha256"])
     return {"file": str(file), "sha256": made.sha256, "checks": checked}
 

@@ -18,6 +18,7 @@ from cutter.evidence.bundle import Bundle
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.settings import Settings, load
+from cutter.storage import private
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
@@ -103,7 +104,7 @@ def _made(settings: Settings, facts: View, sidecar: View) -> Bundle:
 
 def _write(path: Path, data: bytes) -> None:
     try:
-        path.write_bytes(data)
+        private.write(path, data)
     except OSError as problem:
         raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
 

@@ -14,7 +14,7 @@ from cutter.evidence import batch_report
 from cutter.evidence.batch_view import batch_view
 from cutter.evidence.report import render
 from cutter.settings import Settings, load
-from cutter.storage import batch_folder
+from cutter.storage import batch_folder, private
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from starter import known_runs
@@ -39,8 +39,8 @@ def report(
     path = (out or settings.state / "reports" / f"{name}.html").absolute()
     try:
         if out is None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(page)
+            private.own_folder(path.parent)
+        private.write(path, page)
     except OSError as problem:
         raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
     found |= {"file": str(path), "sha256": sha256_hex(page)}

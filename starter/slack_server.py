@@ -36,16 +36,22 @@ class Reply:
 
 
 class Server(ThreadingHTTPServer):
-    """Listens from the moment it is made; `resolve` gets only what Slack has signed."""
+    """Listens from the moment it is made; `resolve` gets only what Slack has signed, so many at a time.
+
+    A caller that has not sent its whole request yet can be hung up on: after a few seconds, and earlier when there are
+    too many of them, the oldest first. So nobody who sends slowly keeps out one who sends at once.
+    """
 
     daemon_threads = True
     allow_reuse_address = True
-    request_queue_size = limits.SLACK_CALLERS_MAX
+    request_queue_size = limits.SLACK_READERS_MAX
 
     def __init__(self, host: str, port: int, secret: str, resolve: Callable[[Click], Reply]) -> None:
         self.secret = secret
         self.resolve = resolve
-        self._places = threading.BoundedSemaphore(limits.SLACK_CALLERS_MAX)
+        self.places = threading.BoundedSemaphore(limits.SLACK_CALLERS_MAX)
+        self._reading: dict[socket.socket, tuple[str, threading.Timer]] = {}
+        self._lock = threading.Lock()
         super().__init__((host, port), _Handler)
 
     @property
@@ -54,22 +60,40 @@ class Server(ThreadingHTTPServer):
         return f"http://{host!s}:{port}{PATH}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """A thread for each caller, while there is room."""
-        if not self._places.acquire(timeout=limits.SLACK_PLACE_SECONDS):
-            self.shutdown_request(request)
-            return
+        """A thread for each caller; the oldest one that still sends goes when there are too many."""
+        cut = threading.Timer(limits.SLACK_READ_SECONDS, _hang_up, (request,))
+        cut.daemon = True
+        with self._lock:
+            self._make_room(str(client_address[0]))
+            self._reading[request] = (str(client_address[0]), cut)
+        cut.start()
         super().process_request(request, client_address)
 
+    def _make_room(self, address: str) -> None:
+        """Hang up on the oldest caller of this address, or of all, where there are as many as may be."""
+        of_address = [one for one, (other, _) in self._reading.items() if other == address]
+        if len(of_address) >= limits.SLACK_READERS_OF_ADDRESS_MAX:
+            self._drop(of_address[0])
+        if len(self._reading) >= limits.SLACK_READERS_MAX:
+            self._drop(next(iter(self._reading)))
+
+    def _drop(self, request: socket.socket) -> None:
+        self._reading.pop(request)[1].cancel()
+        _hang_up(request)
+
+    def has_sent(self, request: socket.socket) -> None:
+        """The caller's request is here in full, or its connection is over: it no longer counts as sending."""
+        with self._lock:
+            entry = self._reading.pop(request, None)
+        if entry is not None:
+            entry[1].cancel()
+
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """One caller, cut off when their time is over, however slowly they send."""
-        cut = threading.Timer(limits.SLACK_CALLER_SECONDS, _hang_up, (request,))
-        cut.daemon = True
-        cut.start()
+        """One caller from its first byte to its end."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            cut.cancel()
-            self._places.release()
+            self.has_sent(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the signature is the library's
         """A caller that went away is no news; the library would print a traceback."""
@@ -91,6 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self._body()
+        self.server.has_sent(self.request)
         if body is None:
             return
         now = datetime.now(UTC).timestamp()
@@ -105,9 +130,10 @@ class _Handler(BaseHTTPRequestHandler):
             log.warning("slack.refused", code="no_click")
             self._end(400)
             return
-        reply = self.server.resolve(click)
-        self._end(200, json.dumps(api.private(reply.text)).encode())
-        reply.afterwards()
+        with self.server.places:
+            reply = self.server.resolve(click)
+            self._end(200, json.dumps(api.private(reply.text)).encode())
+            reply.afterwards()
 
     def _body(self) -> bytes | None:
         """The request's bytes, whole; None when it was answered already."""

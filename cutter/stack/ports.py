@@ -35,6 +35,22 @@ def free() -> int:
     raise Unavailable("no free port was found on loopback: set the ports (CUTTER_*_PORT)", what="port")
 
 
+def own_address(remembered: Path) -> str:
+    """A loopback address that is hard to guess, written to `remembered`; 127.0.0.1 where a system has no other.
+
+    A web page may reach loopback under a name of its own, but it must know the address.
+    """
+    address = recall_address(remembered) or "127." + ".".join(str(1 + secrets.randbelow(254)) for _ in range(3))
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            address = LOOPBACK
+    remembered.parent.mkdir(parents=True, exist_ok=True)
+    remembered.write_text(f"{address}\n", encoding="ascii")
+    return address
+
+
 def listens(address: str) -> bool:
     """Whether something accepts connections at host:port."""
     host, _, port = address.rpartition(":")
@@ -57,6 +73,14 @@ def choose(remembered: Path, *, wanted: int | None, setting: str) -> int:
     remembered.parent.mkdir(parents=True, exist_ok=True)
     remembered.write_text(f"{port}\n", encoding="ascii")
     return port
+
+
+def recall_address(remembered: Path) -> str:
+    """The remembered loopback address; empty when there is none."""
+    try:
+        return remembered.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 def recall(remembered: Path) -> int | None:

@@ -21,6 +21,9 @@ NAME = "temporal"
 PORTS = ("port", "ui_port")
 """Files in its folder that remember them."""
 
+UI_IP = "ui_ip"
+"""The file that remembers the loopback address of the Web UI."""
+
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL")
 
 DYNAMIC_CONFIG = (
@@ -35,6 +38,15 @@ DYNAMIC_CONFIG = (
     "frontend.WorkerHeartbeatsEnabled=true",
     "frontend.ListWorkersEnabled=true",
 )
+
+WEB_GUARDS = (
+    # start-dev always opens an HTTP API, which takes a request from any web page. A browser sends host:port, so no
+    # page can send this name.
+    'frontend.httpAllowedHosts=["closed.invalid"]',
+    # The same port also serves Nexus operations, which do not look at the list of hosts. Nothing here uses them.
+    "system.enableNexus=false",
+)
+"""What keeps web pages away from the server's HTTP port."""
 
 
 def ensure_server(settings: Settings, found: Resolution) -> Service:
@@ -64,7 +76,8 @@ def ensure_server(settings: Settings, found: Resolution) -> Service:
             raise
         service = ensure()
     note_address(state_dir, TEMPORAL, service.address)
-    note_address(state_dir, UI, f"http://{ports.LOOPBACK}:{ports.recall(_folder(state_dir) / PORTS[1])}")
+    ui_ip = ports.recall_address(_folder(state_dir) / UI_IP) or ports.LOOPBACK
+    note_address(state_dir, UI, f"http://{ui_ip}:{ports.recall(_folder(state_dir) / PORTS[1])}")
     return service
 
 
@@ -76,12 +89,13 @@ def stop_server(state_dir: Path) -> bool:
     return stopped
 
 
-def arguments(*, folder: Path, namespace: str, port: int, ui_port: int) -> list[str]:
+def arguments(*, folder: Path, namespace: str, port: int, ui_ip: str, ui_port: int) -> list[str]:
     """What follows the program's name; pure but for its folder's name."""
-    fixed = ["server", "start-dev", "--ip", ports.LOOPBACK, "--port", str(port), "--ui-port", str(ui_port)]
+    fixed = ["server", "start-dev", "--ip", ports.LOOPBACK, "--port", str(port)]
+    fixed += ["--ui-ip", ui_ip, "--ui-port", str(ui_port)]
     named = ["--db-filename", str(folder / "temporal.db"), "--namespace", namespace, "--log-level", "warn"]
     pragmas = [part for pragma in PRAGMAS for part in ("--sqlite-pragma", pragma)]
-    dynamic = [part for pair in DYNAMIC_CONFIG for part in ("--dynamic-config-value", pair)]
+    dynamic = [part for pair in (*DYNAMIC_CONFIG, *WEB_GUARDS) for part in ("--dynamic-config-value", pair)]
     return fixed + named + pragmas + dynamic
 
 
@@ -101,7 +115,9 @@ def _start(settings: Settings, program: Path, found: Resolution) -> Service:
     folder.mkdir(parents=True, exist_ok=True)
     port = ports.choose(folder / PORTS[0], wanted=settings.temporal_port, setting="CUTTER_TEMPORAL_PORT")
     ui_port = ports.choose(folder / PORTS[1], wanted=settings.temporal_ui_port, setting="CUTTER_TEMPORAL_UI_PORT")
-    given = arguments(folder=folder, namespace=settings.temporal_namespace, port=port, ui_port=ui_port)
+    # The Web UI answers under any name: a page that knew its address could act as the person who reads it.
+    ui_ip = ports.own_address(folder / UI_IP)
+    given = arguments(folder=folder, namespace=settings.temporal_namespace, port=port, ui_ip=ui_ip, ui_port=ui_port)
     process = spawn(
         [str(program), *given], log=log_file(settings.state), environment=_environment(folder), folder=folder
     )

@@ -71,6 +71,9 @@ CAMPAIGNS = tuple(
         ("P29", "each role makes noise while a document is cut: locks, rows, connections, large objects, files, "
          "NOTIFY, own settings, long statements", "p29_noisy_roles", ("--seconds", "7"),
          "every document is law, under the noise of directus while it lasts; without the guards it stalls or stops"),
+        ("P30", "web pages of strangers, also under a name that leads to this machine, against every port of Temporal",
+         "p30_web_pages", ("--rounds", "3"),
+         "0 requests take effect; without the guards they signal, end, start and read"),
         ("P31", "printed commands: next lines, errors, JSON fields and mistakes, in 30 states of runs and batches",
          "p31_next_commands", (), "each leads on in its state: 0 circles; planted ones are found"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",

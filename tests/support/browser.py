@@ -69,6 +69,20 @@ class Page:
         answer = self.call("Runtime.evaluate", expression=READ)
         return str(answer.get("result", {}).get("value", ""))
 
+    def visit(self, url: str) -> None:
+        """Open an address and wait until its page, or the browser's own error page, is complete."""
+        loader = self.call("Page.navigate", url=url).get("loaderId")
+        state = "document.readyState === 'complete' && location.href !== 'about:blank'"
+        until(lambda: bool(self.run(f"return {state}")), seconds=10)
+        assert loader, url
+
+    def run(self, script: str) -> Any:
+        """The value of an asynchronous function's body, run in the page; AssertionError when it throws."""
+        expression = f"(async () => {{ {script} }})()"
+        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
     def until_text(self, *words: str, seconds: float) -> str:
         """The page's text once it contains all the words, or whatever it is when the time is over."""
         text = ""
@@ -83,13 +97,13 @@ class Page:
 
 
 @contextmanager
-def page(program: str, folder: Path) -> Iterator[Page]:
-    """A browser with one page; its profile is in `folder`."""
+def page(program: str, folder: Path, *flags: str) -> Iterator[Page]:
+    """A browser with one page and more `flags`; its profile is in `folder`."""
     theirs_in, ours_out = os.pipe()
     ours_in, theirs_out = os.pipe()
     redirect = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}'
     process = subprocess.Popen(
-        ["/bin/bash", "-c", redirect, "browser", program, *FLAGS[:-1], f"--user-data-dir={folder}", FLAGS[-1]],
+        ["/bin/bash", "-c", redirect, "browser", program, *FLAGS[:-1], f"--user-data-dir={folder}", *flags, FLAGS[-1]],
         pass_fds=(theirs_in, theirs_out),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from ipaddress import ip_address
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import pytest
 
 from cutter import limits
 from cutter.errors import Unavailable
-from cutter.stack import temporal
+from cutter.stack import ports, temporal
 from cutter.stack.temporal import How, resolve
-from cutter.stack.temporal_server import DYNAMIC_CONFIG, PRAGMAS, arguments
+from cutter.stack.temporal_server import DYNAMIC_CONFIG, PRAGMAS, WEB_GUARDS, arguments
 
 GOOD = "temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)"
 OLD = "temporal version 1.3.0 (Server 1.27.1, UI 2.36.0)"
@@ -146,12 +147,24 @@ def test_what_the_download_leaves_is_the_program(tmp_path: Path) -> None:
     assert temporal._download(tmp_path, temporal.silent, leaving) == tmp_path / "x"
 
 
+def test_the_servers_http_port_is_closed_to_web_pages() -> None:
+    assert set(WEB_GUARDS) == {'frontend.httpAllowedHosts=["closed.invalid"]', "system.enableNexus=false"}
+
+
+def test_the_web_ui_has_a_loopback_address_of_its_own_that_stays(tmp_path: Path) -> None:
+    found = {ports.own_address(tmp_path / str(n)) for n in range(8)}
+    assert len(found) == 8
+    assert all(ip_address(one).is_loopback for one in found)
+    assert ports.own_address(tmp_path / "0") == ports.recall_address(tmp_path / "0")
+
+
 def test_the_server_is_durable_fair_and_on_loopback(tmp_path: Path) -> None:
-    given = arguments(folder=tmp_path, namespace="default", port=7001, ui_port=8001)
+    given = arguments(folder=tmp_path, namespace="default", port=7001, ui_ip="127.1.2.3", ui_port=8001)
     pairs = set(pairwise(given))
+    assert ("--ui-ip", "127.1.2.3") in pairs
     assert ("--ip", "127.0.0.1") in pairs
     assert ("--db-filename", str(tmp_path / "temporal.db")) in pairs
     assert {("--sqlite-pragma", pragma) for pragma in PRAGMAS} <= pairs
-    assert {("--dynamic-config-value", pair) for pair in DYNAMIC_CONFIG} <= pairs
+    assert {("--dynamic-config-value", pair) for pair in (*DYNAMIC_CONFIG, *WEB_GUARDS)} <= pairs
     assert PRAGMAS == ("journal_mode=WAL", "synchronous=FULL")
     assert "matching.enableFairness=true" in DYNAMIC_CONFIG

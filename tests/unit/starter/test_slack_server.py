@@ -8,6 +8,7 @@ import select
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -139,28 +140,83 @@ def test_a_body_is_bounded_and_of_known_length(listening: Listening, header: str
     assert status in listening.raw(f"POST {PATH} HTTP/1.1\r\n{header}\r\n\r\n".encode()).split(b"\r\n")[0]
 
 
-def test_who_sends_slowly_is_hung_up_on_and_makes_room(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SLACK_CALLER_SECONDS", 3.0)
-    monkeypatch.setattr(limits, "SLACK_PLACE_SECONDS", 0.1)
-    slow = [socket.create_connection(listening.address, timeout=30) for _ in range(2)]
-    for one in slow:
-        one.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 100\r\n".encode())
-    # There is no room for a third, who is sent away soon; then the slow ones are hung up on.
-    with socket.create_connection(listening.address, timeout=30) as third:
-        assert third.recv(100) == b""
-    assert select.select(slow, [], [], 0)[0] == [], "they were there before it, and still are"
-    for one in slow:
-        while one.recv(4096):
-            pass
-        one.close()
+HALF = f"POST {PATH} HTTP/1.1\r\nContent-Length: 100\r\n".encode()
+
+
+@contextmanager
+def slow_callers(listening: Listening, count: int, data: bytes = HALF) -> Iterator[list[socket.socket]]:
+    """Connections that have sent a part of a request; the server has accepted each of them."""
+    opened = []
+    try:
+        for _ in range(count):
+            opened.append(socket.create_connection(listening.address, timeout=30))
+            opened[-1].sendall(data)
+        yield opened
+    finally:
+        for one in opened:
+            one.close()
+
+
+def is_hung_up_on(connection: socket.socket) -> bool:
+    """Read until the end, which must come within the socket's own time."""
+    while connection.recv(4096):
+        pass
+    return True
+
+
+@pytest.mark.parametrize("data", [b"", b"P", HALF, HALF + b"\r\n" + b"x" * 50], ids=["nothing", "byte", "head", "body"])
+def test_slow_callers_do_not_keep_a_signed_press_out(listening: Listening, data: bytes) -> None:
+    with slow_callers(listening, 16 * limits.SLACK_CALLERS_MAX, data):
+        body = listening.press()
+        assert listening.send(body, listening.signed(body))[0] == 200
+
+
+def test_more_slow_callers_than_there_is_room_for_push_out_the_oldest(
+    listening: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SLACK_READERS_OF_ADDRESS_MAX", 3)
+    monkeypatch.setattr(limits, "SLACK_READ_SECONDS", 600)
+    with slow_callers(listening, 5) as slow:
+        assert all(map(is_hung_up_on, slow[:2]))
+        body = listening.press()
+        assert listening.send(body, listening.signed(body))[0] == 200
+        assert is_hung_up_on(slow[2])
+        assert select.select(slow[3:], [], [], 0)[0] == []
+
+
+def test_the_limit_counts_callers_of_all_addresses_too(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SLACK_READERS_MAX", 2)
+    monkeypatch.setattr(limits, "SLACK_READ_SECONDS", 600)
+    with slow_callers(listening, 3) as slow:
+        assert is_hung_up_on(slow[0])
+        assert select.select(slow[1:], [], [], 0)[0] == []
+
+
+def test_who_sends_slowly_is_hung_up_on(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SLACK_READ_SECONDS", 0.5)
+    with slow_callers(listening, 2) as slow:
+        assert all(map(is_hung_up_on, slow))
+
+
+def test_a_press_that_is_decided_is_never_pushed_out(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SLACK_READERS_OF_ADDRESS_MAX", 1)
+    decide, deciding, answers = threading.Event(), threading.Event(), []
+
+    def resolve(click: Click) -> Reply:
+        deciding.set()
+        assert decide.wait(30)
+        return Reply(text=f"heard {click.user}")
+
+    listening.server.resolve = resolve
     body = listening.press()
-    while True:
-        try:
-            assert listening.send(body, listening.signed(body))[0] == 200
-            return
-        except (ConnectionError, http.client.HTTPException):
-            # The places are given back a moment after the connections end.
-            continue
+    press = threading.Thread(target=lambda: answers.append(listening.send(body, listening.signed(body))[0]))
+    press.start()
+    assert deciding.wait(30)
+    with slow_callers(listening, 3) as slow:
+        assert all(map(is_hung_up_on, slow[:2]))
+        decide.set()
+        press.join()
+    assert answers == [200]
 
 
 def test_what_a_caller_sends_or_how_it_ends_is_not_printed(
