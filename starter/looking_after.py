@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from psycopg.rows import dict_row
@@ -22,15 +23,15 @@ from activities.publish import publish
 from activities.sovereign import resume_run
 from cutter import limits
 from cutter.domain.next_step import next_step
-from cutter.errors import CutterError, Unavailable
+from cutter.errors import CutterError, Refused, Unavailable
 from cutter.gates.catalogue import Role
 from cutter.messages import EscalateInput, Reconciled, ResumeInput
 from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from starter import reconcile_batches
-from starter.executions import is_open, open_execution_of, tell
+from starter import foreign, reconcile_batches
+from starter.executions import is_ours, open_execution_of, tell
 from starter.runs import resume
 
 START_GRACE_SECONDS = 60
@@ -42,7 +43,8 @@ View = dict[str, Any]
 
 def nothing() -> View:
     """What there is to tell when nothing was looked at."""
-    return {"marked": [], "without_workflow": [], "told": [], "left_alone": [], "batches_without_workflow": []}
+    return {"marked": [], "without_workflow": [], "told": [], "left_alone": [], "batches_without_workflow": [],
+            "foreign": []}  # fmt: skip
 
 
 def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:
@@ -89,6 +91,7 @@ async def runs(client: Client, deps: Deps, grace_seconds: float) -> View:
     for run in await asyncio.to_thread(_not_ended, deps.settings):
         kind, entry = await _look_after(client, deps, run, grace_seconds)
         found[kind].append(entry)
+    found["foreign"] = [asdict(one) for one in await foreign.every(client)]
     found["batches_without_workflow"] = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
     return found
 
@@ -100,7 +103,7 @@ def _not_ended(settings: Settings) -> list[View]:
 
 
 async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: float) -> tuple[str, View]:
-    if await open_execution_of(client, run) is not None:
+    if await _is_driven(client, run):
         return await _with_workflow(client, run)
     if run["state"].startswith("stopped_"):
         return "without_workflow", _entry(run, run["state"])
@@ -110,11 +113,19 @@ async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: floa
     state = "voided_cancelled" if cancelled else "stopped_terminated"
     reason = run["stop_reason"] if cancelled else REASON
     done = await asyncio.to_thread(escalate, deps, EscalateInput(run_id=run["run_id"], state=state, reason=reason))
-    if done.state == "stopped_terminated" and await open_execution_of(client, run) is not None:
+    if done.state == "stopped_terminated" and await _is_driven(client, run):
         # Someone started it again in the very moment; it goes on as if it had not been looked at.
         await asyncio.to_thread(resume_run, deps, ResumeInput(run_id=run["run_id"]))
         return "left_alone", _entry(run, run["state"])
     return "marked", {**_entry(run, done.state), "was": run["state"], "report": done.kb_doc_id}
+
+
+async def _is_driven(client: Client, run: View) -> bool:
+    """True while the run's own workflow is open; a foreign one under its id drives nothing."""
+    try:
+        return await open_execution_of(client, run) is not None
+    except Refused:
+        return False
 
 
 async def _with_workflow(client: Client, run: View) -> tuple[str, View]:
@@ -132,7 +143,7 @@ async def _with_workflow(client: Client, run: View) -> tuple[str, View]:
 
 async def _batch_is_open(client: Client, run: View) -> bool:
     """A run of a batch waits for its lane before it has a workflow of its own."""
-    return run["batch_id"] is not None and await is_open(client, f"batch/{run['batch_id']}")
+    return run["batch_id"] is not None and await is_ours(client, f"batch/{run['batch_id']}")
 
 
 def _entry(run: View, state: str) -> View:

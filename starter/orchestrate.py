@@ -18,7 +18,7 @@ from cutter.evidence.run_view import law_already, run_view
 from cutter.messages import Mode, RunInput, RunResult
 from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
-from starter import known_runs, orders, runs
+from starter import foreign, known_runs, orders, runs
 from starter.batch_resume import resume_batch
 from starter.client import connect
 from starter.executions import open_execution_of
@@ -85,7 +85,7 @@ def resume(
         resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
         return
     settings = load()
-    seen = known_runs.sidecar(settings, known_runs.run_id_of(settings, str(run_id or document_id)))["run"]
+    seen = known_runs.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id)))["run"]
     answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)
 

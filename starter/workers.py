@@ -25,8 +25,8 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from starter import known_runs, runs, versions
-from starter.client import connect
+from starter import known_runs, versions
+from starter.client import connect, unanswered
 from starter.inbox import utc
 from starter.terminal import ExitCode, Json, Listing, end, say, show
 from workflows import options
@@ -107,7 +107,7 @@ async def _pollers_of(client: Client, queue: str) -> list[str]:
                 )
             )
         except RPCError as problem:
-            raise runs.unanswered(problem) from None
+            raise unanswered(problem) from None
         names |= dict.fromkeys(poller.identity for poller in answer.pollers)
     return list(names)
 
