@@ -193,7 +193,16 @@ async def test_reconcile_puts_documents_that_wait_also_without_temporal(stack: S
     assert path.read_bytes() == before
     path.unlink()
     path.write_bytes(b"other bytes")
-    stack.database.run("update cutter_governance.outbox set done_at = null where kb_id = %s", (kb_id,))
+    undone = "update cutter_governance.outbox set done_at = null, sha256 = null where kb_id = %s"
+    stack.database.run(undone, (kb_id,))
+    renamed = await cutter("reconcile", "--json")
+    other = kb_id.replace(".md", "-other2.md")
+    assert (renamed.code, [one["kb_id"] for one in renamed.json["documents_put"]]) == (0, [other])
+    assert (stack.settings.state / "kb" / other).read_bytes() == before
+    assert path.read_bytes() == b"other bytes"
+    path.parent.rename(path.parent.with_name("away"))
+    path.parent.write_bytes(b"a file where the folder was")
+    stack.database.run(undone, (other,))
     refused = await cutter("reconcile", "--json")
     assert (refused.code, refused.json["documents_waiting"][0]["run_id"]) == (5, run.run_id)
 
