@@ -327,6 +327,8 @@ async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: C
     for text in (run.run_id, stack.kit.alice.fingerprint, sidecar["audit_head"], "IG_lifecycle_enact_execute"):
         assert text in page
     assert "<script" not in page
+    file = Path(told.out.strip())
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     nowhere = await cutter("report", DOCUMENT, "--out", "/no/such/folder/r.html")
     assert (nowhere.code, nowhere.out) == (2, "")
     assert json.loads((await cutter("report", DOCUMENT, "--json")).out)["state"] == "closeout_reported"
