@@ -11,7 +11,6 @@ from typing import Any
 
 import structlog
 from psycopg.rows import dict_row
-from psycopg.types.json import Jsonb
 from temporalio import activity
 
 from activities import commands
@@ -19,6 +18,7 @@ from activities.approving import signed_before
 from activities.batch_documents import overview_of, report_of
 from activities.batch_folder import follow_batch, keep_up
 from activities.deps import Deps
+from activities.publish import done
 from activities.triage import case_of
 from cutter import limits
 from cutter.batch import documents, registry, steering, ways
@@ -348,14 +348,11 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
         for row in rows.fetchall():
             context = commands.of_batch(row["now"], batch_id)
             try:
-                put = commands.put(deps, context, row["kb_id"], str(row["body"]).encode())
+                put = commands.put_free(deps, context, row["kb_id"], str(row["body"]).encode())
             except CutterError as problem:
                 log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=row["kb_id"], code=problem.code)
                 return
-            connection.execute(
-                "select cutter_governance.fn_outbox_done(%s, %s, %s, %s)",
-                (put.kb_id, put.sha256, put.size_bytes, Jsonb(put.policy)),
-            )
+            done(connection, row["kb_id"], put)
 
 
 def _steering(view: Json, summary: Summary, overview: str, report: str) -> Steering:

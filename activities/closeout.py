@@ -171,7 +171,7 @@ def _finish(deps: Deps, run_id: str) -> None:
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), pins_of(sidecar)
     context = commands.of_run(sidecar["run"], pins, closing["sealed_at"], gate.GATE)
-    done = commands.put(deps, context, kb_id, line)
+    done = commands.put_free(deps, context, kb_id, line)
     bundles.sign(deps, context, pins["evidence_artifact"])
     stored = commands.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
@@ -184,7 +184,7 @@ def _finish(deps: Deps, run_id: str) -> None:
             sidecar_run_id=state.get("run_id"),
             sidecar_status=state.get("status"),
             index_line=line,
-            index_line_found=deps.kb.get(kb_id),
+            index_line_found=deps.kb.get(done.kb_id),
             documents_waiting=sum(one["sha256"] is None and can_stand(one, sidecar) for one in sidecar["documents"]),
         )
     )

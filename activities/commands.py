@@ -18,9 +18,10 @@ from activities.deps import Deps
 from cutter.backup.record import BackupRecord, BackupRefusal
 from cutter.backup.restore import read_record
 from cutter.backup.take import take
-from cutter.domain.digests import canonical_digest
+from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import ApprovalNeeded, PolicyDenied
 from cutter.gates.catalogue import BY_NAME, Role
+from cutter.kb import folder as kb_folder
 from cutter.kb import writing
 from cutter.kb.store import Store
 from cutter.policy import current
@@ -112,6 +113,13 @@ def put(deps: Deps, context: Context, kb_id: str, data: bytes) -> Put:
     """
     said = _required(deps, context, KB_PUT)
     return Put(kb_id=kb_id, sha256=writing.put(deps.kb, kb_id, data), size_bytes=len(data), policy=said)
+
+
+def put_free(deps: Deps, context: Context, kb_id: str, data: bytes) -> Put:
+    """Put a document under its name, or under the next one when something else has that name."""
+    said = _required(deps, context, KB_PUT)
+    name, sha256 = writing.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
+    return Put(kb_id=name, sha256=sha256, size_bytes=len(data), policy=said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import structlog
+from psycopg import Cursor
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
@@ -28,7 +29,7 @@ from cutter.kb import folder as kb_folder
 from cutter.kb.ids import document_id_rule
 from cutter.storage import run_folder
 from cutter.storage.gate_transaction import Attempt, Sealed
-from cutter.storage.pools import single
+from cutter.storage.pools import Connection, single
 
 log = structlog.get_logger()
 
@@ -36,6 +37,7 @@ Json = dict[str, Any]
 
 _WAITING = "select * from cutter_governance.fn_outbox_waiting(%s)"
 _SIDECAR = "select cutter_governance.fn_run_sidecar(%s), clock_timestamp()"
+_RENAME = "select cutter_governance.fn_outbox_rename(%s, %s)"
 _DONE = "select cutter_governance.fn_outbox_done(%s, %s, %s, %s)"
 
 
@@ -64,11 +66,11 @@ def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, b
     if document is None:
         return _publish(deps, role, run_id)[1]
     try:
-        put = commands.put(deps, context, *document)
+        put = commands.put_free(deps, context, *document)
     except (Unavailable, PolicyDenied):
         # Tries again, and writes the run folder whatever the knowledge base does.
         return _publish(deps, role, run_id)[1]
-    sidecar = _done(deps, role, [put])
+    sidecar = _done(deps, role, [(document[0], put)])
     if any(one["sha256"] is None for one in sidecar["documents"]):
         return _publish(deps, role, run_id)[1]
     _follow(deps, sidecar)
@@ -86,8 +88,7 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
         return put.get(name) or _put_before(deps, role, run_id, name)
     context = commands.of_run(sealed.run, sealed.pins, sealed.receipt["sealed_at"], name)
     sidecar = publish_now(deps, role, context, (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt)))
-    stands = (one["sha256"] for one in sidecar["documents"] if one["kb_id"] == sealed.kb_id)
-    return sealed.kb_id, next(stands, None) or ""
+    return _report_of(sidecar, name) or (sealed.kb_id, "")
 
 
 def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, str]], Json]:
@@ -101,7 +102,7 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
     now: datetime = row[1]  # type: ignore[assignment]
     pins = pins_of(sidecar)
     subjects: dict[str, tuple[str, str]] = {}
-    put: list[Put] = []
+    put: list[tuple[str, Put]] = []
     stopped: CutterError | None = None
     for entry in waiting.fetchall():
         if not can_stand(entry, sidecar):
@@ -109,14 +110,15 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
             continue
         context = commands.of_run(sidecar["run"], pins, now, entry["subject"])
         try:
-            put.append(commands.put(deps, context, entry["kb_id"], _render(entry, sidecar)))
+            done = commands.put_free(deps, context, entry["kb_id"], _render(entry, sidecar))
         except PolicyDenied as problem:
             log.warning("outbox.denied", run_id=run_id, kb_id=entry["kb_id"], reason=str(problem))
             continue
         except CutterError as problem:
             stopped = problem
             break
-        subjects[entry["subject"]] = (put[-1].kb_id, put[-1].sha256)
+        put.append((entry["kb_id"], done))
+        subjects[entry["subject"]] = (done.kb_id, done.sha256)
     if put:
         sidecar = _done(deps, role, put)
     _follow(deps, sidecar)
@@ -153,20 +155,33 @@ def _follow(deps: Deps, sidecar: Json) -> None:
         log.warning("run_folder.behind", run_id=sidecar["run"]["run_id"], code=problem.code, reason=str(problem))
 
 
-def _done(deps: Deps, role: Role, put: Sequence[Put]) -> Json:
-    """Record what stands in the knowledge base, in one round trip; the run's sidecar afterwards."""
+def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> Json:
+    """Record what was put, each with the name that it was to have, in one round trip; the run's sidecar afterwards."""
     with single(deps.pool(role)) as connection, connection.pipeline():
-        cursors = [connection.execute(_DONE, (one.kb_id, one.sha256, one.size_bytes, Jsonb(one.policy))) for one in put]
+        cursors = [done(connection, wanted, one) for wanted, one in put]
     row = cursors[-1].fetchone() if cursors else None
     return recorded.sidecar(row[0]) if row else {}  # type: ignore[arg-type]
+
+
+def done(connection: Connection, wanted: str, put: Put) -> Cursor[tuple[object, ...]]:
+    """Record one document, first under its other name when it got one; the answer is a run's sidecar."""
+    if put.kb_id != wanted:
+        log.warning("outbox.name_taken", wanted=wanted, kb_id=put.kb_id)
+        connection.execute(_RENAME, (wanted, put.kb_id))
+    return connection.execute(_DONE, (put.kb_id, put.sha256, put.size_bytes, Jsonb(put.policy)))
 
 
 def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:
     with single(deps.pool(role)) as connection:
         row = connection.execute(_SIDECAR, (run_id,)).fetchone()
-    documents: list[Json] = row[0]["documents"] if row else []  # type: ignore[index]
+    return (_report_of(row[0], name) if row else None) or ("", "")  # type: ignore[arg-type]
+
+
+def _report_of(sidecar: Json, name: str) -> tuple[str, str] | None:
+    """(KB id, sha256) of a gate's report that was put."""
+    documents: list[Json] = sidecar["documents"]
     found = (one for one in documents if one["kind"] == "gate_report" and one["subject"] == name and one["sha256"])
-    return next(((one["kb_id"], one["sha256"]) for one in found), ("", ""))
+    return next(((one["kb_id"], one["sha256"]) for one in found), None)
 
 
 def _render(entry: Json, sidecar: Json) -> bytes:

@@ -13,6 +13,7 @@ from cutter import limits
 from cutter.approvals.policy import Tier
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine
 from cutter.batch import documents
+from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound
 from cutter.gates.catalogue import Sovereign
 from cutter.kb import folder as kb_folder
@@ -33,12 +34,12 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates)
     if not isinstance(marking, Marking):
         raise NotFound("the marked text is gone")
-    snapshot_id = kb_folder.snapshot_copy(folder, pins["content_sha256"])
-    snapshot = commands.put(deps, context, snapshot_id, pinned.data)
+    wanted = kb_folder.snapshot_copy(folder, pins["content_sha256"])
+    snapshot = commands.put_free(deps, context, wanted, pinned.data)
     gate = request["gate"]
     policy, _ = approving.policy_of(deps, {"epoch": asked.epoch})
     caps = run["caps"]
-    kb_id = kb_folder.request(folder, gate, day, number=request["n"])
+    kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request["n"]), request["challenge"])
     # What is signed after a rehearsal is for the batch itself.
     batch_id = run["batch_id"].removesuffix("-dryrun") if run["batch_id"] else None
     document = RequestDocument(
@@ -51,7 +52,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         approval_kb_id=documents.pre_batched(batch_id, gate, run["document_id"])
         if batch_id and run["mode"] == "dryrun"
         else kb_id.replace("-request-", "-approval-"),
-        snapshot_kb_id=snapshot_id,
+        snapshot_kb_id=snapshot.kb_id,
         snapshot_sha256=pins["content_sha256"],
         profile_id=pins["profile_id"],
         profile_sha256=pins["profile_sha256"],
@@ -69,6 +70,12 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         amends_run_id=run["amends"],
     )
     return document, snapshot
+
+
+def _free(deps: Deps, kb_id: str, challenge: str) -> str:
+    """The first name that nothing has: the request says its own name, so it is chosen before the text is made."""
+    names = kb_folder.names_for(kb_id, sha256_hex(challenge))
+    return next((name for name in names if not deps.kb.taken(name)), kb_id)
 
 
 def _highest(own: Tier, asked: Tier | None) -> str:

@@ -76,7 +76,11 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
             )
             return RequestView(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
     approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request, tier)
-    return _view(deps, input, asked, publish_now(deps, Role.READ, context, put), tier)
+    sidecar = publish_now(deps, Role.READ, context, put)
+    # The document may have got another name on its way into the knowledge base.
+    names = {one["request_id"]: one["kb_id"] for one in sidecar["requests"]}
+    request |= {"kb_id": names[request["request_id"]]}
+    return _view(deps, input, asked, sidecar, tier)
 
 
 def _writes_ahead(deps: Deps, asked: Asked, sovereign: Sovereign) -> Permit:

@@ -33,10 +33,10 @@ from cutter.settings import Settings
 from cutter.storage import batch_folder
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
-from starter import likely_names
+from starter import foreign, likely_names
 from starter.client import connect as connect_to_temporal
+from starter.client import unanswered
 from starter.known_runs import OPERATOR
-from starter.runs import unanswered
 from workflows import options
 
 Json = dict[str, Any]
@@ -113,6 +113,7 @@ def again(settings: Settings, batch_id: str) -> None:
 
 async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[Any, Any]:
     """The batch's workflow, started now or open already."""
+    await foreign.refuse(client, options.batch_workflow_id(batch_id))
     try:
         return await client.start_workflow(**_started(batch_id, starter))
     except RPCError as problem:
@@ -166,6 +167,7 @@ def _started(batch_id: str, starter: str) -> Json:
 
 async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str, listing: str) -> Json:
     """One update with the set; a batch whose workflow is over is started again for it."""
+    await foreign.refuse(client, options.batch_workflow_id(batch_id))
     arguments = _started(batch_id, starter)
     operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
     try:

@@ -54,3 +54,11 @@ def _profile(settings: Settings) -> dict[str, Any]:
         profile["target_host"] = temporal_address(settings)
     profile.setdefault("namespace", settings.temporal_namespace)
     return profile
+
+
+def unanswered(problem: RPCError) -> Unavailable:
+    """Temporal's own failure as ours."""
+    return Unavailable(
+        f"Temporal did not answer ({problem.status.name.lower()}): type `cutter up` or see `cutter doctor`",
+        what="temporal",
+    )

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from starter.runs import unanswered
+from cutter.errors import Refused
+from starter import foreign
+from starter.client import unanswered
 from workflows import options
 
 
@@ -38,9 +40,9 @@ class Execution:
 
 
 async def open_execution(client: Client, document_id: str) -> Execution | None:
-    """The document's open workflow, or None. Raises Unavailable."""
+    """The document's open workflow, or None. Raises Unavailable, and Refused when a foreign workflow has its id."""
     workflow_id = options.document_workflow_id(document_id)
-    seen = await _open(client, workflow_id)
+    seen = await foreign.ours_open(client, workflow_id)
     if seen is None:
         return None
     handle = client.get_workflow_handle(workflow_id)
@@ -68,24 +70,20 @@ async def open_execution_of(client: Client, run: dict[str, Any]) -> Execution | 
     return found if found is not None and found.is_of(run["run_id"], run["first_execution_id"]) else None
 
 
-async def is_open(client: Client, workflow_id: str) -> bool:
-    """True while a workflow of that id runs."""
-    return await _open(client, workflow_id) is not None
-
-
-async def _open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
+async def is_ours(client: Client, workflow_id: str) -> bool:
+    """True while a workflow of that id runs and is not a foreign one."""
     try:
-        seen = await client.get_workflow_handle(workflow_id).describe()
-    except RPCError as problem:
-        if problem.status is RPCStatusCode.NOT_FOUND:
-            return None
-        raise unanswered(problem) from None
-    return seen if seen.status is WorkflowExecutionStatus.RUNNING else None
+        return await foreign.ours_is_open(client, workflow_id)
+    except Refused:
+        return False
 
 
 async def tell(client: Client, run: dict[str, Any], kind: str, reason: str) -> tuple[bool, str]:
-    """Send the signal to the open workflow of this very run."""
-    execution = await open_execution_of(client, run)
+    """Send the signal to the open workflow of this very run; (told, why not)."""
+    try:
+        execution = await open_execution_of(client, run)
+    except Refused as problem:
+        return False, f"the latch alone is set: {problem}"
     if execution is None:
         return False, "the run has no open workflow: the latch alone is set"
     try:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from psycopg.rows import dict_row
@@ -24,15 +25,15 @@ from activities.publish import publish
 from activities.sovereign import resume_run
 from cutter import limits
 from cutter.domain.next_step import next_step
-from cutter.errors import CutterError, Unavailable
+from cutter.errors import CutterError, Refused, Unavailable
 from cutter.gates.catalogue import Role
 from cutter.messages import EscalateInput, Reconciled, ResumeInput
 from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from starter import reconcile_batches
-from starter.executions import Execution, is_open, open_execution_of, tell
+from starter import foreign, reconcile_batches
+from starter.executions import Execution, is_ours, open_execution_of, tell
 from starter.runs import resume
 
 START_GRACE_SECONDS = 60
@@ -47,7 +48,7 @@ View = dict[str, Any]
 
 def nothing() -> View:
     """What there is to tell when nothing was looked at."""
-    kinds = ("marked", "without_workflow", "told", "differs", "left_alone", "batches_without_workflow")
+    kinds = ("marked", "without_workflow", "told", "differs", "left_alone", "batches_without_workflow", "foreign")
     return {kind: [] for kind in kinds}
 
 
@@ -96,6 +97,7 @@ async def runs(client: Client, deps: Deps, grace_seconds: float) -> View:
     for run in await asyncio.to_thread(_not_ended, deps.settings):
         kind, entry = await _look_after(client, deps, run, grace_seconds)
         found[kind].append(entry)
+    found["foreign"] = [asdict(one) for one in await foreign.every(client)]
     found["batches_without_workflow"] = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
     return found
 
@@ -107,7 +109,7 @@ def _not_ended(settings: Settings) -> list[View]:
 
 
 async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: float) -> tuple[str, View]:
-    execution = await open_execution_of(client, run)
+    execution = await _driven_by(client, run)
     if execution is not None:
         return await _with_workflow(client, run, execution)
     if run["state"].startswith("stopped_"):
@@ -118,11 +120,19 @@ async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: floa
     state = "voided_cancelled" if cancelled else "stopped_terminated"
     reason = run["stop_reason"] if cancelled else REASON
     done = await asyncio.to_thread(escalate, deps, EscalateInput(run_id=run["run_id"], state=state, reason=reason))
-    if done.state == "stopped_terminated" and await open_execution_of(client, run) is not None:
+    if done.state == "stopped_terminated" and await _driven_by(client, run) is not None:
         # Someone started it again in the very moment; it goes on as if it had not been looked at.
         await asyncio.to_thread(resume_run, deps, ResumeInput(run_id=run["run_id"]))
         return "left_alone", _entry(run, run["state"])
     return "marked", {**_entry(run, done.state), "was": run["state"], "report": done.kb_doc_id}
+
+
+async def _driven_by(client: Client, run: View) -> Execution | None:
+    """The run's own open workflow; a foreign one under its id drives nothing."""
+    try:
+        return await open_execution_of(client, run)
+    except Refused:
+        return None
 
 
 async def _with_workflow(client: Client, run: View, execution: Execution) -> tuple[str, View]:
@@ -145,7 +155,7 @@ async def _with_workflow(client: Client, run: View, execution: Execution) -> tup
 
 async def _batch_is_open(client: Client, run: View) -> bool:
     """A run of a batch waits for its lane before it has a workflow of its own."""
-    return run["batch_id"] is not None and await is_open(client, f"batch/{run['batch_id']}")
+    return run["batch_id"] is not None and await is_ours(client, f"batch/{run['batch_id']}")
 
 
 def _entry(run: View, state: str) -> View:

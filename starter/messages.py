@@ -24,7 +24,7 @@ from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect as connect_database
-from starter import batches, known_runs, orders
+from starter import batches, foreign, known_runs, orders
 from starter.approvals import ACCEPTED, Approver, Home, Key, Run, Yes
 from starter.client import connect
 from starter.executions import tell
@@ -128,7 +128,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     if ids.is_batch_id(run):
         _stop_batch(settings, run, kind, text, as_json=as_json)
         return
-    run_id = known_runs.run_id_of(settings, run)
+    run_id = foreign.run_id_of(settings, run)
     seen = known_runs.sidecar(settings, run_id)["run"]
     if seen["ended_at"] is not None:
         raise Refused(f"{run_id} is over as {seen['outcome'] or seen['state']}: nothing to {kind}", code="run_ended")

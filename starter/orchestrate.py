@@ -22,7 +22,7 @@ from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
-from starter import known_runs, law, likely_names, orders, runs
+from starter import foreign, known_runs, law, likely_names, orders, runs
 from starter.answered import answered
 from starter.batch_resume import resume_batch
 from starter.client import connect
@@ -105,7 +105,7 @@ def resume(
         resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
         return
     settings = load()
-    seen = known_runs.sidecar(settings, known_runs.run_id_of(settings, str(run_id or document_id)))["run"]
+    seen = known_runs.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id)))["run"]
     answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)
 

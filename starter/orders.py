@@ -20,9 +20,9 @@ from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.gates.catalogue import Sovereign
 from cutter.messages import JudgeResult, RevokeInput, RunInput, StateView, VoidInput
 from cutter.settings import Settings
-from starter import runs, signing
+from starter import foreign, runs, signing
 from starter.asking import confirmed
-from starter.client import connect
+from starter.client import connect, unanswered
 from starter.executions import open_execution_of
 from workflows import options
 
@@ -134,7 +134,7 @@ async def tell_of_void(settings: Settings, sidecar: Json) -> None:
     Without Temporal there is nobody to tell.
     """
     said = [one["kb_id"] for one in sidecar["verdicts"] if one["accepted"] and one["decision"] == schema.VOID]
-    with suppress(Unavailable, RPCError):
+    with suppress(Unavailable, Refused, RPCError):
         client = await connect(settings)
         execution = await open_execution_of(client, sidecar["run"]) if said else None
         if execution is not None:
@@ -181,10 +181,11 @@ async def _carried_out(settings: Settings, run: Json, order: VoidInput | RevokeI
         )
         return await handle.result()
     except WorkflowAlreadyStartedError:
+        await foreign.refuse(client, short.id)
         raise Refused(
             f"a {short.name} of {run['run_id']} is under way: see `cutter status {run['run_id']}`", code="STOP_RUN_BUSY"
         ) from None
     except WorkflowFailureError as problem:
         raise Unavailable(f"{problem.cause}: see `cutter doctor`, then type the command again", what="worker") from None
     except RPCError as problem:
-        raise runs.unanswered(problem) from None
+        raise unanswered(problem) from None

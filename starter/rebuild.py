@@ -3,7 +3,7 @@
 Gate reports are rendered from receipts; requests and stop reports stand in their outbox rows; the snapshot's copy is
 the source's own bytes. What people put there (approvals and their signatures) is not in the database and cannot be made
 again: it is listed where it is missing. Nothing is overwritten in the knowledge base: other bytes under a name are a
-finding for an auditor.
+finding for an auditor. The request of an open gate then goes under another name, because people wait for it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from activities.batch_folder import project_batch
 from activities.closeout import index_entry
 from activities.commands import Context
 from activities.deps import Deps, folder_of
-from activities.publish import pins_of, project
+from activities.publish import done, pins_of, project
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
@@ -31,7 +31,7 @@ from cutter.kb.ids import signature_of
 from cutter.settings import Settings, load
 from cutter.storage.batch_folder import QUEUE
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import connect, single
 from cutter.storage.queries import query
 from starter import known_runs, logs
 from starter.failures import as_failure
@@ -84,10 +84,15 @@ def rebuild_run(deps: Deps, run_id: str) -> View:
     sidecar = known_runs.sidecar(deps.settings, run_id)
     project(deps, sidecar)
     context = commands.of_run(sidecar["run"], pins_of(sidecar), _clock(deps.settings), None)
-    documents, conflicts = _put_all(deps, context, documents_of(deps.settings, sidecar))
+    every = list(documents_of(deps.settings, sidecar))
+    documents, conflicts = _put_all(deps, context, every)
+    asked = {one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested"}
+    moved = [_under_another_name(deps, context, name, data) for name, data, _ in every if name in asked and
+             name in {one["kb_id"] for one in conflicts}]  # fmt: skip
     folder = deps.settings.runs / run_id
     return {
-        "run_id": run_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,
+        "run_id": run_id, "folder": str(folder), "documents": documents + len(moved), "conflicts": conflicts,
+        "renamed": moved,
         "missing": _missing(deps, sidecar),
     }  # fmt: skip
 
@@ -127,6 +132,14 @@ def _put_all(
         except CutterError as problem:
             conflicts.append({"kb_id": kb_id, "code": problem.code, "reason": str(problem)})
     return put, conflicts
+
+
+def _under_another_name(deps: Deps, context: Context, kb_id: str, data: bytes) -> View:
+    """Put the request that people are asked to sign where they can read it, and tell the database its new name."""
+    put = commands.put_free(deps, context, kb_id, data)
+    with single(deps.pool(Role.READ)) as connection, connection.transaction():
+        done(connection, kb_id, put)
+    return {"kb_id": kb_id, "now": put.kb_id}
 
 
 def _missing(deps: Deps, sidecar: View) -> list[str]:
@@ -170,6 +183,9 @@ def _render(out: Any, found: list[View], batches: list[View]) -> None:
     missing = [(name,) for one in every for name in one["missing"]]
     if missing:
         out.print(table(("only the people who made these can put them back",), missing))
+    renamed = [(one["kb_id"], one["now"]) for each in found for one in each["renamed"]]
+    if renamed:
+        out.print(table(("the open request", "is now under"), renamed))
     lines = [(one["kb_id"], one["reason"]) for each in every for one in each["conflicts"]]
     if lines:
         out.print(table(("document", "other bytes stand there"), lines))

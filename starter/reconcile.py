@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Annotated, Any
 
+import structlog
 import typer
 from temporalio.client import (
     Schedule,
@@ -31,10 +33,9 @@ from cutter.kb.store import Store
 from cutter.settings import Settings, load
 from cutter.storage.pools import open_pool
 from starter import logs, looking_after, slack
-from starter.client import connect
+from starter.client import connect, unanswered
 from starter.failures import as_failure
 from starter.looking_after import START_GRACE_SECONDS, View, nothing
-from starter.runs import unanswered
 from starter.terminal import ExitCode, Json, end, fields, say, show, table
 from workflows import options
 
@@ -88,6 +89,8 @@ async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> View:
 @contextmanager
 def reading_deps(settings: Settings) -> Iterator[Deps]:
     """What activities of the read role need; it has no signing key and no other role's pool."""
+    # Activities log; a command's standard output is its answer alone.
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     pool = open_pool(settings, Role.READ.value)
     try:
         yield Deps(
@@ -169,6 +172,9 @@ def _render(out: Any, found: View) -> None:
             (one.get("run_id") or one["batch_id"], one["code"], one["reason"]) for one in found["documents_waiting"]
         ]
         out.print(table(("of", "code", "reason"), rows, title="documents still wait"))
+    if found["foreign"]:
+        named = [(one["workflow_id"], one["command"]) for one in found["foreign"]]
+        out.print(table(("workflow that is not cutter's", "removed by"), named))
     slack.render(out, found)
     if found["batches_without_workflow"]:
         rows = [(one["batch_id"], one["state"], one["next"]) for one in found["batches_without_workflow"]]

@@ -19,7 +19,7 @@ from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from starter.executions import is_open
+from starter.executions import is_ours
 from workflows import options
 
 View = dict[str, Any]
@@ -50,7 +50,7 @@ async def without_workflow(settings: Settings, client: Client, grace_seconds: fl
     """Batches that have something left to do and no open workflow, each with its command."""
     found = []
     for batch_id, state in await asyncio.to_thread(_with_work, settings, grace_seconds):
-        if not await is_open(client, options.batch_workflow_id(batch_id)):
+        if not await is_ours(client, options.batch_workflow_id(batch_id)):
             command = f"cutter orchestrate resume-batch --batch-id {batch_id}"
             found.append({"batch_id": batch_id, "state": state, "next": command})
     return found

@@ -13,12 +13,14 @@ from temporalio.service import RPCError, RPCStatusCode
 from cutter import limits
 from cutter.domain.markdown import prose
 from cutter.domain.urgency import Urgency, of_priority
-from cutter.errors import Conflict, NotFound, Refused, Unavailable
+from cutter.errors import Conflict, NotFound, Refused
 from cutter.messages import BatchResult, RunInput, RunResult
 from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect
 from cutter.storage.queries import query
+from starter import foreign
+from starter.client import unanswered
 from starter.known_runs import OPERATOR, open_run_of_document
 from workflows import options
 from workflows.outcome import is_failed
@@ -51,6 +53,7 @@ async def start(client: Client, run: RunInput, turn: Priority | None = None) -> 
             priority=turn or options.priority(Urgency.INTERACTIVE),
         )
     except WorkflowAlreadyStartedError:
+        await foreign.refuse(client, options.document_workflow_id(run.document_id))
         raise Refused(
             f"{run.document_id} has an open run: see `cutter status {run.document_id}`", code="STOP_RUN_BUSY"
         ) from None
@@ -74,14 +77,7 @@ async def result_of(handle: WorkflowHandle[Any, Any], kind: type[Result]) -> Res
 
 async def require_no_open_run(client: Client, settings: Settings, document_id: str) -> None:
     """Refuse before a run is registered: a row without a workflow would stand before the run that is really open."""
-    handle = client.get_workflow_handle(options.document_workflow_id(document_id))
-    try:
-        seen = await handle.describe()
-    except RPCError as problem:
-        if problem.status is RPCStatusCode.NOT_FOUND:
-            return
-        raise unanswered(problem) from None
-    if seen.status is not None and seen.status.name == "RUNNING":
+    if await foreign.ours_is_open(client, options.document_workflow_id(document_id)):
         run_id = open_run_of_document(settings, document_id)
         named = f"the open run {run_id}" if run_id else "an open run"
         raise Refused(f"{document_id} has {named}: see `cutter status {run_id or document_id}`", code="STOP_RUN_BUSY")
@@ -99,11 +95,3 @@ async def resume(client: Client, document_id: str, kb_id: str | None) -> Json:
         if problem.status is RPCStatusCode.NOT_FOUND:
             raise NotFound(f"{document_id} has no open run", code="STOP_RUN_NOT_FOUND") from None
         raise unanswered(problem) from None
-
-
-def unanswered(problem: RPCError) -> Unavailable:
-    """Temporal's own failure as ours."""
-    return Unavailable(
-        f"Temporal did not answer ({problem.status.name.lower()}): type `cutter up` or see `cutter doctor`",
-        what="temporal",
-    )

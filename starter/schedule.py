@@ -37,12 +37,12 @@ from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.messages import NightInput
 from cutter.settings import Settings, load
+from cutter.storage import private
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from starter import batches
-from starter.client import connect
+from starter.client import connect, unanswered
 from starter.known_runs import OPERATOR
-from starter.runs import unanswered
 from starter.terminal import Json, fields, show
 from workflows import options
 
@@ -100,7 +100,7 @@ def show_schedule(
         if found["next_utc"] is None:
             raise NotFound(f"schedule {name} has no next night")
         when = datetime.fromisoformat(found["next_utc"])
-        write_next.write_bytes(nights.queue_of(_stored(settings, found["queue_sha256"]), when))
+        private.write(write_next, nights.queue_of(_stored(settings, found["queue_sha256"]), when))
         found["next"] = f"cutter orchestrate batch --queue {shlex.quote(str(write_next))} --mode dryrun --wait"
     _show(found, as_json=as_json)
 

@@ -16,8 +16,9 @@ from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
 from cutter.approvals.statement import Statement, render
 from cutter.domain.digests import sha256_hex
-from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.errors import Conflict, InvalidInput, NotFound, Refused
 from cutter.gates.catalogue import Sovereign
+from cutter.kb.folder import names_for
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.writing import put
@@ -41,10 +42,14 @@ class Signing:
 
 def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDocument, bytes]:
     """A run's request document from the knowledge base; a single changed byte refuses, and another's request."""
-    data = Store(settings.kb).get(kb_id)
+    again = f"type `cutter rebuild {run_id}`, which puts the request there again"
+    try:
+        data = Store(settings.kb).get(kb_id)
+    except (NotFound, InvalidInput) as problem:
+        raise Refused(f"{problem}: {again}", code=problem.code) from None
     document = parse_request(data)
     if isinstance(document, Refusal):
-        raise Refused(f"{kb_id}: {document.reason}", code=document.code)
+        raise Refused(f"{kb_id}: {document.reason}: {again}", code=document.code)
     # Genuine is not enough: whoever writes the knowledge base can put another run's request under this run's name.
     asked = {"run_id": run_id, "challenge": document.request.challenge, "request_sha256": request_sha256(data)}
     with translated(), connect(settings, OPERATOR) as connection:
@@ -52,7 +57,7 @@ def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDo
     assert row is not None
     if not row[0]:
         raise Refused(
-            f"{kb_id} holds a request of {document.request.run_id}, and none that {run_id} made: do not sign",
+            f"{kb_id} holds a request of {document.request.run_id}, and none that {run_id} made: do not sign; {again}",
             code="request_of_another",
         )
     return document, data
@@ -130,20 +135,17 @@ def sign_and_upload(settings: Settings, statement: Statement, signing: Signing, 
     body = render(statement)
     signature = Gpg(signing.home, interactive=signing.home is None).sign_detached(body, signing.fingerprint)
     store = Store(settings.kb)
-    name = _free(store, kb_id)
-    put(store, signature_of(name), signature)
-    put(store, name, body)
-    return name
-
-
-def _free(store: Store, kb_id: str) -> str:
-    """A name that no earlier document has: the store is write-once."""
-    stem = kb_id.removesuffix(".md")
-    for number in range(1, 100):
-        name = kb_id if number == 1 else f"{stem}-{number}.md"
-        if not store.exists(name):
-            return name
-    raise InvalidInput(f"{kb_id} and 98 more names are taken")
+    for name in names_for(kb_id, sha256_hex(body)):
+        if store.taken(name) or store.taken(signature_of(name)):
+            continue
+        try:
+            put(store, signature_of(name), signature)
+            put(store, name, body)
+        except Conflict:
+            # Somebody took the name a moment ago; the signature alone is harmless.
+            continue
+        return name
+    raise Refused(f"every name for {kb_id} is taken: move away what is there and sign again", code="names_taken")
 
 
 def open_request(settings: Settings, run_id: str) -> str:

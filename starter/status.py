@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Annotated, Any
 
 import typer
@@ -11,9 +12,12 @@ from rich.console import Group, RenderableType
 from cutter import limits
 from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
+from cutter.domain.digests import sha256_hex
 from cutter.domain.next_step import next_step
+from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.evidence.run_view import run_view, short_time
 from cutter.gates.catalogue import BY_NAME, GATES
+from cutter.kb.store import Store
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection, connect
@@ -54,8 +58,16 @@ def status(
     if ids.is_batch_id(run):
         status_of_batch(settings, run, watch=watch, as_json=as_json)
         return
-    run_id = known_runs.run_id_of(settings, run)
+    run_id = _run_id_of(settings, run)
     follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _over, watch=watch, as_json=as_json)
+
+
+def _run_id_of(settings: Settings, name: str) -> str:
+    try:
+        return known_runs.run_id_of(settings, name)
+    except NotFound:
+        # Only a name without a run is worth the import of Temporal's client.
+        return str(importlib.import_module("starter.foreign").run_id_of(settings, name))
 
 
 def view_of(settings: Settings, run_id: str) -> View:
@@ -73,7 +85,9 @@ def view_of(settings: Settings, run_id: str) -> View:
     shown = [{**one, "at": one["at"].isoformat()} for one in refusals]
     view = run_view(sidecar, shown, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
     lane = lanes.of_run(known_runs.lanes(settings), run_id) if run["ended_at"] is None else None
-    return {**view, "lane": lane, **_stillness(still.get(run_id))}
+    flaw = request_flaw(settings, sidecar)
+    moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
+    return {**view, "lane": lane, "request_flaw": flaw, **moved}
 
 
 def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
@@ -88,6 +102,19 @@ def _stillness(seconds: float | None) -> View:
     if seconds is None:
         return {}
     return {"needs": f"a look: nothing has moved for {seconds / 60:.0f} minutes", "next": "cutter reconcile"}
+
+
+def request_flaw(settings: Settings, sidecar: View) -> str | None:
+    """What is wrong with the request document that people are asked to sign; None also when nobody can look."""
+    put = {one["kb_id"]: one["sha256"] for one in sidecar["documents"] if one["sha256"]}
+    asked = [one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested" and one["kb_id"] in put]
+    try:
+        differs = [name for name in asked if sha256_hex(Store(settings.kb).get(name)) != put[name]]
+    except Unavailable:
+        return None
+    except (NotFound, InvalidInput) as problem:
+        return str(problem)
+    return f"{differs[0]} is not the request that the run made" if differs else None
 
 
 def newest(settings: Settings) -> View:
@@ -250,6 +277,7 @@ def _head(view: View) -> RenderableType:
         ("ended", short_time(view["ended_utc"])),
         ("batch", view["batch_id"]),
         ("amends", view["amends"]),
+        ("request document", view.get("request_flaw")),
         ("audit head", view["audit_head"]),
         ("newest event", view["newest_event"] if view["newest_event"] != view["audit_head"] else None),
         ("kb folder", view["kb_folder"]),

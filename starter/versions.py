@@ -27,8 +27,7 @@ from cutter.errors import Unavailable
 from cutter.settings import Settings
 from cutter.stack import records, workers
 from cutter.stack.records import Service
-from starter.client import connect
-from starter.runs import unanswered
+from starter.client import connect, unanswered
 from starter.terminal import say
 from workflows import options
 

@@ -26,8 +26,8 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import Connection
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from starter import known_runs, runs, versions
-from starter.client import connect
+from starter import known_runs, versions
+from starter.client import connect, unanswered
 from starter.failures import as_failure
 from starter.inbox import utc
 from starter.terminal import ExitCode, Json, Listing, end, say, show, write
@@ -132,7 +132,7 @@ async def _pollers_of(client: Client, queue: str) -> list[str]:
                 )
             )
         except RPCError as problem:
-            raise runs.unanswered(problem) from None
+            raise unanswered(problem) from None
         names |= dict.fromkeys(poller.identity for poller in answer.pollers)
     return list(names)
 

@@ -6,7 +6,8 @@ block come from the run id, so that two runs of one document on one day, or in o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from cutter.domain import ids
@@ -14,7 +15,11 @@ from cutter.domain.digests import is_digest
 from cutter.errors import ProgrammingError
 from cutter.gates.catalogue import Gate, Sovereign
 
+NUMBERED_NAMES = 9
+"""The last number that a document tries before it takes a name with its digest."""
+
 ROOT = "knowledge/dev/laws"
+_OTHER_NAME = re.compile(r"(-other[0-9a-f]{1,12})?\.md$")
 _SOVEREIGN_STEMS = {Sovereign.CUT: "SG1-cut-authz", Sovereign.LIFECYCLE: "SG2-lifecycle-authz"}
 
 
@@ -61,6 +66,17 @@ def run_documents(folder: str, gates: Sequence[Gate], day: date) -> tuple[str, .
             names.append(request(folder, gate.sovereign, day))
         names.append(phase_report(folder, gate, day))
     return tuple(names)
+
+
+def names_for(kb_id: str, sha256: str) -> Iterator[str]:
+    """The name itself, then those that a document takes in turn when its own name holds something else.
+
+    Nobody can take the last one before the document exists: it carries the document's digest.
+    """
+    stem = _OTHER_NAME.sub("", kb_id)
+    yield kb_id
+    for tail in (*range(2, NUMBERED_NAMES + 1), sha256[:12]):
+        yield ids.kb_id(f"{stem}-other{tail}.md")
 
 
 def _document(folder: str, stem: str, day: date, *, number: int = 1) -> str:

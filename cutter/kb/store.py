@@ -19,6 +19,9 @@ from cutter.kb.ids import IdRule, document_id_rule
 from cutter.kb.local import LocalFolder
 from cutter.kb.remote import RemoteFolder
 
+NOT_REGULAR = "kb_not_regular"
+"""Code of the error about a name that holds a link, a folder or anything else but a regular object."""
+
 _LINK_OR_FILE_IN_THE_WAY = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR}
 
 
@@ -71,6 +74,15 @@ class Store:
             raise meaning from problem
         return True
 
+    def taken(self, name: str) -> bool:
+        """True when anything at all has that name: an object, a link or a folder."""
+        try:
+            return self.exists(name)
+        except InvalidInput as problem:
+            if problem.code != NOT_REGULAR:
+                raise
+            return True
+
     def list(self, prefix: str) -> list[str]:
         """Sorted names that begin with `prefix` (a folder's ends in '/'); what the id rule refuses is left out."""
         try:
@@ -92,7 +104,7 @@ class Store:
         if isinstance(problem, FileNotFoundError):
             return NotFound(f"no {name} in {self.url}", code="kb_not_found")
         if problem.errno in _LINK_OR_FILE_IN_THE_WAY or isinstance(problem, IsADirectoryError | NotADirectoryError):
-            return InvalidInput(f"{name} passes a link, or is not a regular object", code="kb_not_regular")
+            return InvalidInput(f"{name} passes a link, or is not a regular object", code=NOT_REGULAR)
         return self._away(problem)
 
     def _root_is_gone(self) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cutter import limits
 from cutter.domain.digests import sha256_hex
-from cutter.errors import Conflict, InvalidInput
-from cutter.kb.store import Store
+from cutter.errors import Conflict, InvalidInput, ProgrammingError
+from cutter.kb.store import NOT_REGULAR, Store
 
 
 def put(store: Store, name: str, data: bytes) -> str:
@@ -26,3 +28,21 @@ def put(store: Store, name: str, data: bytes) -> str:
     except OSError as problem:
         raise store.meaning(name, problem) from problem
     return digest
+
+
+def put_first(store: Store, names: Iterable[str], data: bytes) -> tuple[str, str]:
+    """Store bytes under the first of the names that holds nothing else; that name and the sha256.
+
+    Raises what `put` raises; Conflict or InvalidInput only when every name is taken.
+    """
+    taken: Conflict | InvalidInput | None = None
+    for name in names:
+        try:
+            return name, put(store, name, data)
+        except Conflict as problem:
+            taken = problem
+        except InvalidInput as problem:
+            if problem.code != NOT_REGULAR:
+                raise
+            taken = problem
+    raise taken or ProgrammingError("no name was given")

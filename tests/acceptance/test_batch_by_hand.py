@@ -75,7 +75,7 @@ def test_a_batch_is_started_approved_asked_and_stopped_by_temporal_alone(standin
                       "--input", '{"reason": "by hand"}')  # fmt: skip
     wait(lambda: {one["state"] for one in view(standing, batch_id)["items"]} == {"stopped_stop"}, seconds=60,
          what="both documents are stopped")  # fmt: skip
-    wait(lambda: status(standing, batch_id).endswith("COMPLETED"), seconds=60, what="the batch's workflow ends")
+    wait(lambda: status(standing, batch_id).endswith("FAILED"), seconds=60, what="the batch's workflow ends")
     assert query(standing, batch_id)["state"] == "batch_failed_partial"
 
 

@@ -857,7 +857,47 @@ ROWS = _of(
      "::test_a_refusal_does_not_claim_that_its_gate_passed"),
 )  # fmt: skip
 
+OUTSIDE = (
+    *_of(
+        "cutter/stack/temporal_server.py", "unit/stack/test_temporal_resolution.py",
+        ("web pages at the HTTP API", """    'frontend.httpAllowedHosts=["closed.invalid"]',\n""", "",
+         "::test_the_servers_http_port_is_closed_to_web_pages"),
+        ("web pages at the Web UI", "ui_ip = ports.own_address(folder / UI_IP)", "ui_ip = ports.LOOPBACK",
+         "campaigns/test_web_pages.py::test_no_web_page_reaches_the_local_temporal_server"),
+    ),
+    *_of(
+        "starter/slack_server.py", "unit/starter/test_slack_server.py",
+        ("slow callers that keep others out", "if len(of_address) >= limits.SLACK_READERS_OF_ADDRESS_MAX:", "if False:",
+         "::test_more_slow_callers_than_there_is_room_for_push_out_the_oldest"),
+        ("a caller that never ends", "        cut.start()\n", "", "::test_who_sends_a_byte_at_a_time_is_hung_up_on"),
+    ),
+    *_of(
+        "cutter/kb/writing.py", "unit/kb/test_kb_store.py",
+        ("a taken name that ends a run", "            taken = problem\n        except InvalidInput",
+         "            raise\n        except InvalidInput",
+         "::test_what_finds_its_name_taken_goes_under_the_next_one"),
+    ),
+    *_of(
+        "cutter/storage/private.py", "unit/storage/test_private_files.py",
+        ("a report that others may read", "os.fchmod(file.fileno(), FILE)", "pass",
+         "::test_a_file_that_was_open_to_others_is_closed_when_it_is_written_again"),
+    ),
+    *_of(
+        "starter/foreign.py", "acceptance/cli/test_foreign_workflows.py",
+        ("a stranger's workflow under our id", "    if found is not None:\n", "    if False:\n",
+         "::test_a_batchs_id_that_a_stranger_uses_is_refused_with_the_command"),
+    ),
+    *_of(
+        f"{_SQL}0016_taken_names.sql", "integration/attacks/test_taken_names.py",
+        ("a document renamed at will", "    if left(p_free,", "    if false and left(p_free,",
+         "::test_a_document_gets_no_name_but_its_own_others"),
+        ("a document renamed after it was put", "if entry.done_at is not null and not exists (",
+         "if false and not exists (", "::test_a_document_gets_no_name_but_its_own_others"),
+    ),
+)  # fmt: skip
+
 GUARDS = (
+    *OUTSIDE,
     *OPENING,
     *CLOSED,
     *NOISY,

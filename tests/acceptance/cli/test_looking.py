@@ -195,7 +195,16 @@ async def test_reconcile_puts_documents_that_wait_also_without_temporal(stack: S
     assert path.read_bytes() == before
     path.unlink()
     path.write_bytes(b"other bytes")
-    stack.database.run("update cutter_governance.outbox set done_at = null where kb_id = %s", (kb_id,))
+    undone = "update cutter_governance.outbox set done_at = null, sha256 = null where kb_id = %s"
+    stack.database.run(undone, (kb_id,))
+    renamed = await cutter("reconcile", "--json")
+    other = kb_id.replace(".md", "-other2.md")
+    assert (renamed.code, [one["kb_id"] for one in renamed.json["documents_put"]]) == (0, [other])
+    assert (stack.settings.state / "kb" / other).read_bytes() == before
+    assert path.read_bytes() == b"other bytes"
+    path.parent.rename(path.parent.with_name("away"))
+    path.parent.write_bytes(b"a file where the folder was")
+    stack.database.run(undone, (other,))
     refused = await cutter("reconcile", "--json")
     assert (refused.code, refused.json["documents_waiting"][0]["run_id"]) == (5, run.run_id)
 
@@ -320,6 +329,8 @@ async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: C
     for text in (run.run_id, stack.kit.alice.fingerprint, sidecar["audit_head"], "IG_lifecycle_enact_execute"):
         assert text in page
     assert "<script" not in page
+    file = Path(told.out.strip())
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     nowhere = await cutter("report", DOCUMENT, "--out", "/no/such/folder/r.html")
     assert (nowhere.code, nowhere.out) == (2, "")
     assert json.loads((await cutter("report", DOCUMENT, "--json")).out)["state"] == "closeout_reported"

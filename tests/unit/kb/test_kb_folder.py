@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import InvalidId, kb_id
@@ -80,3 +82,22 @@ def test_every_name_is_a_kb_id_and_all_differ() -> None:
 def test_no_folder_is_made_of_illegal_parts(prefix: str, digest: str, run: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         folder.run_folder(prefix, digest, DAY, run)
+
+
+@given(st.text(alphabet="abcdef0123456789", min_size=64, max_size=64), st.integers(1, 30))
+def test_a_documents_other_names_are_its_own_and_the_last_one_is_not_guessable(digest: str, number: int) -> None:
+    wanted = folder.request(FOLDER, Sovereign.CUT, DAY, number=number)
+    names = list(folder.names_for(wanted, digest))
+    assert names[0] == wanted
+    assert names[-1] == wanted.replace(".md", f"-other{digest[:12]}.md")
+    assert len(set(names)) == len(names) == folder.NUMBERED_NAMES + 1
+    assert all(kb_id(name) == name for name in names)
+    own = {folder.request(FOLDER, Sovereign.CUT, DAY, number=other) for other in range(1, 31)}
+    assert own & set(names) == {wanted}
+
+
+@given(st.text(alphabet="abcdef0123456789", min_size=64, max_size=64))
+def test_another_name_has_the_same_other_names(digest: str) -> None:
+    first, *others = folder.names_for(folder.request(FOLDER, Sovereign.CUT, DAY), digest)
+    for name in others:
+        assert list(folder.names_for(name, digest))[1:] == others, first

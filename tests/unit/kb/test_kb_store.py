@@ -22,7 +22,7 @@ from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, Unavail
 from cutter.kb.ids import artifact_id_rule
 from cutter.kb.local import LocalFolder
 from cutter.kb.store import Store
-from cutter.kb.writing import put
+from cutter.kb.writing import put, put_first
 
 
 @pytest.fixture(params=["path", "file", "memory"])
@@ -285,3 +285,35 @@ def test_a_folder_is_no_document_in_any_store(store: Store) -> None:
 def test_an_unknown_kind_of_url_is_said_at_once() -> None:
     with pytest.raises(CutterError):
         Store("nosuchscheme://x/y")
+
+
+NAMES = ("a/b.md", "a/b-other2.md", "a/b-other3.md")
+
+
+def test_what_finds_its_name_taken_goes_under_the_next_one(store: Store) -> None:
+    put(store, NAMES[0], b"a stranger's")
+    assert put_first(store, NAMES, b"text") == (NAMES[1], sha256_hex(b"text"))
+    assert put_first(store, NAMES, b"text") == (NAMES[1], sha256_hex(b"text"))
+    assert store.get(NAMES[0]) == b"a stranger's"
+
+
+def test_when_every_name_is_taken_the_last_reason_is_told(store: Store) -> None:
+    for name in NAMES:
+        put(store, name, b"a stranger's")
+    with pytest.raises(Conflict, match="b-other3"):
+        put_first(store, NAMES, b"text")
+
+
+@pytest.mark.parametrize("how", ["link", "folder", "file"])
+def test_a_name_is_taken_by_whatever_has_it(local: Store, how: str) -> None:
+    put(local, "a/x.md", b"x")
+    path = local.objects.root / "a" / "b.md"  # type: ignore[attr-defined]
+    if how == "link":
+        path.symlink_to("/nonexistent")
+    elif how == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(b"a stranger's")
+    assert local.taken(NAMES[0])
+    assert not local.taken(NAMES[1])
+    assert put_first(local, NAMES, b"text")[0] == NAMES[1]
