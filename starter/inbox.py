@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from cutter.approvals.foresight import misfit, why_not
 from cutter.approvals.policy import Approver, Policy
@@ -26,7 +25,7 @@ from cutter.storage.pools import connect
 from cutter.storage.queries import query
 from starter import signing
 from starter.answered import Answered, answered
-from starter.terminal import Json, Listing, show
+from starter.terminal import Json, Listing, line, show
 
 OPERATOR = "cutter_operator"
 COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
@@ -107,7 +106,7 @@ def _rendered(found: list[dict[str, Any]]) -> RenderableType:
     shown = len(COLUMNS) if any(one["you_may_not"] for one in found) else len(COLUMNS) - 1
     commands = [one["command"] for one in found]
     listing = Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
-    return Group(listing, *(Text(f"{one['document_id']} {one['lane']}") for one in found if one.get("lane")))
+    return Group(listing, *(line(f"{one['document_id']} {one['lane']}") for one in found if one.get("lane")))
 
 
 def _person(settings: Settings, approver: str | None) -> Person | None:

@@ -28,6 +28,7 @@ class Forger:
         found = offline.Bundle(data).members
         self.members: Members = {name: body for name, body in found.items() if name != offline.MANIFEST}
         self.run_id: str = json.loads(self.members["run.json"])["run_id"]
+        self.law: str = self.rows("requests")[0]["tuple"]["writer_digest"]
 
     # --- members
 

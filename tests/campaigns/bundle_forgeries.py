@@ -173,15 +173,13 @@ def epoch_without_the_gate(forger: Forger, gate: str) -> None:
 def receipt_of_other_law(forger: Forger, _: str) -> None:
     """Another law was cut, say receipts, requests, verdicts and consumptions; the statements are as they were."""
     kept = {name: body for name, body in forger.members.items() if name.startswith("signed/")}
-    digest = next(row["tuple"]["writer_digest"] for row in forger.rows("requests"))
-    forger.everywhere(digest, FORGED)
+    forger.everywhere(forger.law, FORGED)
     forger.members.update(kept)
 
 
 def law_and_statements(forger: Forger, _: str) -> None:
     """Another law was cut and approved, says all of it, the statements too."""
-    digest = next(row["tuple"]["writer_digest"] for row in forger.rows("requests"))
-    forger.everywhere(digest, FORGED)
+    forger.everywhere(forger.law, FORGED)
 
 
 REPLACED: dict[str, Edit] = {

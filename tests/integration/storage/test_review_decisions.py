@@ -189,10 +189,12 @@ def test_rows_that_said_pass_from_the_request_on_say_what_was_decided_after_the_
     every = migrate.migrations()
     before = tuple(one for one in every if one.number < next(m.number for m in every if "decisions" in m.name))
     with cluster.database(template="template0", prefix="before") as made:
-        monkeypatch.setattr(migrate, "migrations", lambda: before)
-        migrate.migrate_url(made.url(OWNER))
+        with monkeypatch.context() as earlier:
+            earlier.setattr(migrate, "migrations", lambda: before)
+            # The declared grants name functions of later migrations.
+            earlier.setattr(migrate, "_apply_grants", lambda _connection: None)
+            migrate.migrate_url(made.url(OWNER))
         made.run((Path(__file__).parent / "rows_of_before.sql").read_text(encoding="utf-8"))
-        monkeypatch.setattr(migrate, "migrations", lambda: every)
         migrate.migrate_url(made.url(OWNER))
         rows = made.value("select jsonb_object_agg(created_by, to_jsonb(d)) from cutter_governance.review_decision d")
     assert {name: outcome(row) for name, row in rows.items()} == {
