@@ -182,7 +182,8 @@ def _outcome(newest: Json | None, *, ended: bool) -> str:
 
 def _request(request: Json) -> Json:
     names = ("gate", "n", "status", "requested_at", "expires_at", "kb_id", "request_sha256", "challenge")
-    return {**{name: request[name] for name in names}, "tuple": request["tuple"]}
+    asked = {"writer_digest": recorded.MALFORMED, "candidate_count": recorded.MALFORMED, **request["tuple"]}
+    return {**{name: request[name] for name in names}, "tuple": asked}
 
 
 def _approval(verdict: Json, sidecar: Json) -> Json:

@@ -63,6 +63,8 @@ CAMPAIGNS = tuple(
          "p23_edited_exports", ("--trials", "1000"), "1,000 of 1,000 detected by the stand-alone verifier"),
         ("P24", "our own guards removed one at a time", "p24_removed_guards", (),
          "at least 95 % turn their test red; every test is green with all guards in place"),
+        ("P26", "rows that no writer of ours makes, by each role and past the checks, and every reader of them",
+         "p26_hostile_rows", ("--trials", "120"), "0 readers fail, the run is closed; without the guards they fail"),
         ("P27", "forged evidence bundles: each part removed or replaced, all digests and chains made to fit",
          "p27_forged_bundles", ("--trials", "2000"),
          "0 verify, with gpg or without; the earlier verifier is fooled; what no file can show is NOT CHECKED"),

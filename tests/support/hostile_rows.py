@@ -1,0 +1,358 @@
+"""IO: rows that no writer of ours makes, and every reader of such rows.
+
+A `Ground` has one run at the turn of each role's gate, all in one batch. `CALLS` are what an untrusted role can say in
+JSON or text through the functions that are granted to it; `COLUMNS` are the columns in which this ends, for writing
+there past the checks. `failing` runs every reader and names those that failed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, LiteralString, cast
+
+import psycopg
+from psycopg.types.json import Jsonb
+from rich.console import Console
+
+from activities import approving, begin, publish
+from activities.escalate import step_of, stops_of
+from cutter.domain.crew import crew
+from cutter.errors import CutterError
+from cutter.evidence import batch_report, offline, report, stop_route
+from cutter.evidence.batch_view import batch_view
+from cutter.evidence.seed_view import RUN_VIEWS, batch_as_workstream, run_as
+from cutter.gates.catalogue import Role, Sovereign, WorkerRole
+from cutter.storage import batch_folder
+from cutter.storage.pools import connect
+from starter import audit, batch_status, evidence, inbox, known_runs, status, workers
+from starter.inbox import OPERATOR
+from tests.support.database import Connection, Database
+from tests.support.gate_calls import one
+from tests.support.runs import Deployment, drive, law
+
+Json = dict[str, Any]
+Reader = Callable[["Ground", str], object]
+
+BATCH_ID = "01a3c5e7-0000-7000-8000-00000000a1a1"
+TURNS = {
+    "cutter_backup": ("IG_cutplan", "IG_backup"),
+    "cutter_exec": ("IG_grant_probe", "IG_cut_leg_a_execute"),
+    "cutter_verify": ("IG_leg_b_record", "IG_write_verify"),
+    "cutter_read": ("IG_lifecycle_enact_execute", "IG_closeout"),
+}
+"""Role → (the gate that was passed last, the gate whose turn it is)."""
+
+REFUSE: LiteralString = "select cutter_governance.fn_gate_refuse(%(run)s, %(gate)s, %(n)s, 'failed', 'why', %(value)s)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """A deployment with one run a role, at the turn of that role's gate."""
+
+    made: Deployment
+    runs: dict[str, str]
+
+    @property
+    def database(self) -> Database:
+        return self.made.database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A statement that an untrusted role may send; `value` is the arbitrary part, as JSON or as a text."""
+
+    what: str
+    role: str
+    statement: LiteralString
+    text: bool = False
+
+
+CALLS = (
+    *(Call(what=f"the report of a refusal by {role}", role=role, statement=REFUSE) for role in TURNS),
+    *(
+        Call(what=f"a policy of an opening by {role}", role=role, statement="select cutter_governance.fn_gate_open("
+             "%(run)s, %(gate)s, %(n)s, repeat('a', 64), '[]', false, %(value)s)")
+        for role in TURNS
+    ),
+    Call(what="the state and outcome of a refusal", role="cutter_verify", text=True,
+         statement="select cutter_governance.fn_gate_refuse(%(run)s, %(gate)s, %(n)s, %(value)s, %(value)s)"),
+    Call(what="a worker's name", role="cutter_verify", text=True,
+         statement="select cutter_governance.fn_gate_attempt(%(run)s, %(gate)s, %(value)s, 60)"),
+    Call(what="a worker's queues", role="cutter_verify",
+         statement="select cutter_governance.fn_worker_beat('hostile', 'build', 10, %(value)s, 'initializing')"),
+    Call(what="the request of a backup", role="cutter_backup",
+         statement="select cutter_governance.fn_action_record(%(run)s, 'IG_backup', 'backup', 'take', %(key)s,"
+         " repeat('a', 64), %(value)s, jsonb_build_object('sha256', repeat('a', 64), 'taken_utc', now()), true, 'x')"),
+    Call(what="the response of a backup", role="cutter_backup",
+         statement="select cutter_governance.fn_action_record(%(run)s, 'IG_backup', 'backup', 'take', %(key)s,"
+         " repeat('a', 64), '{}', %(value)s, true, 'x')"),
+    Call(what="the request of a document", role="cutter_read",
+         statement="select cutter_governance.fn_action_record(%(run)s, 'IG_closeout', 'kb', 'put', %(key)s,"
+         " repeat('a', 64), %(value)s, '{}', false, 'x')"),
+    Call(what="a refused verdict", role="cutter_read",
+         statement="select cutter_governance.fn_verdict_record(%(run)s, 'SG_lifecycle_authz', 'x.md', %(value)s)"),
+    Call(what="a refused message", role="cutter_read", text=True,
+         statement="select cutter_governance.fn_refusal_record(%(run)s, %(value)s, %(value)s, %(value)s, %(value)s)"),
+    Call(what="a stop route", role="cutter_read", text=True,
+         statement="select cutter_governance.fn_stop_route_record(%(run)s, %(key)s || '.md', %(value)s)"),
+    Call(what="the name of a stop route", role="cutter_read", text=True,
+         statement="select cutter_governance.fn_stop_route_record(%(run)s, %(value)s || %(key)s, 'a report')"),
+    Call(what="the report of a stop", role="cutter_read",
+         statement="select cutter_governance.fn_run_stop(%(run)s, 'stopped_expired', 'why', %(value)s)"),
+    Call(what="a stop's state", role="cutter_read", text=True,
+         statement="select cutter_governance.fn_run_stop(%(run)s, %(value)s, %(value)s)"),
+)  # fmt: skip
+
+VALUE, TEXT = "%(value)s::jsonb", "%(text)s"
+_BODY = f"jsonb_set(body::jsonb, '{{metadata}}', {VALUE})::text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """Columns of a table that an untrusted role's word ends in, each with the expression that is written there."""
+
+    table: str
+    key: str
+    sets: dict[str, str]
+    where: str = "true"
+
+
+COLUMNS = {
+    "an attempt's report": Column(table="gate_attempt", key="run_id, gate, n", sets={"report": VALUE}),
+    "an attempt's texts": Column(table="gate_attempt", key="run_id, gate, n", sets={
+        "lease_owner": TEXT, "outcome": TEXT, "reason": TEXT, "last_error": TEXT}),
+    "a receipt's result": Column(table="gate_receipt", key="run_id, gate", sets={"result": VALUE}),
+    "a receipt's pins": Column(table="gate_receipt", key="run_id, gate", sets={
+        "result": f"jsonb_set(result, '{{pins}}', {VALUE})"}),
+    "a receipt's invariants": Column(table="gate_receipt", key="run_id, gate", sets={
+        "result": f"jsonb_set(result, '{{invariants}}', {VALUE})"}),
+    "a receipt's policy": Column(table="gate_receipt", key="run_id, gate", sets={"policy": VALUE}),
+    "a receipt's sealed body": Column(table="gate_receipt", key="run_id, gate", sets={
+        "sealed_body": f"({VALUE})::text",
+        "receipt_hash": f"encode(sha256(convert_to(prev_hash || ({VALUE})::text, 'UTF8')), 'hex')"}),
+    "an action's request": Column(table="action_receipt", key="id", sets={"request_metadata": VALUE}),
+    "an action's policy": Column(table="action_receipt", key="id", sets={
+        "request_metadata": f"jsonb_build_object('policy', {VALUE})"}),
+    "an action's response": Column(table="action_receipt", key="id", sets={"response_metadata": VALUE}),
+    "a verdict's statement": Column(table="approval_verdict", key="id", sets={"statement": VALUE}),
+    "a verdict's texts": Column(table="approval_verdict", key="id", sets={
+        "kb_id": TEXT, "reason": TEXT, "code": TEXT, "policy_sha256": TEXT, "fingerprint": TEXT, "approver": TEXT}),
+    "a run's last error": Column(table="run", key="run_id", sets={"last_error": VALUE}),
+    "the report of a run's last error": Column(table="run", key="run_id", sets={
+        "last_error": f"jsonb_build_object('reason', 'why', 'report', {VALUE})"}),
+    "a run's caps": Column(table="run", key="run_id", sets={"caps": VALUE}),
+    "a worker's queues": Column(table="worker_heartbeat", key="worker_id", sets={"queues": VALUE}),
+    "a transition's metadata": Column(table="audit_event", key="chain, seq", where="kind = 'transition'", sets={
+        "body": _BODY, "hash": f"encode(sha256(convert_to(prev_hash || {_BODY}, 'UTF8')), 'hex')"}),
+    "a batch's caps": Column(table="batch", key="batch_id", sets={"caps": VALUE}),
+    "a request's tuple": Column(table="approval_request", key="request_id", sets={"tuple": VALUE}),
+}  # fmt: skip
+_TABLES = tuple({one.table: None for one in COLUMNS.values()})
+
+_BATCH: LiteralString = """
+insert into cutter_governance.batch (
+    batch_id, queue_sha256, mode, policy, unattended, lanes, hard_cap_seconds, caps, created_by, starter)
+values (%(batch_id)s, repeat('a', 64), 'live', 'default', false, 1, 3600, '{}', 'olga', 'olga');
+insert into cutter_governance.batch_item (batch_id, document_id, position, priority, tenant)
+select %(batch_id)s, document_id, row_number() over (order by document_id), 100, 'default' from cutter_governance.run;
+update cutter_governance.run set batch_id = %(batch_id)s;
+insert into cutter_governance.worker_heartbeat (worker_id, role, build_id, queues, beat_seconds)
+values ('w1', 'verify', 'b', '[]', 10)
+"""
+
+
+@contextmanager
+def ground(made: Deployment) -> Iterator[Ground]:
+    """The runs of a deployment that is empty; they belong to one batch, whose readers look at all of them."""
+    runs = {role: drive(made, law(2), until=passed).run_id for role, (passed, _) in TURNS.items()}
+    made.approve(runs["cutter_exec"], Sovereign.CUT)
+    with psycopg.connect(made.database.url("postgres"), autocommit=True) as connection:
+        for statement in _BATCH.split(";"):
+            connection.execute(_text(statement), {"batch_id": BATCH_ID} if "%(" in statement else None)
+    yield Ground(made=made, runs=runs)
+
+
+def say(at: Ground, call: Call, value: Any, connection: Connection, key: str) -> str:
+    """Send one call and COMMIT it if it can be; "done", or the SQLSTATE with which it was refused."""
+    given = str(value) if call.text else Jsonb(value)
+    run_id, (_, gate) = at.runs[call.role], TURNS[call.role]
+    try:
+        number = 0
+        if "%(n)s" in call.statement:
+            answer = one(connection, "select cutter_governance.fn_gate_attempt(%s, %s, 'hostile', 60)", (run_id, gate))
+            number = answer.get("attempt", 0)
+        parameters = {"run": run_id, "gate": gate, "n": number, "value": given, "key": f"{run_id}/{key}"}
+        connection.execute(call.statement, parameters)
+        connection.commit()
+    except psycopg.Error as problem:
+        connection.rollback()
+        return problem.sqlstate or type(problem).__name__
+    return "done"
+
+
+@contextmanager
+def past_the_checks(at: Ground, what: str, value: Any) -> Iterator[None]:
+    """Write a value into columns of every row, with the checks off; afterwards the rows are as they were."""
+    column = COLUMNS[what]
+    table = f"cutter_governance.{column.table}"
+    sets = ", ".join(f"{name} = {expression}" for name, expression in column.sets.items())
+    back = ", ".join(f"{name} = k.{name}" for name in column.sets)
+    same = " and ".join(f"t.{name} = k.{name}" for name in column.key.split(", "))
+    parameters = {"value": json.dumps(value), "text": str(value)[:2000]}
+    with psycopg.connect(at.database.url("postgres"), autocommit=True) as connection:
+        connection.execute(_text(f"create temp table k as table {table}"))
+        connection.execute(_text(f"update {table} set {sets} where {column.where}"), parameters)
+        try:
+            yield
+        finally:
+            connection.execute(_text(f"update {table} t set {back} from k where {same}"))
+
+
+@contextmanager
+def unchecked(database: Database) -> Iterator[None]:
+    """Without the triggers of the tables in COLUMNS; afterwards they are as they were, or the next gate sees drift."""
+    with psycopg.connect(database.url("postgres"), autocommit=True) as connection:
+        triggers = connection.execute(_TRIGGERS, ([f"cutter_governance.{table}" for table in _TABLES],)).fetchall()
+        for table in _TABLES:
+            connection.execute(_text(f"alter table cutter_governance.{table} disable trigger user"))
+        try:
+            yield
+        finally:
+            for table, name, always in triggers:
+                again = "enable always" if always else "enable"
+                connection.execute(_text(f"alter table {table} {again} trigger {name}"))
+
+
+_TRIGGERS: LiteralString = """
+select tgrelid::regclass::text, quote_ident(tgname), tgenabled = 'A' from pg_trigger
+where tgrelid = any (%s::text[]::regclass[]) and not tgisinternal
+"""
+
+
+def _text(statement: str) -> LiteralString:
+    return cast(LiteralString, statement)
+
+
+# --- readers ----------------------------------------------------------------------------------------------------------
+
+
+def _shown(value: Any) -> str:
+    out = Console(file=io.StringIO(), width=200)
+    out.print(value)
+    return json.dumps(value, default=str)
+
+
+def _status(at: Ground, run_id: str) -> object:
+    view = status.view_of(at.made.settings, run_id)
+    Console(file=io.StringIO(), width=200).print(status.render_run(view))
+    return status.lines_of_run(view), _shown(view), report.render(view)
+
+
+def _in_other_words(at: Ground, run_id: str) -> object:
+    seen = known_runs.sidecar(at.made.settings, run_id)
+    return [_shown(run_as(kind, seen)) for kind in RUN_VIEWS]
+
+
+def _raw_sidecar(at: Ground, run_id: str) -> Json:
+    with connect(at.made.settings, OPERATOR) as connection:
+        return dict(one(connection, "select cutter_governance.fn_run_sidecar(%s)", (run_id,)))  # type: ignore[arg-type]
+
+
+def _folder(at: Ground, run_id: str) -> object:
+    publish.project(at.made.deps[WorkerRole.CUTTER], _raw_sidecar(at, run_id))
+    return None
+
+
+def _waiting_documents(at: Ground, run_id: str) -> object:
+    return publish.publish(at.made.deps[WorkerRole.CUTTER], Role.READ, run_id)
+
+
+def _evidence(at: Ground, run_id: str) -> object:
+    made, _, _ = evidence.exported(at.made.settings, run_id)
+    with suppress(*offline.BROKEN):  # `cutter evidence verify` says of it that it is no bundle
+        offline.check(made.data)
+    return made.sha256
+
+
+def _stop_route(at: Ground, run_id: str) -> object:
+    seen = _raw_sidecar(at, run_id)
+    return stops_of(seen), stop_route.render(stop_route.StopRoute(
+        sidecar=seen, step=step_of(seen), wrote=False, gate="IG_mark", reason="why", kb_id="a/b.md", number=1,
+        deployment_id="d"))  # fmt: skip
+
+
+def _begin(at: Ground, run_id: str) -> object:
+    return begin.view_of(known_runs.sidecar(at.made.settings, run_id))
+
+
+def _judge(at: Ground, run_id: str) -> object:
+    with connect(at.made.settings, Role.READ.value) as connection:
+        facts = approving.read_facts(connection, run_id, "SG_cut_authz")
+        return approving._expected_for(connection, facts, "SG_cut_authz")
+
+
+def _people(at: Ground, _run_id: str) -> object:
+    return _shown(inbox.waiting(at.made.settings)), _shown(status.newest(at.made.settings))
+
+
+def _audit(at: Ground, run_id: str) -> object:
+    return audit.exported(at.made.settings, run_id)
+
+
+def _workers(at: Ground, _run_id: str) -> object:
+    with connect(at.made.settings, OPERATOR) as connection:
+        rows = workers.rows_of(connection)
+    seen = crew(rows, None, ("cutter-verify",))
+    return [workers._row(one) for one in seen["workers"]], list(workers.events(at.made.settings))
+
+
+def _batch(at: Ground, _run_id: str) -> object:
+    with connect(at.made.settings, OPERATOR) as connection:
+        facts = batch_folder.read_facts(connection, BATCH_ID)
+        batch_folder.read_contents(connection, BATCH_ID)
+    return batch_report.render(batch_view(facts)), _shown(batch_as_workstream(facts)), _shown(
+        batch_status.look(at.made.settings, BATCH_ID))  # fmt: skip
+
+
+READERS: dict[str, Reader] = {
+    "status and report": _status,
+    "status in a seed's words": _in_other_words,
+    "the run folder": _folder,
+    "waiting documents": _waiting_documents,
+    "evidence": _evidence,
+    "the stop route": _stop_route,
+    "a run that begins": _begin,
+    "the judge of approvals": _judge,
+    "inbox and list": _people,
+    "audit export": _audit,
+    "workers": _workers,
+    "the batch": _batch,
+}
+
+
+OF_ALL = frozenset({"inbox and list", "workers", "the batch"})
+"""Readers that look at all runs at once."""
+
+
+def failing(at: Ground) -> list[str]:
+    """The readers that failed on any run, with what they raised; a refusal in words is no failure."""
+    problems = []
+    for name, reader in READERS.items():
+        runs = list(at.runs.items())
+        for role, run_id in runs[:1] if name in OF_ALL else runs:
+            try:
+                reader(at, run_id)
+            except CutterError as problem:
+                if problem.code == "BUG":
+                    problems.append(f"{name} of the run of {role}: {problem}")
+            except Exception as problem:
+                problems.append(f"{name} of the run of {role}: {type(problem).__name__}: {problem}"[:200])
+    return problems
+
+
+IN_WORDS = frozenset({"done", "CU005", "CU006", "CU011", "CU021", "CU022", "23502", "22023"})
+"""How a call may end: done, refused with a code of ours, a column that must not be null, a policy that is a scalar."""
