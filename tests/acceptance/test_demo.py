@@ -95,6 +95,6 @@ def shows_gates_and_approvals(text: str) -> None:
 
 
 def names_the_pages_to_look_at(text: str) -> None:
-    assert re.search(r"Web UI: http://127\.0\.0\.1:\d+/\S*document%2FICX-DEMO-", text)
+    assert re.search(r"Web UI: http://127\.\d+\.\d+\.\d+:\d+/\S*document%2FICX-DEMO-", text)
     assert re.search(r"closeout: \S*11-final-orchestrator-report-", text)
     assert "run folder: /" in text
