@@ -76,7 +76,7 @@ return coalesce(
     cutter_governance.fn_keys_problem(p_report, '{"gate": "line", "invariants": "array", "pins": "object",
         "notes": "array", "approvals": "array", "history": "object", "cpu_ms": "number", "tier": "string",
         "dimension": "string", "fingerprint": "line", "diff": "array"}'),
-    (select 'has an invariant that is not name, ok, observed and expected'
+    (select 'has an invariant that is not name, ok, observed and expected' as problem
      from jsonb_array_elements(p_report -> 'invariants') as one
      where jsonb_typeof(one) <> 'object' or jsonb_typeof(one -> 'name') is distinct from 'string'
         or jsonb_typeof(one -> 'ok') is distinct from 'boolean' or jsonb_typeof(one -> 'observed') is distinct from 'string'
@@ -97,7 +97,7 @@ create function cutter_governance.fn_queues_problem(p_queues jsonb) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 return case when jsonb_typeof(p_queues) is distinct from 'array' then 'is no array' else (
-    select 'has an entry that is not queue, slots and used' from jsonb_array_elements(p_queues) as one
+    select 'has an entry that is not queue, slots and used' as problem from jsonb_array_elements(p_queues) as one
     where jsonb_typeof(one) <> 'object' or jsonb_typeof(one -> 'queue') is distinct from 'string'
         or one -> 'slots' is null or one -> 'used' is null
         or cutter_governance.fn_keys_problem(one, '{"slots": "count", "used": "count"}') is not null limit 1) end;
