@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter.approvals import by_hand, schema
-from cutter.domain.markdown import escape, fenced, json_block, prose
+from cutter.domain.markdown import cell, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.sidecar import state_json
 from cutter.gates.catalogue import Sovereign
@@ -55,7 +55,7 @@ def _head(route: StopRoute) -> Iterator[str]:
     yield f"run_id: {run['run_id']}  "
     yield f"state: {run['state']}  "
     yield f"gate: {prose(route.gate or 'none')}  "
-    yield f"reason: {escape(route.reason)}"
+    yield f"reason: {cell(route.reason)}"
     yield ""
 
 

@@ -63,8 +63,8 @@ CAMPAIGNS = tuple(
          "p23_edited_exports", ("--trials", "1000"), "1,000 of 1,000 detected by the stand-alone verifier"),
         ("P24", "our own guards removed one at a time", "p24_removed_guards", (),
          "at least 95 % turn their test red; every test is green with all guards in place"),
-        ("P28", "43 hostile texts through six inputs, read in every command, document and page", "p28_hostile_text",
-         ("--strings", "43"), "0 leaks; without the escaping the same trials leak"),
+        ("P28", "20 hostile texts through six inputs, read in every command, document and page", "p28_hostile_text",
+         ("--strings", "20"), "0 leaks; without the escaping the same trials leak"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )
