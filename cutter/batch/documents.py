@@ -14,7 +14,7 @@ from typing import Any
 from cutter.batch import triage
 from cutter.batch.triage import Triage
 from cutter.domain import ids
-from cutter.domain.markdown import cell, escape, fenced
+from cutter.domain.markdown import cell, fenced, prose
 from cutter.domain.markdown import code as span
 from cutter.domain.visible import json_visible
 
@@ -174,7 +174,7 @@ def review_entry(
             f"document_id: {document_id}  ",
             f"batch_id: {batch_id}  ",
             f"state_at_pause: {state} ({gate})  ",
-            f"reason_pre_batched_approval_missing: {escape(reason)}",
+            f"reason_pre_batched_approval_missing: {cell(reason)}",
             "",
             "## request_payload",
             "",
@@ -214,17 +214,17 @@ def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], 
         f"mode: {batch['mode']}  ",
         f"policy: {batch['policy']}  ",
         f"queue_sha256: {batch['queue_sha256']}  ",
-        f"created_by: {escape(batch['created_by'])}  ",
+        f"created_by: {cell(batch['created_by'])}  ",
         f"created: {batch['created_at']}",
         "",
-        *([escape(note), ""] if note else []),
+        *([prose(note), ""] if note else []),
         " · ".join(f"{name} {count}" for name, count in totals.items() if count) or "nothing happened",
         "",
         "| # | document | outcome | state | run | next |",
         "|---:|---|---|---|---|---|",
     ]
     for item in items:
-        reason = f" ({escape(item['reason'])})" if item.get("decided") and item.get("reason") else ""
+        reason = f" ({cell(item['reason'])})" if item.get("decided") and item.get("reason") else ""
         lines.append(
             f"| {item['position']} | {item['document_id']} | {item['shown']}{reason} | {item['state'] or ''} "
             f"| {item['run_id'] or ''} | {span(item['command']) if item['command'] else ''} |"

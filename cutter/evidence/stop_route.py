@@ -12,7 +12,7 @@ from typing import Any
 
 from cutter.approvals import by_hand, schema
 from cutter.domain import recorded
-from cutter.domain.markdown import escape, fenced, json_block, prose
+from cutter.domain.markdown import cell, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.sidecar import state_json
 from cutter.domain.stop_codes import stop_code
@@ -66,7 +66,7 @@ def _head(route: StopRoute, title: str) -> Iterator[str]:
     if code := stop_code(run["state"]):
         yield f"code: {code}  "
     yield f"gate: {prose(route.gate or 'none')}  "
-    yield f"reason: {escape(route.reason)}"
+    yield f"reason: {cell(route.reason)}"
     yield ""
 
 

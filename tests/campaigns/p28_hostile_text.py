@@ -1,6 +1,6 @@
 """IO: P28: texts that a terminal obeys, a reader cannot see or a document takes for markup, through every input.
 
-    python -m tests.campaigns.p28_hostile_text --strings 43 --seed 1 --out p28.jsonl
+    python -m tests.campaigns.p28_hostile_text --strings 20 --seed 1 --out p28.jsonl
 
 Each trial writes one text through one input, as the role that may: a starter, the reason and author of a stop, a gate's
 refusal and its report, a message that was refused, a worker's and its build's name, a batch's halt, item and queue.
@@ -44,7 +44,7 @@ from starter.cli import run as command
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import queue_yaml
 from tests.support.database import Database, own_cluster
-from tests.support.hostile import STRINGS, bare_addresses, leaks, live
+from tests.support.hostile import STRINGS, TERMINAL, bare_addresses, leaks, live
 from tests.support.runs import Deployment, Keys, deployment, keyring, law
 
 Json = dict[str, Any]
@@ -218,9 +218,10 @@ INPUTS: dict[str, Callable[[Deployment, str], Written]] = {
 
 
 def printed(words: tuple[str, ...], stream: io.StringIO) -> str:
-    """What a command writes to both streams."""
+    """What a command writes to both streams. It must not fail: an error shows nothing and would hide a leak."""
     with redirect_stdout(stream), redirect_stderr(stream):
-        command(list(words))
+        code = command(list(words))
+    assert code in (0, *([5] if words[0] == "workers" else [])), f"{words}: exit {code}: {stream.getvalue()}"
     return stream.getvalue()
 
 
@@ -230,11 +231,12 @@ WAYS: tuple[tuple[str, type[io.StringIO], tuple[str, ...]], ...] = (
 
 
 def found(made: Deployment, written: Written, text: str) -> list[str]:
-    """The outputs of one trial in which something of its text is hidden or active."""
-    own, leaking = set(leaks(text)), []
+    """The outputs of one trial in which something of its text is hidden or active; "nowhere" when none shows it."""
+    own, leaking, shown = set(leaks(text)), [], False
     for words in written.shown:
         for way, stream, more in WAYS:
             seen = OURS.sub("", printed((*words, *more), stream()))
+            shown = shown or not own or any(f"⟨{one}⟩" in seen for one in own)
             if own & set(leaks(seen)) or _FAKE_LINE.search(seen):
                 leaking.append(f"{words[0]}, {way}")
     for document in written.documents():
@@ -244,7 +246,7 @@ def found(made: Deployment, written: Written, text: str) -> list[str]:
         if own & set(leaks(page.read_text(encoding="utf-8"))):
             leaking.append("page")
         page.unlink()
-    return sorted(set(leaking))
+    return sorted(set(leaking)) if leaking or shown else ["nowhere: no output shows the text"]
 
 
 @contextmanager
@@ -321,9 +323,13 @@ def run(
 
 
 def chosen(strings: int, seed: int) -> list[str]:
-    """That many names of texts, in an order of the seed's."""
-    names, dice = list(STRINGS), Dice(seed, "p28")
-    return [names.pop(dice.below(len(names))) for _ in range(min(strings, len(names)))]
+    """That many names of texts in an order of the seed's, those of terminals and of documents in turn."""
+    dice, kinds = Dice(seed, "p28"), [list(TERMINAL), [name for name in STRINGS if name not in TERMINAL]]
+    names: list[str] = []
+    while len(names) < strings and any(kinds):
+        kind = next(one for one in (kinds[len(names) % 2], *kinds) if one)
+        names.append(kind.pop(dice.below(len(kind))))
+    return names
 
 
 def summary(rows: list[Json]) -> Summary:
@@ -338,4 +344,4 @@ def summary(rows: list[Json]) -> Summary:
 
 
 if __name__ == "__main__":
-    raise SystemExit(command_line(run, "P28", strings=43))
+    raise SystemExit(command_line(run, "P28", strings=20))

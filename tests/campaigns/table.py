@@ -68,8 +68,8 @@ CAMPAIGNS = tuple(
         ("P27", "forged evidence bundles: each part removed or replaced, all digests and chains made to fit",
          "p27_forged_bundles", ("--trials", "2000"),
          "0 verify, with gpg or without; the earlier verifier is fooled; what no file can show is NOT CHECKED"),
-        ("P28", "43 hostile texts through six inputs, read in every command, document and page", "p28_hostile_text",
-         ("--strings", "43"), "0 leaks; without the escaping the same trials leak"),
+        ("P28", "20 hostile texts through six inputs, read in every command, document and page", "p28_hostile_text",
+         ("--strings", "20"), "0 leaks; without the escaping the same trials leak"),
         ("P29", "each role makes noise while a document is cut: locks, rows, connections, large objects, files, "
          "NOTIFY, own settings, long statements", "p29_noisy_roles", ("--seconds", "7"),
          "every document is law, under the noise of directus while it lasts; without the guards it stalls or stops"),
