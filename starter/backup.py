@@ -109,7 +109,7 @@ def _artifact_of(settings: Settings, name: str) -> str:
         return name
     run_id = known_runs.run_id_of(settings, name)
     with translated(), connect(settings, OPERATOR) as connection:
-        row = connection.execute(query("newest_backup"), {"run_id": run_id}).fetchone()
+        row = connection.execute(query("newest_backups"), {"run_id": run_id, "limit": 1}).fetchone()
     if row is None:
         raise NotFound(f"{run_id} has no backup: type `cutter backup list`")
     return str(row[0])

@@ -213,10 +213,14 @@ async def wait_for_people(
 
 
 def _look(settings: Settings, run_id: str) -> tuple[dict[str, Any], frozenset[str]]:
-    """The run, and the runs that people have answered; in this order, so that an answer is never older than the run."""
-    seen = known_runs.sidecar(settings, run_id)
+    """The run, and the runs that people have answered before or after it was read.
+
+    An approval may be consumed, or recorded, between the two questions.
+    """
     with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
-        return seen, answered(connection).runs
+        before = answered(connection).runs
+        seen = known_runs.sidecar(settings, run_id)
+        return seen, before | answered(connection).runs
 
 
 def _rests(seen: dict[str, Any], *, answered: bool, left: Moment | None) -> dict[str, Any] | None:

@@ -853,7 +853,8 @@ ROWS = _of(
      "::test_a_policy_text_is_at_most_64_kib_and_of_its_sha256"),
     ("a backup from the future", "clock_timestamp() + interval '1 minute'", "'infinity'",
      "::test_a_backup_without_sha256_or_time_or_from_the_future_is_not_recorded"),
-    ("an outcome that claims a pass", "or p_outcome = 'passed' or (p_outcome = 'skipped' and p_gate <> 'IG_source_pin') then", "then",
+    ("an outcome that claims a pass",
+     "or p_outcome = 'passed' or (p_outcome = 'skipped' and p_gate <> 'IG_source_pin') then", "then",
      "::test_a_refusal_does_not_claim_that_its_gate_passed"),
 )  # fmt: skip
 

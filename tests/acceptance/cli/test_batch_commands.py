@@ -259,8 +259,9 @@ async def test_skip_completed_leaves_out_what_is_law_and_what_failed_before(stac
         await law.through()
         await failed.result()
         items = [{"document_id": "ICX-TEST-1"}, {"document_id": "ICX-P-1"}]
+        alone, _ = queue_file(stack, items[:1])
+        checked = await cutter("orchestrate", "batch", "--queue", str(alone), "--check", "--json")
         path, batch_id = queue_file(stack, items)
-        checked = await cutter("orchestrate", "batch", "--queue", str(path), "--check", "--json")
         why = next(one["why"] for one in checked.json["order"] if one["document_id"] == "ICX-TEST-1")
         assert why == f"this version is law already, by run {law.run_id}: its run will end as skipped"
         queue = ("orchestrate", "batch", "--queue", str(path), "--skip-completed", "--resume")
@@ -310,7 +311,7 @@ async def test_the_seed_s_own_cron_command_is_a_night(stack: Stack, cutter: Cutt
 
 async def test_a_queue_s_scope_and_actor_take_effect(stack: Stack, cutter: Cutter) -> None:
     """Seed 001 §2."""
-    text = support.law(1)
+    text = (ROOT / "examples/laws/hien-phap-mau.vi.md").read_bytes()
     for scope in ("all", "enacted_only"):
         source.register(stack.settings, text, document_id=f"ICX-{scope[:3].upper()}", docprefix=None,
                         profile="incomex-constitution", options={"scope": scope})  # fmt: skip
