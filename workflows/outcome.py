@@ -20,7 +20,7 @@ def closed(result: Result, next_command: str) -> Result:
     """The result; for a failed run or batch a failure whose message says why and what to type, and which carries it."""
     if not result.state.startswith((FAILED_RUN, FAILED_BATCH)):
         return result
-    reason = result.reason.removeprefix(f"{result.state}: ")
+    reason = result.reason.removeprefix(result.state).removeprefix(": ")
     message = ": ".join(part for part in (result.state, reason) if part) + f"; next: {next_command}"
     raise ApplicationError(message, result, type=result.state, non_retryable=True)
 

@@ -132,7 +132,7 @@ async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_ba
         await batch.hand_over(await batch.sign(support.CUT))
         await batch.until_state("batch_awaiting_lifecycle_authz_set")
         await batch.hand_over(await batch.sign(support.LIFECYCLE))
-        await batch.handle.result()
+        await batch.result()
         assert batch_folder.find(here, batch.batch_id) == here / "archive" / batch.batch_id
         stack.register("ICX-BAD", support.law(7))
         bad = (await batch.view())["items"][1]

@@ -95,7 +95,7 @@ async def test_quarantine_writes_of_itself_about_a_document_whose_run_does_not(
     monkeypatch.setattr(batch_steer, "_stop_document", lambda *_: None)
     async with stack.workers():
         batch = await support.start(stack, three(stack)[:1], Options(policy="quarantine"))
-        await batch.handle.result()
+        await batch.result()
         (poisoned,) = (await batch.view())["items"]
         assert poisoned["queue_kb_id"].startswith(f"{documents.folder(batch.batch_id)}/quarantine_queue/")
 

@@ -300,7 +300,7 @@ async def test_the_seed_s_own_cron_command_is_a_night(stack: Stack, cutter: Cutt
         night = await cutter(*queue, "--json")
         assert (night.code, night.json["unattended"]) == (0, True)
         assert "by the queue's name; --no-overnight runs it by day" in night.json["runs"]
-        await batch_of(stack, batch_id).handle.result()
+        await batch_of(stack, batch_id).result()
         with stack.database.connect("cutter_operator") as connection:
             assert connection.execute(asked, (batch_id,)).fetchone() == (True, 21_600, "quarantine", 2)
         (one,) = (await batch_of(stack, batch_id).view())["items"]
