@@ -61,7 +61,7 @@ async def test_the_failure_of_a_run_says_why_and_what_to_type_and_carries_the_re
     async with stack.workers():
         run = await started(stack, "ICX-POISON", POISON)
         try:
-            await run.result()
+            await run.handle.result()
         except WorkflowFailureError as failure:
             cause = failure.cause
         assert isinstance(cause, ApplicationError)
