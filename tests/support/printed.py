@@ -20,6 +20,7 @@ _ANYWHERE = re.compile(
     r"`(cutter[ ][^`\n]+)`|(?:next|then|first): (cutter[ ][^\n]*)|^(?:\s*\d*\s*|.*\s{2,})(cutter [a-z][^\n]*)$", re.M
 )
 _JSON_BLOCK = re.compile(r"^```json\n(.*?)^```", re.M | re.S)
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 KEYS = ("next", "then", "command", "commands", "sign", "next_command")
 
 
@@ -37,7 +38,8 @@ def scripts_of_document(text: str) -> Iterator[Script]:
             yield from scripts_of_json(json.loads(block))
         except ValueError:
             yield from scripts_in(block)  # a block that was cut to its length
-    yield from scripts_in(_JSON_BLOCK.sub("", text))
+    # A person reads the document without the escapes of its Markdown.
+    yield from scripts_in(_ESCAPE.sub(r"\1", _JSON_BLOCK.sub("", text)))
 
 
 def scripts_of_json(value: Any, key: str = "") -> Iterator[Script]:
