@@ -33,6 +33,8 @@ from activities.escalate import escalate
 from cutter.batch import documents, registry
 from cutter.batch.disposition import Failure, disposition
 from cutter.batch.registry import Options
+from cutter.batch.triage import Triage
+from cutter.domain.next_step import Needs, Step
 from cutter.domain.sidecar import render_state
 from cutter.gates import phase_report
 from cutter.gates.catalogue import WorkerRole
@@ -178,9 +180,12 @@ def batch(made: Deployment, text: str) -> Written:
     )
     sidecar = known_runs.sidecar(made.settings, run_id)
     entry = documents.error_entry(
-        run_id=run_id, document_id=name, state="failed_mark", gate=text, code=text, error={"reason": text},
-        sidecar=render_state({**sidecar, "run": {**sidecar["run"], "last_error": {"reason": text}}}).decode(),
-        advice=disposition(Failure(state="failed_mark", code=text, wrote=False, enacted=False)), command=text,
+        Triage(
+            run_id=run_id, document_id=name, state="failed_mark", gate=text, code=text, error={"reason": text},
+            sidecar=render_state({**sidecar, "run": {**sidecar["run"], "last_error": {"reason": text}}}).decode(),
+            advice=disposition(Failure(state="failed_mark", code=text, wrote=False, enacted=False)), reproduction=text,
+            remedy=Step(needs=Needs.CORRECTION, commands=(text,)),
+        )
     )  # fmt: skip
     kb_id = documents.entry_id(batch_id, "error_queue", name, 1)
     call(
@@ -194,7 +199,7 @@ def batch(made: Deployment, text: str) -> Written:
     listed = {"document_id": name, "state": "failed_mark", "code": text, "kb_id": kb_id, "command": text}
 
     def rendered() -> Iterator[str]:
-        yield documents.batch_report(said, [item], {"blocked": 1}, text)
+        yield documents.batch_report(said, [item], {"blocked": 1}, text, next_command=text)
         yield documents.queue_summary(batch_id, "error_queue", [listed])
         yield documents.review_entry(
             batch_id=batch_id, run_id=run_id, document_id=name, state="paused", gate="SG_cut_authz", reason=text,
