@@ -206,9 +206,12 @@ def batch(made: Deployment, text: str) -> Written:
             payload={text: text}, request_kb_id=kb_id, approval_kb_id=kb_id,
         )  # fmt: skip
         yield documents.error_entry(
-            run_id=run_id, document_id=name, state="failed_mark", gate=text, code=text, error={"reason": text},
-            sidecar=json.dumps({"reason": text}, indent=2, ensure_ascii=False),
-            advice=disposition(Failure(state="failed_mark", code=text, wrote=False, enacted=False)), command=text,
+            Triage(
+                run_id=run_id, document_id=name, state="failed_mark", gate=text, code=text, error={"reason": text},
+                sidecar=json.dumps({"reason": text}, indent=2, ensure_ascii=False),
+                advice=disposition(Failure(state="failed_mark", code=text, wrote=False, enacted=False)),
+                reproduction=text, remedy=Step(needs=Needs.CORRECTION, commands=(text,)),
+            )
         )  # fmt: skip
 
     return Written(shown=(("status", batch_id), ("queues",), ("report", batch_id)), documents=rendered)
