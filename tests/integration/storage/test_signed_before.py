@@ -106,7 +106,7 @@ def as_rehearsed_batch(connection: Connection, run_id: str) -> None:
         connection.execute(
             "insert into cutter_governance.batch (batch_id, queue_sha256, mode, policy, unattended, lanes,"
             " hard_cap_seconds, caps, created_by, starter)"
-            " values (%s, 'x', %s, 'default', true, 2, 3600, '{}', 'olga', 'olga')",
+            " values (%s, repeat('0', 64), %s, 'default', true, 2, 3600, '{}', 'olga', 'olga')",
             (name, "dryrun" if name.endswith("-dryrun") else "live"),
         )
     connection.execute("update cutter_governance.run set batch_id = %s where run_id = %s", (BATCH, run_id))
