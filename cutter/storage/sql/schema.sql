@@ -1736,7 +1736,6 @@ begin
     end if;
     v_problem := coalesce(cutter_governance.fn_form_problem('policy', v_policy), case
         when coalesce(jsonb_typeof(p_policy -> 'text'), 'null') not in ('null', 'string') then 'has a text that is none'
-        when octet_length(p_policy ->> 'text') > 65536 then 'has a text longer than 64 KiB'
         when p_policy ->> 'text' <> '' and cutter_governance.fn_digest(p_policy ->> 'text') <> p_policy ->> 'sha256'
             then 'has a text of another sha256' end);
     if v_problem is not null then

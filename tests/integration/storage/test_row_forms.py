@@ -48,6 +48,13 @@ def test_a_malformed_report_of_a_refusal_is_refused_in_words(at_cut: At, name: s
     assert refused.value.sqlstate == "CU021"
 
 
+def test_a_refusal_that_finds_no_attempt_is_checked_all_the_same(at_cut: At) -> None:
+    """It moves the run with what it says, whether there is a row of the attempt or not."""
+    with pytest.raises(psycopg.Error, match="the report of IG_cut_leg_a_execute was refused") as refused:
+        at_cut.connect().execute(REFUSE, (at_cut.run_id, LEG_A, 99, "failed", json.dumps({"pins": 5})))
+    assert refused.value.sqlstate == "CU021"
+
+
 @pytest.mark.parametrize("name", MALFORMED)
 def test_a_malformed_report_is_refused_in_words_at_its_row(at_cut: At, name: str) -> None:
     report, words = MALFORMED[name]
