@@ -107,7 +107,7 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
         orders = steering.decide(view, window=limits.BATCH_WINDOW, rooms=rooms, reviews=reviews)
         written = _written(connection, view, orders.enters)
         awaited, orders = len(orders.enters) - len(written), replace(orders, enters=tuple(written))
-        started = _carry_out(connection, view, orders)
+        started = _carry_out(deps, connection, view, orders)
         if orders.anything:
             view = registry.view(connection, input.batch_id)
         summary = steering.summarise(view, attended=attended)
@@ -142,7 +142,7 @@ def _silent(deps: Deps, view: Json) -> list[Json]:
     return [candidates[str(run_id)] for (run_id,) in rows]
 
 
-def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[BatchStart]:
+def _carry_out(deps: Deps, connection: Connection, view: Json, orders: Orders) -> list[BatchStart]:
     batch = view["batch"]
     batch_id = batch["batch_id"]
     if orders.halt:
@@ -169,7 +169,7 @@ def _carry_out(connection: Connection, view: Json, orders: Orders) -> list[Batch
                     {"run_id": by_id[document_id]["run_id"], "reason": steering.reason_of(batch, orders)},
                 )
     for entry in orders.enters:
-        _enter(connection, view, entry)
+        _enter(deps, connection, view, entry)
     return [start for one in orders.starts if (start := _register(connection, batch, by_id[one])) is not None]
 
 
@@ -256,7 +256,7 @@ def _uncovered(deps: Deps, connection: Connection, view: Json, gate: str, one: J
     return "; ".join(refused) or f"{len(signers)} signed it, and the policy asks for {verdicts[0]['needed']}"
 
 
-def _enter(connection: Connection, view: Json, entry: Entry) -> None:
+def _enter(deps: Deps, connection: Connection, view: Json, entry: Entry) -> None:
     batch_id = view["batch"]["batch_id"]
     one = next(item for item in view["items"] if item["document_id"] == entry.document_id)
     own = _stop_document(connection, one) if entry.queue == steering.QUARANTINE else None
@@ -271,7 +271,7 @@ def _enter(connection: Connection, view: Json, entry: Entry) -> None:
         body = (
             _review_body(connection, view, one, entry)
             if entry.queue == steering.REVIEW
-            else _error_body(connection, one, entry)
+            else _error_body(deps, connection, one, entry)
         )
     connection.execute(
         "select cutter_governance.fn_queue_enter(%s, %s, %s, %s, %s, %s, %s, %s)",
@@ -300,9 +300,10 @@ def _written(connection: Connection, view: Json, entries: Sequence[Entry]) -> li
     ]
 
 
-def _error_body(connection: Connection, one: Json, entry: Entry) -> str:
+def _error_body(deps: Deps, connection: Connection, one: Json, entry: Entry) -> str:
     sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (one["run_id"],))
-    return documents.error_entry(case_of(connection, sidecar, entry.code))
+    allowed = deps.settings.max_candidates
+    return documents.error_entry(case_of(connection, sidecar, max_candidates=allowed, code=entry.code))
 
 
 def _review_body(connection: Connection, view: Json, one: Json, entry: Entry) -> str:

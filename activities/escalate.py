@@ -53,9 +53,10 @@ def escalate(deps: Deps, input: EscalateInput) -> StateView:
             sidecar=sidecar, step=step_of(sidecar), wrote=wrote(sidecar), gate=input.gate, reason=input.reason,
             kb_id=kb_id, number=number, deployment_id=str(epoch[3]) if epoch else None,
         )  # fmt: skip
+        case = case_of(connection, sidecar, max_candidates=deps.settings.max_candidates) if aside else None
         connection.execute(
             "select cutter_governance.fn_stop_route_record(%s, %s, %s)",
-            (input.run_id, kb_id, render(route, triage.sections(case_of(connection, sidecar)) if aside else "")),
+            (input.run_id, kb_id, render(route, triage.sections(case) if case else "")),
         )
     publish(deps, Role.READ, input.run_id)
     return _view(sidecar, kb_doc_id=kb_id)

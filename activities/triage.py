@@ -27,8 +27,11 @@ def quarantined(connection: Connection, run: Json) -> bool:
     return row is not None and row[0] == "quarantine"
 
 
-def case_of(connection: Connection, sidecar: Json, code: str = "") -> Triage:
-    """What is known of the run's failure. Without a `code` it is the seeds' word for its state."""
+def case_of(connection: Connection, sidecar: Json, *, max_candidates: int, code: str = "") -> Triage:
+    """What is known of the run's failure. Without a `code` it is the seeds' word for its state.
+
+    `max_candidates`: the units that the workers allow, so that the printed command asks for no more.
+    """
     run, error = sidecar["run"], sidecar["run"]["last_error"] or {}
     last = sidecar["attempts"][-1] if sidecar["attempts"] else {}
     sealed = {one["gate"] for one in sidecar["receipts"]}
@@ -44,7 +47,7 @@ def case_of(connection: Connection, sidecar: Json, code: str = "") -> Triage:
     assert remedy is not None
     reproduction = triage.reproduction(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"],
-        source=_source(connection, run["run_id"]),
+        source=_source(connection, run["run_id"], max_candidates),
     )  # fmt: skip
     return Triage(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"],
@@ -60,9 +63,12 @@ def code_of(error: Json) -> str:
     return str(violated[0]["name"]) if violated else str(error.get("reason") or "").partition(":")[0]
 
 
-def _source(connection: Connection, run_id: str) -> Json | None:
+def _source(connection: Connection, run_id: str, max_candidates: int) -> Json | None:
     """How the run's text was registered; None where its profile is no shipped one."""
     row = connection.execute(query("marked_by"), {"run_id": run_id}).fetchone()
     if row is None or row[0] not in PROFILES:
         return None
-    return {"profile": row[0], "docprefix": row[1], "options": row[2] or {}, "forbidden": row[3] or ()}
+    options: Json = row[2] or {}  # type: ignore[assignment]
+    if "max_candidates" in options:
+        options = {**options, "max_candidates": min(options["max_candidates"], max_candidates)}
+    return {"profile": row[0], "docprefix": row[1], "options": options, "forbidden": row[3] or ()}

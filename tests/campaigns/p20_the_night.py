@@ -227,7 +227,14 @@ class Night:
         self.problems += self.doubled(len(self.cast.good))
         if not self.problems:
             self._type_what_the_queues_say()
+            # What was put right waits for its first approval, as a document that was added by day does.
+            left = len(self.cast.poisoned)
+            wait(lambda: self._standing() <= left, seconds=COMMAND_SECONDS, what="the enacted documents out of queues")
             self.problems += self.doubled(len(self.cast.good) + len(self.cast.late))
+
+    def _standing(self) -> int:
+        entries = "select count(*) from cutter_governance.batch_queue where batch_id = %s and left_at is null"
+        return self._count(entries, self.batch_id)
 
     def doubled(self, enacted: int) -> list[str]:
         """What is not there exactly once; empty when all is."""
@@ -241,17 +248,18 @@ class Night:
                 (select count(distinct (document_id, gate)) from cutter_governance.approval_consumption) as opened,
                 (select count(*) from (select 1 from cutter_governance.batch_queue where batch_id = %(batch)s
                     group by document_id, queue, state having count(*) > 1) as twice) as queued_twice,
-                (select count(*) from cutter_governance.batch_queue where batch_id = %(batch)s) as queued,
+                (select count(*) from cutter_governance.batch_queue
+                    where batch_id = %(batch)s and left_at is null) as queued,
                 (select count(*) from cutter_governance.outbox
                     where batch_id = %(batch)s and kind = 'batch_report') as reports
             """,
             {"batch": self.batch_id},
         )[0]
         units = enacted * UNITS + sum(name in self.cast.changed for name in self.cast.late) * self._changed(enacted)
+        unsettled = len(self.cast.poisoned) + len(self.cast.late) - (enacted - len(self.cast.good))
         wanted = {
             "enacted": units, "units": units, "addresses": units, "unsealed": 0, "consumed": 2 * enacted,
-            "opened": 2 * enacted, "queued_twice": 0, "queued": len(self.cast.poisoned) + len(self.cast.late),
-            "reports": 1,
+            "opened": 2 * enacted, "queued_twice": 0, "queued": unsettled, "reports": 1,
         }  # fmt: skip
         found = [f"{name}: {seen[name]} instead of {value}" for name, value in wanted.items() if seen[name] != value]
         overlaps = {gate: self._count(OVERLAPS, gate) for gate in LANED}

@@ -20,6 +20,7 @@ from rich.console import Console
 
 from activities import approving, begin, publish
 from activities.escalate import step_of, stops_of
+from cutter.domain import recorded
 from cutter.domain.crew import crew
 from cutter.errors import CutterError
 from cutter.evidence import batch_report, offline, report, stop_route
@@ -279,7 +280,7 @@ def _evidence(at: Ground, run_id: str) -> object:
 
 
 def _stop_route(at: Ground, run_id: str) -> object:
-    seen = _raw_sidecar(at, run_id)
+    seen = recorded.answered(_raw_sidecar(at, run_id))
     return stops_of(seen), stop_route.render(stop_route.StopRoute(
         sidecar=seen, step=step_of(seen), wrote=False, gate="IG_mark", reason="why", kb_id="a/b.md", number=1,
         deployment_id="d"))  # fmt: skip
