@@ -24,33 +24,33 @@ from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
 
-from activities.deps import ROLES_OF, Deps, open_pools, signer_of
-from activities.gauges import Gauges
-from activities.history import freezing
-from activities.presence import INITIALIZING, SHUTDOWN, Presence
-from activities.table import build_activities, build_batch_activities
-from activities.worker_shutdown import running
+from activities.reconciler.runs import looking_after
+from activities.registry import build_activities, build_batch_activities
+from activities.worker.dependencies import ROLES_OF, Deps, open_pools, signer_of
+from activities.worker.history_digest import freezing
+from activities.worker.metrics import Gauges
+from activities.worker.shutdown import running
+from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
 from cutter import __version__, limits, settings
 from cutter.approvals import scratch
 from cutter.build import build_id
+from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
 from cutter.errors import CutterError, Refused
-from cutter.gates.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.kb.store import Store
 from cutter.stack import key_homes
 from cutter.stack.workers import ready_file
 from cutter.storage.pools import check_direct, open_pool
-from starter import telemetry
-from starter.client import connect
-from starter.looking_after import looking_after
-from workflows import options
+from temporal import names as options
+from temporal import telemetry
+from temporal.client import connect
+from temporal.signal_guard import MessageGuard
+from temporal.workflow_runner import sandbox
 from workflows.batch import Batch
 from workflows.batch_starter import BatchStarter
 from workflows.document_run import DocumentRun
-from workflows.guard import MessageGuard
 from workflows.reconcile import Reconcile
 from workflows.revoke_approval import RevokeApproval
-from workflows.sandbox import sandbox
 from workflows.void_run import VoidRun
 
 WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, BatchStarter, Reconcile)

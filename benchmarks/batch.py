@@ -27,17 +27,19 @@ from benchmarks.document import RESULTS, Bench
 from benchmarks.wire import Counted
 from cutter import limits
 from cutter.approvals import schema
-from cutter.batch import documents, registry, steering
-from cutter.batch.registry import Options
+from cutter.batch import documents, steering
 from cutter.batch.state import FAILURES
 from cutter.registration import caps_of
+from cutter.storage import batches as registry
+from cutter.storage.batches import Options
 from cutter.storage.pools import connect as connect_database
-from starter import batches, signing
-from starter.client import connect
-from starter.known_runs import OPERATOR
+from cutter.storage.runs import OPERATOR
+from starter.approver import signing
+from temporal import batches
+from temporal import names as options
+from temporal.client import connect
 from tests.support.batch import queue_yaml
 from tests.support.processes import Stack, stack
-from workflows import options
 
 LANES = 4
 GATES = ("SG_cut_authz", "SG_lifecycle_authz")

@@ -23,20 +23,23 @@ from typing import Any
 import psutil
 import structlog
 
-from activities.cut_leg_a import create_units
-from activities.cutplan import plan_of
-from activities.deps import Deps
-from activities.marked import pinned_read
-from activities.sovereign import judge_approval, open_request
-from activities.table import GATE_FUNCTIONS
+from activities.gates.cut_leg_a import create_units
+from activities.gates.cutplan import plan_of
+from activities.gates.pinned_source import pinned_read
+from activities.registry import GATE_FUNCTIONS
+from activities.run.approval_requests import judge_approval, open_request
+from activities.worker.dependencies import Deps
 from benchmarks.wire import Counted, relay
 from cutter.approvals import schema
-from cutter.gates.catalogue import GATES, WorkerRole
+from cutter.catalogue import GATES, WorkerRole
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
+from cutter.storage import runs as known_runs
 from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
-from starter import demo, known_runs, runs, signing, source
-from starter.client import connect
+from starter.approver import signing
+from starter.commands import demo, source
+from temporal import runs
+from temporal.client import connect
 from tests.support.gate_calls import allowed
 from tests.support.laws import law
 from tests.support.processes import Stack, stack

@@ -24,15 +24,16 @@ from typing import Any
 import structlog
 from temporalio.client import Client
 
-from cutter.batch import registry
-from cutter.batch.registry import Options
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.settings import Settings
+from cutter.storage import batches as registry
+from cutter.storage.batches import Options
 from cutter.storage.pools import connect as connect_database
-from starter import batches, demo, runs, source
-from starter.client import connect
-from starter.known_runs import OPERATOR
+from cutter.storage.runs import OPERATOR
+from starter.commands import demo, source
+from temporal import batches, runs
+from temporal.client import connect
 from tests.support.batch import queue_yaml
 from tests.support.laws import law
 from tests.support.processes import stack

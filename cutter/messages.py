@@ -12,7 +12,7 @@ from typing import Literal
 
 from cutter import limits
 from cutter.domain import ids, tenants
-from cutter.domain.urgency import Urgency
+from cutter.domain.task_priority import Urgency
 
 Mode = Literal["dryrun", "live"]
 

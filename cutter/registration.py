@@ -7,9 +7,9 @@ from typing import Any
 
 import uuid_utils
 
+from cutter.catalogue import GATES
 from cutter.domain import tenants
 from cutter.errors import Conflict, Refused
-from cutter.gates.catalogue import GATES
 from cutter.messages import Caps
 from cutter.settings import Settings
 

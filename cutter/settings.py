@@ -159,7 +159,7 @@ class Settings(BaseSettings):
     @field_validator("soft_cap_seconds")
     @classmethod
     def _caps_are_lower(cls, caps: dict[str, float]) -> dict[str, float]:
-        from cutter.gates.catalogue import GATES
+        from cutter.catalogue import GATES
 
         known = {gate.phase: gate.cap_minutes * 60.0 for gate in GATES}
         for phase, seconds in caps.items():
@@ -222,7 +222,7 @@ class Settings(BaseSettings):
 
     def cap_seconds(self, phase: str) -> float:
         """The soft cap of a phase: as set, else the catalogue's."""
-        from cutter.gates.catalogue import GATES
+        from cutter.catalogue import GATES
 
         return self.soft_cap_seconds.get(phase) or next(g.cap_minutes * 60.0 for g in GATES if g.phase == phase)
 

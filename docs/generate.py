@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cutter import limits
-from cutter.gates.catalogue import GATES, Sovereign, State
+from cutter.catalogue import GATES, Sovereign, State
 from cutter.gates.seed_names import OURS, PROBE, PROBE_RULES
 from cutter.settings import PREFIX, Settings
 from docs import lifecycles, trace
@@ -121,7 +121,7 @@ def settings() -> str:
 def commands() -> str:
     """Every command with its one-line help and its example, and the exit codes."""
     from starter.cli import app
-    from starter.terminal import EXIT_CODES
+    from starter.console.terminal import EXIT_CODES
 
     rows = [f"| `cutter {name}` | {text.split(chr(10))[0]} | `{example(text)}` |" for name, text in helps(app())]
     codes = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]

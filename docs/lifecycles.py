@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from cutter.gates.catalogue import GATES, State
+from cutter.catalogue import GATES, State
 from cutter.lifecycle.declared import LIFECYCLES, TASKS_FAILED
 from cutter.lifecycle.events import FIELDS, SEVERITIES
 from cutter.lifecycle.facts import Activity, RunFacts

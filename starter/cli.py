@@ -26,8 +26,8 @@ from typer.core import TyperGroup
 from cutter import __version__
 from cutter.approvals import scratch
 from cutter.errors import CutterError, InvalidInput
-from starter.failures import AS_JSON, Failure, failure, tell
-from starter.terminal import EXIT_CODES, ExitCode, say, write
+from starter.console.failures import AS_JSON, Failure, failure, tell
+from starter.console.terminal import EXIT_CODES, ExitCode, say, write
 
 DEBUG = "--debug"
 OF_THE_SYSTEM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)

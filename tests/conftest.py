@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cutter.gates.catalogue import Sovereign
+from cutter.catalogue import Sovereign
 from cutter.settings import Settings
 from tests.support import database as support
 from tests.support import hypothesis_profile as _profile  # noqa: F401

@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
 
     from cutter import limits
     from cutter.domain import ids
-    from cutter.domain.urgency import Urgency
+    from cutter.domain.task_priority import Urgency
     from cutter.messages import (
         BatchInput,
         BatchResult,
@@ -37,10 +37,10 @@ with workflow.unsafe.imports_passed_through():
         Steering,
         SteerInput,
     )
+    from temporal import names as options
+    from temporal.outcome import closed
     from workflows import batch_view as view
-    from workflows import options
     from workflows.control import CONTROL_SECONDS, Away, Broken, control
-    from workflows.outcome import closed
 
 LOOK_AGAIN = timedelta(seconds=60)
 """After an outage the database is asked again so often, until the batch's own cap."""

@@ -15,11 +15,11 @@ from temporalio.exceptions import ApplicationError, ChildWorkflowError, Workflow
 with workflow.unsafe.imports_passed_through():
     from pydantic import TypeAdapter, ValidationError
 
-    from cutter.domain.urgency import Urgency
+    from cutter.domain.task_priority import Urgency
     from cutter.messages import BatchInput, Caps, NightInput, NightStart
-    from workflows import options
+    from temporal import names as options
+    from temporal.outcome import is_failed
     from workflows.control import Away, Broken, control
-    from workflows.outcome import is_failed
 
 SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 """The server's: the time that the schedule asked for, also when it was caught up later."""

@@ -13,10 +13,10 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import TypeAdapter, ValidationError
 
     from cutter import limits
-    from cutter.gates.catalogue import Sovereign, WorkerRole
-    from cutter.lifecycle.retry import Denial, Denied, RetryBudget, decide
+    from cutter.catalogue import Sovereign, WorkerRole
+    from cutter.domain.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import Caps, JudgeInput, JudgeResult
-    from workflows import options
+    from temporal import names as options
 
 Result = TypeVar("Result")
 

@@ -16,8 +16,8 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import TypeAdapter, ValidationError
 
     from cutter import limits
-    from cutter.domain.urgency import Urgency
-    from cutter.gates.catalogue import GATES, Gate, Sovereign, State
+    from cutter.catalogue import GATES, Gate, Sovereign, State
+    from cutter.domain.task_priority import Urgency
     from cutter.messages import (
         BeginInput,
         EndRequestInput,
@@ -30,11 +30,12 @@ with workflow.unsafe.imports_passed_through():
         RunView,
         StateView,
     )
+    from temporal import names as options
+    from temporal.outcome import closed
     from workflows import inbox as mail
-    from workflows import options, view
+    from workflows import view
     from workflows.control import Away, Broken, control
     from workflows.holding import Again, Astray, Ended
-    from workflows.outcome import closed
     from workflows.passage import Passage
 
 AWAITING = {

@@ -12,7 +12,7 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 with workflow.unsafe.imports_passed_through():
     from cutter import limits
-    from cutter.gates.catalogue import SKIPPED, Sovereign, WorkerRole
+    from cutter.catalogue import SKIPPED, Sovereign, WorkerRole
     from cutter.messages import (
         EscalateInput,
         FinishInput,
@@ -26,8 +26,9 @@ with workflow.unsafe.imports_passed_through():
         StopInput,
         VoidInput,
     )
+    from temporal import names as options
     from workflows import inbox as mail
-    from workflows import options, view
+    from workflows import view
     from workflows.control import Away, Broken, control
     from workflows.mailbox import Mailbox
 

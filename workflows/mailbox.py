@@ -16,8 +16,9 @@ from temporalio.common import RawValue
 with workflow.unsafe.imports_passed_through():
     from cutter.domain.next_step import AWAITING, next_step
     from cutter.messages import Caps
+    from temporal import names as options
     from workflows import inbox as mail
-    from workflows import options, run_sidecar, view
+    from workflows import run_sidecar, view
 
 ANSWER_WITHIN = timedelta(seconds=60)
 """An update's caller waits this long for the verdict; then the document waits in the inbox."""

@@ -12,10 +12,11 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from cutter import limits
-    from cutter.gates.catalogue import GATES, Gate
-    from cutter.lifecycle.retry import Denial, Denied, RetryBudget, decide
+    from cutter.catalogue import GATES, Gate
+    from cutter.domain.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import GateInput, GateOutcome
-    from workflows import options, run_sidecar
+    from temporal import names as options
+    from workflows import run_sidecar
     from workflows.control import away_from, lost_worker_delays, reason_of, understood
     from workflows.holding import Astray, Holding
     from workflows.inbox import StopOrder

@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from cutter import limits
     from cutter.messages import Caps, Reconciled, ReconcileInput
-    from workflows import options
+    from temporal import names as options
     from workflows.control import Away, Broken, control
 
 

@@ -7,7 +7,7 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from cutter.messages import JudgeResult, RevokeInput
-    from workflows import options
+    from temporal import names as options
     from workflows.control import Away, Broken, judge_order
 
 

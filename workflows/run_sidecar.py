@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cutter.domain.sidecar import FAILED, HALTED, PASSED, RUNNING, SCHEMA_VERSION
-from cutter.gates import phase_report
-from cutter.gates.catalogue import BY_NAME, GATES, Sovereign
+from cutter.catalogue import BY_NAME, GATES, Sovereign
+from cutter.projections import phase_report
+from cutter.projections.state_file import FAILED, HALTED, PASSED, RUNNING, SCHEMA_VERSION
 from workflows.view import Board
 
 Json = dict[str, Any]

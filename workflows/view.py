@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from cutter.catalogue import GATES, SKIPPED, State
 from cutter.domain.markdown import cell, prose
 from cutter.domain.visible import visible
-from cutter.gates.catalogue import GATES, SKIPPED, State
 from cutter.messages import RequestView
 
 

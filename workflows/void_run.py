@@ -8,9 +8,9 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from cutter.gates.catalogue import WorkerRole
+    from cutter.catalogue import WorkerRole
     from cutter.messages import Caps, StateView, VoidInput
-    from workflows import options
+    from temporal import names as options
     from workflows.control import Away, Broken, control, judge_order
 
 

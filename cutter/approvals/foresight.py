@@ -9,7 +9,7 @@ from datetime import datetime
 
 from cutter.approvals import schema
 from cutter.approvals.policy import Approver, Policy
-from cutter.gates.catalogue import Sovereign
+from cutter.catalogue import Sovereign
 
 
 def why_not(policy: Policy, one: Approver, gate: str, decision: str, *, starter: str, now: datetime) -> str | None:

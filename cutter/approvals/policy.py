@@ -11,8 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
-from cutter.gates.catalogue import Sovereign
 
 SCHEMA: Final = "cutter-approvers/1"
 

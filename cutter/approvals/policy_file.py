@@ -8,7 +8,6 @@ from datetime import datetime
 
 from cutter import limits, plain_yaml
 from cutter.approvals import schema
-from cutter.approvals.instants import EXAMPLE, parse_instant, render_instant
 from cutter.approvals.policy import (
     ALL_GATES,
     DEFAULT_THRESHOLDS,
@@ -19,6 +18,7 @@ from cutter.approvals.policy import (
     Signing,
     Tier,
 )
+from cutter.domain.timestamps import EXAMPLE, parse_instant, render_instant
 from cutter.errors import InvalidInput
 from cutter.plain_yaml import Fields, Items, Node, Scalar
 

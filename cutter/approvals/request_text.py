@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from cutter import limits
 from cutter.approvals import by_hand, schema
-from cutter.approvals.instants import render_instant
+from cutter.catalogue import Sovereign
 from cutter.domain.markdown import code, escape
-from cutter.gates.catalogue import Sovereign
+from cutter.domain.timestamps import render_instant
 
 if TYPE_CHECKING:
     from cutter.approvals.request import RequestDocument, UnitLine

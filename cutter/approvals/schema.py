@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from cutter import limits
-from cutter.gates.catalogue import Sovereign
+from cutter.catalogue import Sovereign
 
 SCHEMA: Final = "cutter-approval/1"
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from cutter import limits
 from cutter.approvals import schema
-from cutter.approvals.instants import parse_instant, render_instant
 from cutter.approvals.refusal import Refusal
+from cutter.domain.timestamps import parse_instant, render_instant
 from cutter.domain.visible import is_hidden
 from cutter.errors import InvalidInput, ProgrammingError
 

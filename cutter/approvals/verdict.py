@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cutter.approvals.instants import render_instant
 from cutter.approvals.statement import Statement, statement_record
 from cutter.domain.digests import sha256_hex
+from cutter.domain.timestamps import render_instant
 
 ACCEPTED = "accepted"
 SIGNATURE_WRONG = "signature_wrong"

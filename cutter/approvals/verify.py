@@ -15,7 +15,6 @@ from cutter.approvals import schema, statement
 from cutter.approvals.armor import SignatureForm, read_form
 from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
 from cutter.approvals.expected import FREE_FIELDS, Expected
-from cutter.approvals.instants import readable
 from cutter.approvals.policy import Approver, Policy, Tier
 from cutter.approvals.refusal import Refusal
 from cutter.approvals.statement import Statement
@@ -29,8 +28,9 @@ from cutter.approvals.verdict import (
     Missing,
     Verdict,
 )
+from cutter.catalogue import Sovereign
+from cutter.domain.timestamps import readable
 from cutter.errors import Unavailable
-from cutter.gates.catalogue import Sovereign
 
 _BINARY_DOCUMENT = "00"
 _DIGESTS = frozenset((8, 9, 10))

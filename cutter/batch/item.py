@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cutter import limits
+from cutter.catalogue import GATES, Sovereign, State
 from cutter.errors import ProgrammingError
-from cutter.gates.catalogue import GATES, Sovereign, State
 
 DEFAULT_TENANT = "default"
 

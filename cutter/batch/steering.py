@@ -16,7 +16,7 @@ from cutter.batch import plan
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
 from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
 from cutter.batch.triage import seed_code
-from cutter.gates.catalogue import LONGEST_CAP_SECONDS
+from cutter.catalogue import LONGEST_CAP_SECONDS
 from cutter.messages import BatchStop
 
 Json = dict[str, Any]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter.batch.disposition import Recommendation
+from cutter.catalogue import GATES
 from cutter.domain.markdown import fenced, prose
 from cutter.domain.next_step import Step
 from cutter.domain.visible import json_visible, visible_line
-from cutter.gates.catalogue import GATES
 
 Json = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from cutter.approvals.instants import readable
+from cutter.domain.timestamps import readable
 
 Json = dict[str, Any]
 """One lane as `fn_lanes` answers: its name, its gate, who holds it (None: nobody), the runs that wait for it."""

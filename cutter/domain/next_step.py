@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cutter.gates.catalogue import State
+from cutter.catalogue import State
 
 AWAITING = (State.AWAITING_CUT_AUTHORIZATION.value, State.AWAITING_LIFECYCLE_AUTHORIZATION.value)
 UNSIGNED_PREFIXES = ("stopped_unavailable_", "stopped_soft_cap_")

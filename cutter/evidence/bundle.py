@@ -18,10 +18,11 @@ from cutter.approvals.policy_file import parse_policy
 from cutter.domain import recorded
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound
-from cutter.evidence import audit, costs
+from cutter.evidence import audit
 from cutter.evidence.offline import canonical, sealed
 from cutter.kb.ids import artifact_id_rule, signature_of
 from cutter.kb.store import Store
+from cutter.projections import costs
 
 Json = dict[str, Any]
 

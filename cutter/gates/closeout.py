@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutter.gates.catalogue import GATES, Sovereign, State
+from cutter.catalogue import GATES, Sovereign, State
 from cutter.gates.report import GateReport, equal, holds
 
 GATE = "IG_closeout"

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from cutter.catalogue import Gate, Sovereign
 from cutter.domain import ids
 from cutter.domain.digests import is_digest
 from cutter.errors import ProgrammingError
-from cutter.gates.catalogue import Gate, Sovereign
 
 NUMBERED_NAMES = 9
 """The last number that a document tries before it takes a name with its digest."""

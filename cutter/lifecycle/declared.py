@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cutter.batch.state import BatchState, WorkstreamState
-from cutter.gates.catalogue import GATES, SKIPPED, State
+from cutter.catalogue import GATES, SKIPPED, State
 from cutter.lifecycle.machine import Lifecycle, Rule
 from cutter.lifecycle.states import ApprovalStatus, RequestStatus, RunStatus, StepStatus, TaskState, WorkerState
 

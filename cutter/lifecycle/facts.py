@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from cutter.catalogue import GATES, Gate, State
 from cutter.domain.next_step import AWAITING
-from cutter.gates.catalogue import GATES, Gate, State
 
 REHEARSED_GATES = 6
 """Gates of a rehearsal: five for real, and leg A rolled back."""

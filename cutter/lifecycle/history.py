@@ -13,11 +13,11 @@ from typing import Any
 
 from cutter import limits
 from cutter.domain.recorded import parsed
+from cutter.domain.retry import Denial
 from cutter.lifecycle.declared import APPROVAL, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import FIELDS, Event, instant, timed, transition
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.machine import Lifecycle
-from cutter.lifecycle.retry import Denial
 from cutter.lifecycle.states import StepStatus
 from cutter.lifecycle.views import request_status, run_status, step_status, steps_of, task_state
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, Protocol
 
-from cutter.gates.catalogue import GATES, State
+from cutter.catalogue import GATES, State
 from cutter.lifecycle.events import Event, Malformed, parsed
 from cutter.lifecycle.machine import Lifecycle
 

@@ -1,4 +1,4 @@
-"""Pure: the words of seeds 002, 003 and 004 for states, verbatim. The document run's are in `cutter.gates.catalogue`,
+"""Pure: the words of seeds 002, 003 and 004 for states, verbatim. The document run's are in `cutter.catalogue`,
 the batch's and the workstream's in `cutter.batch.state`.
 """
 

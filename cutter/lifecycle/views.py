@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutter.batch.state import WorkstreamState
-from cutter.gates.catalogue import GATES, Gate, State
+from cutter.catalogue import GATES, Gate, State
 from cutter.lifecycle.facts import REHEARSED_GATES, Activity, RunFacts
 from cutter.lifecycle.states import RequestStatus, RunStatus, StepStatus, TaskState
 

@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final
 
 from cutter.approvals.policy import Tier
+from cutter.catalogue import GATES, Sovereign
 from cutter.domain.digests import is_digest
-from cutter.gates.catalogue import GATES, Sovereign
 
 ESCALATION: Final = "SG_failure_escalation"
 """What a document about a stop or a failure is written at (seed 000 §3)."""

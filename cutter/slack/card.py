@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from cutter import limits
 from cutter.approvals.policy import Tier
+from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.visible import is_hidden
-from cutter.gates.catalogue import Sovereign
 
 Json = dict[str, Any]
 

@@ -19,9 +19,9 @@ from cutter import limits
 from cutter.approvals.policy import Tier
 from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import RequestDocument, parse_request
+from cutter.catalogue import GATES, Sovereign, stands_on
 from cutter.domain.next_step import next_step
 from cutter.errors import ProgrammingError
-from cutter.gates.catalogue import GATES, Sovereign, stands_on
 from cutter.policy import current
 from cutter.policy.command import NOTIFICATION_POST, Operation, write_of
 from cutter.policy.rules import Broken, Decision, Policy, ProposedAction, Verdict, decide

@@ -6,8 +6,8 @@ import shutil
 from itertools import combinations
 from pathlib import Path
 
+from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
-from cutter.gates.catalogue import WorkerRole
 
 HOMES = {WorkerRole.CUTTER: "backup", WorkerRole.EXEC: "executor", WorkerRole.VERIFY: "verifier"}
 """The one home of each worker below the folder of keys. The verifier's holds the executor's public key too."""

@@ -33,7 +33,7 @@ SERVER_MIN = (1, 29)
 
 GO_PACKAGE = f"github.com/temporalio/cli/cmd/temporal@v{CLI_VERSION}"
 
-SDK_DOWNLOAD = (sys.executable, "-m", "starter.temporal_download")
+SDK_DOWNLOAD = (sys.executable, "-m", "starter.local.temporal_download")
 """The SDK's download runs as a process of its own: this part never imports the SDK, and a stuck one can be ended."""
 
 _BRACKET = re.compile(r"\(Server (\d+)\.(\d+)\.(\d+)[^,)]*(?:, UI ([^)]+))?\)")

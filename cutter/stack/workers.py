@@ -14,8 +14,8 @@ from typing import Any
 
 from cutter import limits
 from cutter.build import build_id
+from cutter.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.errors import Unavailable
-from cutter.gates.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.settings import PREFIX, Settings
 from cutter.stack import key_homes, records, supervisor
 from cutter.stack.detached import last_line, spawn

@@ -15,10 +15,10 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.json import Jsonb
 
 from cutter import limits
+from cutter.catalogue import Gate
 from cutter.domain import recorded
 from cutter.domain.digests import canonical_digest
 from cutter.errors import Conflict, ProgrammingError, Unavailable
-from cutter.gates.catalogue import Gate
 from cutter.gates.report import GateReport
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection, Pool, single

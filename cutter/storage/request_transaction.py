@@ -13,8 +13,8 @@ from uuid import UUID
 
 from psycopg.pq import TransactionStatus
 
+from cutter.catalogue import Sovereign
 from cutter.errors import NotFound, ProgrammingError
-from cutter.gates.catalogue import Sovereign
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
 

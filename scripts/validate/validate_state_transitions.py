@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput
-from cutter.storage.transitions_file import told
+from cutter.projections.transitions_file import told
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import uuid_utils
 
-from starter import batches
+from temporal import batches
 from tests.acceptance.test_by_hand import Instructions
 from tests.support.batch import queue_yaml
 from tests.support.laws import law

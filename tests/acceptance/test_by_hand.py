@@ -12,7 +12,7 @@ from typing import LiteralString
 
 import psycopg
 
-from starter.demo import APPROVER
+from starter.commands.demo import APPROVER
 from tests.support.laws import law
 from tests.support.processes import Stack, temporal_program, wait
 

@@ -6,10 +6,10 @@ import re
 import shutil
 from pathlib import Path
 
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
 from cutter.stack import records
 from cutter.stack.addresses import DEMO
-from starter.demo import LAWS
+from starter.commands.demo import LAWS
 from tests.support.processes import Stack, stack
 
 

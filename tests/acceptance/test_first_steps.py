@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutter.approvals.gpg import Gpg
-from starter import demo
+from starter.commands import demo
 from tests.support.laws import law
 from tests.support.printed import first_next
 from tests.support.processes import EXEC, Stack, stack, wait

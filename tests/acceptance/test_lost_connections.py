@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from activities.escalate import escalate
-from activities.sovereign import judge_approval, open_request, set_stop
+from activities.run.approval_requests import judge_approval, open_request, set_stop
+from activities.run.escalate import escalate
+from cutter.catalogue import GATES, Sovereign, WorkerRole
 from cutter.errors import Unavailable
-from cutter.gates.catalogue import GATES, Sovereign, WorkerRole
 from cutter.messages import EscalateInput, GateOutcome, JudgeInput, RequestInput, StopInput
-from starter import signing
+from starter.approver import signing
 from tests.campaigns.p02_lost_acknowledgement import Behind
 from tests.support import runs
 from tests.support.database import TestCluster

@@ -21,8 +21,10 @@ from temporalio.client import Client
 
 from cutter.messages import RunInput
 from cutter.stack import records
-from starter import known_runs, runs, source
-from starter.client import connect
+from cutter.storage import runs as known_runs
+from starter.commands import source
+from temporal import runs
+from temporal.client import connect
 from tests.support.laws import law
 from tests.support.processes import ROOT, Stack, wait
 from tests.support.processes import stack as processes

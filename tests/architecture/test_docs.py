@@ -10,7 +10,7 @@ import pytest
 from cutter import errors
 from docs.generate import HERE, diagram, example, helps, pages
 from starter.cli import app
-from starter.terminal import EXIT_CODES, ExitCode
+from starter.console.terminal import EXIT_CODES, ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from workflows.converter import DATA_CONVERTER
-from workflows.sandbox import PURE_MODULES
+from temporal.data_converter import DATA_CONVERTER
+from temporal.workflow_runner import PURE_MODULES
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("cutter", "workflows", "activities", "starter")
@@ -189,5 +189,5 @@ def test_what_a_run_shares_with_all_others_is_pure() -> None:
 
 
 def test_nothing_wants_to_know_whom_a_payload_is_for() -> None:
-    """The sandbox is not asked for it (`workflows.sandbox`), so a codec or an external store would not be told."""
+    """The sandbox is not asked for it (`temporal.workflow_runner`), so a codec or an external store would not be told."""
     assert (DATA_CONVERTER.payload_codec, DATA_CONVERTER.external_storage) == (None, None)

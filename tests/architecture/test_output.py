@@ -1,4 +1,4 @@
-"""No text leaves but through starter/terminal.py, where hidden characters become their codes."""
+"""No text leaves but through starter/console/terminal.py, where hidden characters become their codes."""
 
 from __future__ import annotations
 

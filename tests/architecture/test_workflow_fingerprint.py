@@ -17,8 +17,8 @@ from temporalio import activity
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHistory
 
-from activities.table import BATCH_FUNCTIONS, CONTROL_FUNCTIONS, GATE_FUNCTIONS
-from cutter.gates.catalogue import GATES, WorkerRole
+from activities.registry import BATCH_FUNCTIONS, CONTROL_FUNCTIONS, GATE_FUNCTIONS
+from cutter.catalogue import GATES, WorkerRole
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORIES = ROOT / "tests" / "replay" / "histories"

@@ -23,7 +23,7 @@ from cutter.approvals.expected import Expected
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement, render
 from cutter.approvals.verdict import ApprovalDocument
-from cutter.gates.catalogue import Sovereign
+from cutter.catalogue import Sovereign
 from tests.campaigns.approval_cases import HOURS, World, digest, raw_gpg
 from tests.campaigns.trials import Dice
 

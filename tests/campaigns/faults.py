@@ -14,7 +14,7 @@ from time import sleep
 
 import psutil
 
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.limits import MIB
 from tests.campaigns.trials import Dice
 from tests.support.processes import CUTTER_WORKER, EXEC, POSTGRES, TEMPORAL, VERIFY, Stack, behind_proxy, kill

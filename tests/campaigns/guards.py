@@ -524,7 +524,7 @@ BATCHES = (
          "::test_an_actor_whom_the_policy_does_not_know_is_refused_and_without_a_policy_nobody_is"),
     ),
     *_of(
-        "starter/batch_resume.py", "workflow/test_batch_resumed_late.py",
+        "starter/commands/resume_batch.py", "workflow/test_batch_resumed_late.py",
         ("a set that nobody follows", "if (over or nothing_moves) and", "if nothing_moves and",
          "::test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed_to_its_end"),
     ),
@@ -534,14 +534,14 @@ BATCHES = (
          "and t.code is null as good", "::test_an_approval_under_the_epoch_before_is_counted_no_more"),
     ),
     *_of(
-        "activities/approved.py", _FORGED,
+        "activities/gates/verified_approvals.py", _FORGED,
         ("a resume that nobody signed", "    approving.require_signed_orders(deps, Role.EXEC, facts)\n", "",
          "::test_a_stop_that_nobody_s_signature_lifted_writes_nothing"),
         ("a resume while a writer verifies", "if row is not None and _digests", "if True or _digests",
          "::test_a_resume_that_comes_while_a_writer_verifies_is_verified_by_its_next_attempt"),
     ),
     *_of(
-        "activities/approving.py", _FORGED,
+        "activities/approval_judge.py", _FORGED,
         ("a resume of another document", 'if verdict.approval_sha256 != order["statement_sha256"]', "if False",
          "::test_a_document_that_is_another_than_was_used_lifts_nothing"),
         ("a resume from before the stop", 'stopped_at=_moment(order["stopped_at"])', "stopped_at=None",
@@ -572,7 +572,7 @@ BATCHES = (
          "::test_a_run_that_its_batch_has_not_made_is_none_of_it"),
     ),
     *_of(
-        "activities/publish.py", _PEOPLE,
+        "activities/outbox.py", _PEOPLE,
     ),
     *_of(
         "cutter/stack/postgres.py", "integration/stack/test_embedded_postgres.py",
@@ -606,17 +606,17 @@ BATCHES = (
          "::test_a_persons_stop_outweighs_the_cap_and_a_cancel_all"),
     ),
     *_of(
-        "activities/sovereign.py", _REVOKED,
+        "activities/run/approval_requests.py", _REVOKED,
         ("an approval of an epoch before, sent again", "verdict = _as_recorded(deps, input, verdict)", "pass",
          "::test_an_approval_under_the_epoch_before_is_counted_no_more"),
     ),
     *_of(
-        "activities/batch_steer.py", "workflow/test_batch_policies.py",
+        "activities/batch/advance.py", "workflow/test_batch_policies.py",
         ("a document that nobody drives", "started += _opened(view, _silent(deps, view), started)", "pass",
          "::test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_does"),
     ),
     *_of(
-        "starter/signing.py", "integration/attacks/test_writers_of_the_knowledge_base.py",
+        "starter/approver/signing.py", "integration/attacks/test_writers_of_the_knowledge_base.py",
         ("another run's request", "    if not row[0]:", "    if False:",
          "::test_a_genuine_request_of_another_run_is_not_signed_in_its_place"),
     ),
@@ -664,7 +664,7 @@ RULES = (
          "::test_a_stop_leads_a_run_past_no_gate_and_no_law_back"),
     ),
     *_of(
-        "cutter/lifecycle/retry.py", "unit/lifecycle/test_retry.py",
+        "cutter/domain/retry.py", "unit/lifecycle/test_retry.py",
         ("a retry of what is final", "    if terminal:", "    if False:", "::test_the_decision_matrix"),
         ("tries without end", "if attempts >= budget.max_attempts:", "if False:", "::test_the_decision_matrix"),
         ("failures without end", "if failures > budget.max_failures:", "if False:", "::test_the_decision_matrix"),
@@ -679,7 +679,7 @@ RULES = (
          "    if False:", "::test_what_is_not_legal_is_found_on_its_line"),
     ),
     *_of(
-        "cutter/storage/transitions_file.py", "unit/lifecycle/test_transition_files.py",
+        "cutter/projections/transitions_file.py", "unit/lifecycle/test_transition_files.py",
         ("a log without its end", "    yield from validation.finish()\n", "",
          "::test_a_last_line_that_is_missing_is_found_where_the_file_says_that_the_run_has_ended"),
     ),
@@ -759,7 +759,7 @@ COMMANDS = (
          "::test_a_text_that_cannot_replace_the_law_is_not_sent_round_in_a_circle"),
     ),
     *_of(
-        "starter/texts.py", "unit/marking/test_mark_command.py",
+        "starter/commands/law_text.py", "unit/marking/test_mark_command.py",
         ("more units than the workers cut", "if wanted is None or wanted <= allowed:", "if True:",
          "::test_more_units_than_the_workers_allow_are_refused_with_the_name_of_the_setting"),
     ),
@@ -771,7 +771,7 @@ _TRICKS = f"{_SHOWN}::test_each_known_trick_fails_in_every_place_of_a_document"
 
 TEXTS = (
     *_of(
-        "starter/terminal.py", _TERMINAL,
+        "starter/console/terminal.py", _TERMINAL,
         ("a text that a terminal obeys", "Segment(visible(one.text), one.style)", "one",
          "::test_every_way_of_printing_shows_hidden_characters_by_their_codes"),
         ("a control that is dropped without a trace", "render_str(visible(text), **how)", "render_str(text, **how)",
@@ -782,7 +782,7 @@ TEXTS = (
          "::test_a_text_cannot_begin_a_line_that_looks_like_ours"),
     ),
     *_of(
-        "starter/asking.py", _TERMINAL,
+        "starter/console/confirmation.py", _TERMINAL,
         ("a question that repaints itself", "visible_line(f", "str(f",
          "::test_a_question_shows_hidden_characters_by_their_codes"),
     ),
@@ -802,7 +802,7 @@ TEXTS = (
         ("a link in prose", "://|www", "www", _TRICKS),
     ),
     *_of(
-        "cutter/evidence/report.py", "unit/evidence/test_hostile_reports.py",
+        "cutter/projections/report.py", "unit/evidence/test_hostile_reports.py",
         ("a page that reorders its lines", "else visible(str(value))", "else value",
          "::test_the_page_of_a_run_shows_hidden_characters_by_their_codes"),
     ),
@@ -868,7 +868,7 @@ OUTSIDE = (
          "campaigns/test_web_pages.py::test_no_web_page_reaches_the_local_temporal_server"),
     ),
     *_of(
-        "starter/slack_server.py", "unit/starter/test_slack_server.py",
+        "starter/slack_app/server.py", "unit/starter/test_slack_server.py",
         ("slow callers that keep others out", "if len(of_address) >= limits.SLACK_READERS_OF_ADDRESS_MAX:", "if False:",
          "::test_more_slow_callers_than_there_is_room_for_push_out_the_oldest"),
         ("a caller that never ends", "        cut.start()\n", "", "::test_who_sends_a_byte_at_a_time_is_hung_up_on"),
@@ -885,7 +885,7 @@ OUTSIDE = (
          "::test_a_file_that_was_open_to_others_is_closed_when_it_is_written_again"),
     ),
     *_of(
-        "starter/foreign.py", "acceptance/cli/test_foreign_workflows.py",
+        "temporal/foreign_workflows.py", "acceptance/cli/test_foreign_workflows.py",
         ("a stranger's workflow under our id", "    if found is not None:\n", "    if False:\n",
          "::test_a_batchs_id_that_a_stranger_uses_is_refused_with_the_command"),
     ),

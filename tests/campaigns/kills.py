@@ -20,7 +20,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from cutter.gates.catalogue import GATES, WorkerRole
+from cutter.catalogue import GATES, WorkerRole
 from cutter.stack.processes import until
 from tests.campaigns.kill_moments import MOMENT_SECONDS, MOMENTS, Moment, come
 from tests.campaigns.trials import Summary, write_lines

@@ -14,7 +14,7 @@ import signal
 import sys
 from typing import Any, LiteralString
 
-from cutter.gates.catalogue import BY_NAME
+from cutter.catalogue import BY_NAME
 from cutter.settings import load
 from cutter.storage import pools
 from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction

@@ -28,12 +28,13 @@ from psycopg.rows import dict_row
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.statement import render
 from cutter.batch import documents
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.stack.processes import until
-from starter import demo, signing
+from starter.approver import signing
+from starter.commands import demo
 from tests.campaigns.approval_cases import raw_gpg
 from tests.campaigns.faults import KINDS, Faults, own_disk
 from tests.campaigns.p20_the_night import UNITS, Cast, Night

@@ -28,8 +28,8 @@ import psycopg
 import structlog
 from psycopg.rows import dict_row
 
+from cutter.catalogue import BY_NAME, GATES
 from cutter.errors import Unavailable
-from cutter.gates.catalogue import BY_NAME, GATES
 from cutter.messages import GateOutcome
 from cutter.stack.processes import until
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines

@@ -27,16 +27,16 @@ import psycopg
 import structlog
 from psycopg.rows import dict_row
 
-from activities.begin import begin_run
-from activities.sovereign import judge_approval, open_request
-from activities.table import GATE_FUNCTIONS
+from activities.registry import GATE_FUNCTIONS
+from activities.run.approval_requests import judge_approval, open_request
+from activities.run.begin import begin_run
 from cutter.approvals import schema
+from cutter.catalogue import BY_NAME, GATES, Sovereign, WorkerRole
 from cutter.errors import Unavailable
-from cutter.gates.catalogue import BY_NAME, GATES, Sovereign, WorkerRole
 from cutter.messages import BeginInput, GateInput, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
 from cutter.stack.processes import until
-from starter import signing
+from starter.approver import signing
 from tests.campaigns.p02_lost_acknowledgement import COUNTS, RETRY_SECONDS, UNITS, WRITTEN, naive
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs

@@ -32,9 +32,12 @@ import psycopg
 from psycopg.rows import dict_row
 from temporalio.worker import Worker
 
-from cutter.gates.catalogue import GATES, WorkerRole
+from cutter.catalogue import GATES, WorkerRole
 from cutter.stack.processes import until
-from starter.known_runs import register_run
+from cutter.storage.runs import register_run
+from temporal import names as options
+from temporal.signal_guard import MessageGuard
+from temporal.workflow_runner import sandbox
 from tests.campaigns.p03_crash_points import STEPS, differences, wanted
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
@@ -42,10 +45,7 @@ from tests.support.database import Database
 from tests.support.processes import ROOT
 from tests.support.proxy import CommitProxy, Cut
 from tests.support.stack import Ground, Run, Stack, ground
-from workflows import options
 from workflows.document_run import DocumentRun
-from workflows.guard import MessageGuard
-from workflows.sandbox import sandbox
 
 LANES = 4
 """Processes that play at once: most of a trial is waiting."""

@@ -26,7 +26,7 @@ from typing import Any
 import psycopg
 import structlog
 
-from cutter.gates.catalogue import Sovereign
+from cutter.catalogue import Sovereign
 from tests.campaigns.lock_holder import DOING
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs

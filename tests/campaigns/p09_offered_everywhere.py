@@ -25,17 +25,17 @@ from typing import Any, LiteralString
 
 import structlog
 
-from activities.sovereign import judge_approval
-from activities.table import GATE_FUNCTIONS
+from activities.registry import GATE_FUNCTIONS
+from activities.run.approval_requests import judge_approval
 from cutter.approvals import schema
+from cutter.catalogue import GATES, Gate, WorkerRole
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import NotFound, Unavailable
-from cutter.gates.catalogue import GATES, Gate, WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import GateInput, JudgeInput
 from cutter.stack.processes import until
-from starter import signing
-from starter.runs import resume
+from starter.approver import signing
+from temporal.runs import resume
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Connection, Database, own_cluster

@@ -32,12 +32,12 @@ from temporalio.worker import (
     Worker,
 )
 
-from cutter.gates.catalogue import BY_NAME, GATES, Gate
+from cutter.catalogue import BY_NAME, GATES, Gate
 from cutter.messages import GateInput, GateOutcome
+from temporal import names as options
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import gate_calls
 from tests.support.stack import Run, Stack, played
-from workflows import options
 
 FORGERIES = ("passed", "failed", "drift", "ended", "nonsense")
 ARGUMENTS = ("nothing_approved", "other_runs_approval", "unknown_run", "path_outside", "wrong_type")

@@ -17,7 +17,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHistory
 
-from cutter.gates.catalogue import BY_NAME
+from cutter.catalogue import BY_NAME
 from tests.campaigns.trials import Summary, command_line, write_lines
 from tests.support.stack import THREE_UNITS, Run, Stack, played
 

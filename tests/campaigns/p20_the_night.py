@@ -25,8 +25,10 @@ import psycopg
 import uuid_utils
 
 from cutter.batch import documents, steering
-from cutter.gates.catalogue import GATES
-from starter import batches, demo, signing, source
+from cutter.catalogue import GATES
+from starter.approver import signing
+from starter.commands import demo, source
+from temporal import batches
 from tests.campaigns.faults import WORKERS, Faults
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import CUT, OVERLAPS, law, queue_yaml

@@ -22,11 +22,11 @@ from typing import Any
 import uuid_utils
 
 from cutter.batch import documents
-from cutter.batch.registry import Options
+from cutter.storage.batches import Options
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import connect
-from starter import signing
-from starter.known_runs import OPERATOR
+from cutter.storage.runs import OPERATOR
+from starter.approver import signing
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch

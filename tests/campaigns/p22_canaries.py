@@ -31,7 +31,8 @@ from cutter.approvals import schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.statement import render
 from cutter.kb.ids import signature_of
-from starter import demo, signing
+from starter.approver import signing
+from starter.commands import demo
 from tests.campaigns import canary_cases as cases
 from tests.campaigns.approval_cases import raw_gpg
 from tests.campaigns.canary_cases import LAW, word

@@ -25,7 +25,7 @@ from typing import Any
 from cutter.domain.digests import chain, sha256_hex
 from cutter.evidence import audit
 from cutter.evidence.offline import GLOBAL
-from starter.audit import exported
+from starter.commands.audit import exported
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import Database, own_cluster
 from tests.support.runs import Keys, deployment, drive, keyring, law

@@ -33,7 +33,7 @@ from typing import Any
 
 from cutter.approvals.gpg import Gpg
 from cutter.evidence import offline
-from starter.evidence import exported
+from starter.commands.evidence import exported
 from tests.campaigns import earlier_verifier
 from tests.campaigns.bundle_forger import CUT, LIFECYCLE, Forger
 from tests.campaigns.bundle_forgeries import NAMED, REMOVED, REPLACED, UNSEEN_WITHOUT_GPG, Forgery, remove

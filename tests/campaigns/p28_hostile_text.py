@@ -28,20 +28,21 @@ from unittest import mock
 import uuid_utils
 from psycopg.types.json import Jsonb
 
-from activities.begin import begin_run
-from activities.escalate import escalate
-from cutter.batch import documents, registry
+from activities.run.begin import begin_run
+from activities.run.escalate import escalate
+from cutter.batch import documents
 from cutter.batch.disposition import Failure, disposition
-from cutter.batch.registry import Options
 from cutter.batch.triage import Triage
+from cutter.catalogue import WorkerRole
 from cutter.domain.next_step import Needs, Step
-from cutter.domain.sidecar import render_state
-from cutter.gates import phase_report
-from cutter.gates.catalogue import WorkerRole
 from cutter.messages import BeginInput, EscalateInput, RunInput
+from cutter.projections import phase_report
+from cutter.projections.state_file import render_state
 from cutter.registration import caps_of
+from cutter.storage import batches as registry
+from cutter.storage import runs as known_runs
+from cutter.storage.batches import Options
 from cutter.storage.pools import connect
-from starter import known_runs
 from starter.cli import run as command
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import queue_yaml
@@ -272,8 +273,8 @@ def nothing_escaped() -> Iterator[None]:
         "prose": same, "cell": same, "code": same, "span": same,
     }  # fmt: skip
     modules = (
-        "starter.terminal", "starter.watching", "starter.workers", "cutter.evidence.report",
-        "cutter.evidence.stop_route", "cutter.batch.documents", "cutter.gates.phase_report", "cutter.domain.markdown",
+        "starter.console.terminal", "starter.console.watch", "starter.commands.workers", "cutter.projections.report",
+        "cutter.projections.stop_route", "cutter.batch.documents", "cutter.projections.phase_report", "cutter.domain.markdown",
     )  # fmt: skip
     with ExitStack() as exits:
         for module in modules:

@@ -18,13 +18,13 @@ import structlog
 from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
-from activities.table import build_activities
-from cutter.gates.catalogue import WorkerRole
+from activities.registry import build_activities
+from cutter.catalogue import WorkerRole
 from cutter.settings import Settings, load
 from cutter.storage import pools
-from starter.client import connect
+from temporal import names as options
+from temporal.client import connect
 from worker import build_deps
-from workflows import options
 
 IDLE_SECONDS = 4
 """Longer than Temporal needs to miss a stopped worker, shorter than the product's 10."""

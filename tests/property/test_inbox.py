@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter import limits
+from temporal.data_converter import UNDECODABLE
 from workflows import inbox
-from workflows.converter import UNDECODABLE
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40) | st.just(UNDECODABLE),

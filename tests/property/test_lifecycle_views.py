@@ -16,8 +16,8 @@ from hypothesis import given
 
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.state import WorkstreamState, workstream_state
+from cutter.catalogue import GATES, SKIPPED, State
 from cutter.domain.next_step import AWAITING
-from cutter.gates.catalogue import GATES, SKIPPED, State
 from cutter.lifecycle.declared import DOCUMENT_RUN, FAILED, REQUEST, RUN, STEP, STOPPED, TASK, VOIDED
 from cutter.lifecycle.facts import Activity, Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.machine import Lifecycle

@@ -10,14 +10,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutter.gates.catalogue import State
+from cutter.catalogue import State
 from cutter.lifecycle.declared import DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import Event, lines, moment
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.history import run_events, run_facts
 from cutter.lifecycle.validation import Finding, Validation
 from cutter.lifecycle.views import request_status, run_status, step_status, task_state
-from cutter.storage.transitions_file import check
+from cutter.projections.transitions_file import check
 from tests.property.test_batch_properties import unhurried
 from tests.property.test_lifecycle_views import changes
 from tests.unit.evidence.sidecars import RUN_ID, at, sidecar, transition

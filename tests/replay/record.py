@@ -19,17 +19,17 @@ import uuid_utils
 from temporalio.client import WorkflowHandle, WorkflowHistory
 
 from cutter.approvals import schema
-from cutter.batch.registry import Options
+from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
-from cutter.gates.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import StateView, VoidInput
+from cutter.storage.batches import Options
+from temporal import names as options
 from tests.campaigns import p13_forged_results as p13
 from tests.campaigns.p14_reset import reset
 from tests.support import batch as batches
 from tests.support.batch import Batch
 from tests.support.stack import THREE_UNITS, Ground, Run, Stack, ground
-from workflows import options
 
 HISTORIES = Path(__file__).parent / "histories"
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"

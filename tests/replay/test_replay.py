@@ -11,13 +11,13 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
+from temporal.data_converter import DATA_CONVERTER
+from temporal.signal_guard import MessageGuard
+from temporal.workflow_runner import sandbox
 from tests.replay.record import HISTORIES, expectation
 from workflows.batch import Batch
-from workflows.converter import DATA_CONVERTER
 from workflows.document_run import DocumentRun
-from workflows.guard import MessageGuard
 from workflows.revoke_approval import RevokeApproval
-from workflows.sandbox import sandbox
 from workflows.void_run import VoidRun
 
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in HISTORIES.glob("*.json.gz"))

@@ -12,16 +12,20 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.approvals import schema
-from cutter.batch import documents, registry, steering
-from cutter.batch.registry import Options
+from cutter.batch import documents, steering
 from cutter.batch.steering import Summary
 from cutter.kb.store import Store
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
+from cutter.storage import batches as registry
+from cutter.storage.batches import Options
 from cutter.storage.pools import connect as connect_as
-from starter import batch_resume, batches, runs, signing, sitting
-from starter.known_runs import OPERATOR
-from starter.signing import Signing
+from cutter.storage.runs import OPERATOR
+from starter.approver import signing
+from starter.approver import signing_session as sitting
+from starter.approver.signing import Signing
+from starter.commands import resume_batch as batch_resume
+from temporal import batches, runs
 from tests.support.stack import THREE_UNITS, Stack
 from tests.support.temporal import until
 

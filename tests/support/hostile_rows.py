@@ -18,19 +18,24 @@ import psycopg
 from psycopg.types.json import Jsonb
 from rich.console import Console
 
-from activities import approving, begin, publish
-from activities.escalate import step_of, stops_of
+from activities import approval_judge as approving
+from activities import outbox as publish
+from activities.run import begin
+from activities.run.escalate import step_of, stops_of
+from cutter.catalogue import Role, Sovereign, WorkerRole
 from cutter.domain import recorded
-from cutter.domain.crew import crew
+from cutter.domain.worker_status import crew
 from cutter.errors import CutterError
-from cutter.evidence import batch_report, offline, report, stop_route
-from cutter.evidence.batch_view import batch_view
-from cutter.evidence.seed_view import RUN_VIEWS, batch_as_workstream, run_as
-from cutter.gates.catalogue import Role, Sovereign, WorkerRole
-from cutter.storage import batch_folder
+from cutter.evidence import offline
+from cutter.projections import batch_folder_files as batch_folder
+from cutter.projections import batch_report, report, stop_route
+from cutter.projections.batch_view import batch_view
+from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
+from cutter.storage import runs as known_runs
 from cutter.storage.pools import connect
-from starter import audit, batch_status, evidence, inbox, known_runs, status, workers
-from starter.inbox import OPERATOR
+from starter.commands import audit, evidence, inbox, status, workers
+from starter.commands.inbox import OPERATOR
+from starter.operator import batch_status
 from tests.support.database import Connection, Database
 from tests.support.gate_calls import one
 from tests.support.runs import Deployment, drive, law

@@ -18,12 +18,14 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg.rows import dict_row
 
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.settings import Settings
 from cutter.stack import records, workers
 from cutter.stack.detached import spawn
 from cutter.stack.processes import Process, alive, send, until
-from starter import demo, known_runs, signing
+from cutter.storage import runs as known_runs
+from starter.approver import signing
+from starter.commands import demo
 from tests.support import forked
 from tests.support.proxy import CommitProxy
 

@@ -22,24 +22,25 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from activities.begin import begin_run
-from activities.deps import ROLES_OF, Deps
-from activities.gate import Passed, run_gate
-from activities.sovereign import judge_approval, open_request
-from activities.table import GATE_FUNCTIONS
+from activities.gates.runner import Passed, run_gate
+from activities.registry import GATE_FUNCTIONS
+from activities.run.approval_requests import judge_approval, open_request
+from activities.run.begin import begin_run
+from activities.worker.dependencies import ROLES_OF, Deps
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Signing
+from cutter.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
-from cutter.gates.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
 from cutter.gates.report import GateReport, equal
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
 from cutter.policy import current
 from cutter.settings import Settings, load
 from cutter.stack import key_homes
 from cutter.storage.gate_transaction import Open
-from starter import approvers, signing, source
-from starter.keys import ensure_throwaway_keys
+from starter.approver import signing
+from starter.commands import approvers, source
+from starter.local.keys import ensure_throwaway_keys
 from tests.support.database import Database, TestCluster, short_folder
 from worker import build_deps
 

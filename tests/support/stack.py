@@ -20,27 +20,30 @@ from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Interceptor
 
-from activities.deps import ROLES_OF, Deps
+from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import limits
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Tier
+from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
-from cutter.gates.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings
 from cutter.stack import key_homes
-from starter import approvers, known_runs, orders, runs, signing, source
-from starter.client import connect
-from starter.keys import ensure_throwaway_keys
-from starter.signing import Signing
+from cutter.storage import runs as known_runs
+from starter.approver import orders, signing
+from starter.approver.signing import Signing
+from starter.commands import approvers, source
+from starter.local.keys import ensure_throwaway_keys
+from temporal import names as options
+from temporal import runs
+from temporal.client import connect
 from tests.support import database as database_support
 from tests.support.database import Connection, Database, TestCluster, short_folder
 from tests.support.temporal import end_all, server, until
 from worker import build_deps, serving
-from workflows import options
 
 DOCUMENT = "ICX-TEST-1"
 LAW = Path(__file__).resolve().parents[2] / "examples" / "laws" / "reading-rooms-act.en.md"

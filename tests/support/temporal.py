@@ -19,7 +19,7 @@ from temporalio.service import RPCError
 
 from cutter.settings import Settings
 from cutter.stack import temporal, temporal_server
-from starter.search_attributes import ensure
+from starter.commands.search_attributes import ensure
 
 T = TypeVar("T")
 

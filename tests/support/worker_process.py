@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from tests.support.stack import Stack
 
 ROOT = Path(__file__).resolve().parents[2]

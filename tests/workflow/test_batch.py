@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutter.batch.registry import Options
+from cutter.storage.batches import Options
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack

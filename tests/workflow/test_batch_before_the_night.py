@@ -11,11 +11,12 @@ from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.policy import Tier
 from cutter.batch import documents
-from cutter.batch.registry import Options
 from cutter.evidence import offline
 from cutter.kb.store import Store
 from cutter.kb.writing import put
-from starter import batches, evidence
+from cutter.storage.batches import Options
+from starter.commands import evidence
+from temporal import batches
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE
 from tests.support.stack import Stack

@@ -14,22 +14,22 @@ import pytest
 import uuid_utils
 from structlog.testing import capture_logs
 
-from activities.batch_begin import begin_batch
-from activities.batch_folder import follow_batch, project_batch
+from activities.batch.folder import follow_batch, project_batch
+from activities.batch.register import begin_batch
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents
-from cutter.batch.registry import Options
 from cutter.errors import Refused
-from cutter.evidence import batch_folder as projection
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.lifecycle.validation import Finding, Validation
 from cutter.messages import BatchInput
-from cutter.storage import batch_folder
-from cutter.storage.transitions_file import check
-from starter.rebuild import rebuild_batch
-from starter.reconcile import reading_deps
+from cutter.projections import batch_folder as projection
+from cutter.projections import batch_folder_files as batch_folder
+from cutter.projections.transitions_file import check
+from cutter.storage.batches import Options
+from starter.commands.rebuild import rebuild_batch
+from starter.commands.reconcile import reading_deps
 from tests.support import batch as support
 from tests.support.batch import Batch
 from tests.support.stack import Stack

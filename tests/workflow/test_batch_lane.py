@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from cutter.batch.registry import Options
+from cutter.storage.batches import Options
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, OVERLAPS
 from tests.support.stack import Stack

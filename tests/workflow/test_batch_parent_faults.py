@@ -15,17 +15,17 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 
-from activities import batch_steer
+from activities.batch import advance as batch_steer
 from cutter.batch import steering
-from cutter.batch.registry import Options
-from cutter.gates.catalogue import GATES, WorkerRole
+from cutter.catalogue import GATES, WorkerRole
 from cutter.messages import BatchResult, Steering, SteerInput
-from starter import batches, runs
+from cutter.storage.batches import Options
+from temporal import batches, runs
+from temporal import names as options
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
 from tests.support.stack import Stack
 from tests.support.temporal import until
-from workflows import options
 
 POISON = b"A text that has no heading at all.\n"
 

@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
-from activities import batch_steer
+from activities.batch import advance as batch_steer
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents
-from cutter.batch.registry import Options
-from starter import batches, signing
+from cutter.storage.batches import Options
+from starter.approver import signing
+from temporal import batches
+from temporal.names import batch_workflow_id
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
 from tests.support.stack import Stack, workflow_id
-from workflows.options import batch_workflow_id
 
 POISON = b"A text that has no heading at all.\n"
 ENACTED = "select count(*) from public.information_unit where lifecycle_status = 'enacted'"

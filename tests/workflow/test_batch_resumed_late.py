@@ -7,11 +7,13 @@ import threading
 
 import pytest
 
-from activities import batch_set, batch_steer
-from activities.deps import Deps
-from cutter.batch.registry import Options
+from activities.batch import advance as batch_steer
+from activities.batch import approval_set as batch_set
+from activities.worker.dependencies import Deps
 from cutter.messages import JudgeInput, JudgeResult
-from starter import batch_resume, batches
+from cutter.storage.batches import Options
+from starter.commands import resume_batch as batch_resume
+from temporal import batches
 from tests.support import batch as support
 from tests.support.batch import CUT, Batch
 from tests.support.stack import Stack

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from tests.support.relay import relay
 from tests.support.stack import THREE_UNITS, Run, Stack
 from tests.support.temporal import until

@@ -8,9 +8,9 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from cutter.approvals import schema
-from cutter.batch.registry import Options
 from cutter.messages import RunResult
-from starter import runs
+from cutter.storage.batches import Options
+from temporal import runs
 from tests.support import batch as batches
 from tests.support.stack import THREE_UNITS, Run, Stack
 from tests.support.temporal import until

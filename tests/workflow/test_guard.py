@@ -12,9 +12,9 @@ from temporalio.client import WorkflowExecutionStatus
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from cutter.approvals import schema
+from temporal.signal_guard import MessageGuard
 from tests.support.stack import Stack, workflow_id
 from tests.support.temporal import until
-from workflows.guard import MessageGuard
 
 QUEUE = "guarded"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
 from tests.support.stack import Stack
 
 EVENTS_MAX = 140

@@ -13,7 +13,7 @@ from temporalio.common import RawValue
 
 from cutter import limits
 from cutter.approvals import schema
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from tests.support.runs import in_force
 from tests.support.stack import Run, Stack
 from tests.support.temporal import until

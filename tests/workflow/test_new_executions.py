@@ -9,10 +9,10 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 
 from cutter.approvals import schema
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
+from temporal import names as options
 from tests.support import temporal
 from tests.support.stack import DOCUMENT, Stack, workflow_id
-from workflows import options
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 

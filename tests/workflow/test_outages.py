@@ -16,20 +16,24 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
-from activities.worker_shutdown import running
+from activities.reconciler import runs as looking_after
+from activities.worker.shutdown import running
 from cutter import limits
 from cutter.approvals import schema
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.transitions_file import check
-from starter import checks, looking_after, orchestrate, orders, status
-from starter.client import connect
-from starter.reconcile import reading_deps
+from cutter.projections.transitions_file import check
+from starter.approver import orders
+from starter.commands import run as orchestrate
+from starter.commands import status
+from starter.commands.reconcile import reading_deps
+from starter.local import doctor_checks as checks
+from temporal import names as options
+from temporal.client import connect
 from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
 from tests.support.worker_process import worker_process
-from workflows import options
 from workflows.control import CONTROL_SECONDS
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"

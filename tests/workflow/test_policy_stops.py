@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from activities.reconciler.runs import drain
 from cutter.approvals import schema
-from cutter.batch.registry import Options
 from cutter.policy import current
-from starter import known_runs
-from starter.looking_after import drain
-from starter.reconcile import reading_deps
+from cutter.storage import runs as known_runs
+from cutter.storage.batches import Options
+from starter.commands.reconcile import reading_deps
 from tests.support import batch as support
 from tests.support.runs import in_force
 from tests.support.stack import Run, Stack

@@ -7,13 +7,13 @@ import asyncio
 import pytest
 from temporalio.api.enums.v1 import EventType
 
-from activities.sovereign import judge_approval
-from activities.void import void_run
+from activities.run.approval_requests import judge_approval
+from activities.run.void import void_run
 from cutter.approvals import schema
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.messages import JudgeInput, StateView, VoidInput
+from temporal import names as options
 from tests.support.stack import DOCUMENT, Run, Stack
-from workflows import options
 
 UNITS = "select count(*) from public.information_unit where deleted_at is null"
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"

@@ -17,16 +17,16 @@ import pytest
 import yaml
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
-from cutter.gates.catalogue import WorkerRole
 from cutter.settings import Settings
 from cutter.stack import ports
-from starter import telemetry, tracing
-from starter.client import connect
+from temporal import names as options
+from temporal import telemetry, tracing
+from temporal.client import connect
 from tests.support.stack import Stack
 from tests.support.temporal import until
 from tests.support.worker_process import said, worker_process
-from workflows import options
 
 OPS = Path(__file__).resolve().parents[2] / "docs" / "ops"
 METRIC = re.compile(r"\b(?:cutter|temporal)_[a-z_]+\b")

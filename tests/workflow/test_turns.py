@@ -13,12 +13,12 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from cutter.domain.urgency import Urgency
+from cutter.domain.task_priority import Urgency
 from cutter.messages import RunInput
-from starter import runs
+from temporal import names as options
+from temporal import runs
 from tests.support.stack import DOCUMENT, Stack
 from tests.support.temporal import turns, until
-from workflows import options
 
 STARTED: list[str] = []
 

@@ -11,12 +11,12 @@ from temporalio.client import WorkflowFailureError
 from cutter import marking
 from cutter.approvals import schema
 from cutter.approvals.policy import Tier
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
 from cutter.kb.store import Store
 from cutter.messages import RunInput, RunResult
-from starter import runs
+from temporal import names as options
+from temporal import runs
 from tests.support.stack import DOCUMENT, THREE_UNITS, Stack
-from workflows import options
 
 UNITS = "select count(*) from public.information_unit where deleted_at is null"
 ENACTED = UNITS + " and lifecycle_status = 'enacted'"

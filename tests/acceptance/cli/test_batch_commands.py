@@ -11,7 +11,8 @@ import pytest
 import uuid_utils
 
 from cutter.batch import documents
-from starter import signing, source
+from starter.approver import signing
+from starter.commands import source
 from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter, Told
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch, Json

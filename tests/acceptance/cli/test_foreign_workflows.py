@@ -9,12 +9,13 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 
 from cutter.errors import Refused
-from starter import batches, foreign
+from temporal import batches
+from temporal import foreign_workflows as foreign
+from temporal import names as options
 from tests.acceptance.cli.conftest import Cutter
 from tests.support.processes import temporal_program
 from tests.support.stack import DOCUMENT, Stack
 from tests.support.temporal import until
-from workflows import options
 
 BATCH = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 

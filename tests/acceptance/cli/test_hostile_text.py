@@ -10,7 +10,7 @@ from typing import Any
 from psycopg import sql
 
 from cutter.messages import RunInput
-from starter import runs
+from temporal import runs
 from tests.acceptance.cli.conftest import Cutter, Told
 from tests.support import batch as support
 from tests.support.hostile import MARKUP, STRINGS, TERMINAL, bare_addresses, leaks, live

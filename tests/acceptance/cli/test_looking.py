@@ -8,7 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
-from starter import known_runs
+from cutter.storage import runs as known_runs
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support.processes import temporal_program
 from tests.support.stack import DOCUMENT, THREE_UNITS, Run, Stack

@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 from cutter.messages import Reconciled
+from temporal import names as options
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support import batch as batches
 from tests.support.stack import Stack
 from tests.support.temporal import until
-from workflows import options
 
 
 async def look(stack: Stack) -> Reconciled:

@@ -109,10 +109,10 @@ async def test_the_next_night_can_be_rehearsed_and_signed_in_the_afternoon(
 
 async def _run_as_at(stack: Stack, night: dict[str, Any], when: str) -> None:
     """What the schedule's workflow does at that time, which is still to come: its activity, then the batch."""
-    from activities.batch_night import begin_night
-    from cutter.gates.catalogue import WorkerRole
+    from activities.batch.scheduled import begin_night
+    from cutter.catalogue import WorkerRole
     from cutter.messages import NightInput, NightStart
-    from starter import batches
+    from temporal import batches
 
     deps = stack.deps(WorkerRole.CUTTER)
     try:

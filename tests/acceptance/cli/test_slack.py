@@ -19,7 +19,7 @@ from cutter.approvals import epochs, schema
 from cutter.approvals.policy import Signing
 from cutter.policy import current
 from cutter.slack.api import SIGNING_SECRET_FILE, TOKEN_FILE
-from starter import approvers
+from starter.commands import approvers
 from tests.acceptance.cli.conftest import ROOT, Cutter
 from tests.support.fake_slack import CHANNEL, SIGNING_SECRET, TOKEN, FakeSlack, fake_slack
 from tests.support.stack import Run, Stack

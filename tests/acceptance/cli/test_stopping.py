@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from activities.sovereign import judge_approval
-from activities.void import void_run
+from activities.run.approval_requests import judge_approval
+from activities.run.void import void_run
 from cutter.approvals import schema
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.messages import JudgeInput, VoidInput
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support.stack import DOCUMENT, Stack

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.lifecycle import events
 from cutter.lifecycle.declared import WORKER
 from cutter.settings import Settings
-from starter import workers
+from starter.commands import workers
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support.stack import Stack
 from tests.support.temporal import until

@@ -9,16 +9,16 @@ from typing import Any, LiteralString
 
 import pytest
 
-from activities import approving
-from activities.void import void_run
+from activities import approval_judge as approving
+from activities.run.void import void_run
 from cutter import limits
 from cutter.approvals import schema
+from cutter.catalogue import BY_NAME, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Refused
-from cutter.gates.catalogue import BY_NAME, Sovereign, WorkerRole
 from cutter.messages import VoidInput
 from cutter.registration import mint_run_id
-from starter import known_runs
+from cutter.storage import runs as known_runs
 from tests.support.runs import Deployment, drive, law, next_epoch
 
 CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value

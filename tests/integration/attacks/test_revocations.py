@@ -8,14 +8,15 @@ from typing import LiteralString
 
 import pytest
 
-from activities.sovereign import open_request
+from activities.run.approval_requests import open_request
 from cutter.approvals import schema
 from cutter.approvals.statement import render
+from cutter.catalogue import Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
-from cutter.gates.catalogue import Sovereign, WorkerRole
 from cutter.messages import RequestInput
 from cutter.storage.queries import query
-from starter import inbox, signing
+from starter.approver import signing
+from starter.commands import inbox
 from tests.support.runs import Deployment, drive, law, next_epoch
 
 CUT = Sovereign.CUT.value

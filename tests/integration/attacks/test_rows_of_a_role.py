@@ -8,14 +8,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from activities.backup import refresh_backup
+from activities.gates.backup import refresh_backup
 from cutter.approvals import schema
+from cutter.catalogue import Sovereign, WorkerRole
 from cutter.errors import Unavailable
 from cutter.evidence import offline
-from cutter.gates.catalogue import Sovereign, WorkerRole
 from cutter.messages import GateInput
-from starter import evidence
-from starter.status import view_of
+from starter.commands import evidence
+from starter.commands.status import view_of
 from tests.support.hostile_rows import unchecked
 from tests.support.runs import Deployment, drive, law
 

@@ -13,7 +13,7 @@ from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
 from cutter.approvals import schema
-from starter import batches
+from temporal import batches
 from tests.integration.attacks.foreign import foreign_worker, schedule
 from tests.support import batch as support
 from tests.support.batch import CUT, Batch

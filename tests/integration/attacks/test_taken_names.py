@@ -11,16 +11,18 @@ from typing import Any
 import psycopg
 import pytest
 
-from activities.deps import day_of, folder_of
+from activities.worker.dependencies import day_of, folder_of
 from cutter.approvals import schema
+from cutter.catalogue import GATES
 from cutter.domain.digests import sha256_hex
-from cutter.gates.catalogue import GATES
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
-from starter import known_runs, signing, status
-from starter.rebuild import rebuild_run
-from starter.reconcile import reading_deps
+from cutter.storage import runs as known_runs
+from starter.approver import signing
+from starter.commands import status
+from starter.commands.rebuild import rebuild_run
+from starter.commands.reconcile import reading_deps
 from tests.support.stack import DOCUMENT, LAW, Run, Stack
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"

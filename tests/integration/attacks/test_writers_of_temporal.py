@@ -10,7 +10,7 @@ from temporalio.client import WorkflowFailureError
 
 from cutter.errors import NotFound
 from cutter.messages import RunInput, VoidInput
-from starter import known_runs
+from cutter.storage import runs as known_runs
 from tests.integration.attacks.foreign import foreign_worker, schedule
 from tests.support.stack import THREE_UNITS, Run, Stack
 from tests.support.temporal import until

@@ -9,11 +9,11 @@ import pytest
 from cutter.approvals import schema
 from cutter.approvals.request import parse_request
 from cutter.approvals.statement import render
+from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Refused
-from cutter.gates.catalogue import Sovereign
 from cutter.kb.ids import signature_of
-from starter import signing
+from starter.approver import signing
 from tests.support.runs import Deployment, drive, law
 
 LEG_A = "IG_cut_leg_a_execute"

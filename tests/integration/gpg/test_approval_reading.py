@@ -15,9 +15,9 @@ from cutter.approvals.expected import Expected
 from cutter.approvals.reader import check, read_approval
 from cutter.approvals.request import parse_request, render_request
 from cutter.approvals.verdict import ApprovalDocument
+from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable
-from cutter.gates.catalogue import Sovereign
 from cutter.kb import writing
 from cutter.kb.store import Store
 from tests.campaigns.approval_cases import World, request_document

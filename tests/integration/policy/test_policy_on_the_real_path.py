@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from activities import commands
-from activities.backup import refresh_backup
-from activities.deps import Deps
-from activities.sovereign import open_request, resume_run
-from activities.void import void_run
+from activities import effects as commands
+from activities.gates.backup import refresh_backup
+from activities.run.approval_requests import open_request, resume_run
+from activities.run.void import void_run
+from activities.worker.dependencies import Deps
 from cutter.approvals import schema
 from cutter.backup.record import BackupRefusal
+from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, PolicyDenied
-from cutter.gates.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
 from cutter.policy import current
 from cutter.policy.command import BY_KEY, Connector

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from activities.sovereign import resume_run
+from activities.run.approval_requests import resume_run
 from cutter.approvals import schema
 from cutter.approvals.policy import Signing
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.messages import Mode, ResumeInput
 from cutter.policy import current
 from cutter.settings import Settings
 from cutter.slack import callback
 from cutter.slack.api import Slack
 from cutter.slack.posting import make_pass
-from starter.slack_decisions import resolve
+from starter.slack_app.decisions import resolve
 from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
 from tests.support.runs import Deployment, drive, law, next_epoch
 

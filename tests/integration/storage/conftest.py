@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from activities.cut_leg_a import create_units
-from activities.marked import mark_pinned, read_pinned
+from activities.gates.cut_leg_a import create_units
+from activities.gates.pinned_source import mark_pinned, read_pinned
 from cutter.marking import Marking, build_plan
 from cutter.marking.plan import CutPlan
 from cutter.storage.many import many

@@ -14,7 +14,7 @@ from cutter.evidence import audit
 from cutter.lifecycle import events
 from cutter.lifecycle.declared import APPROVAL
 from cutter.settings import Settings
-from starter.audit import exported
+from starter.commands.audit import exported
 from tests.campaigns.tampering import quiet
 from tests.integration.storage.conftest import At
 from tests.support.database import Database

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 import uuid_utils
 
-from activities.batch_steer import _step, steer_batch
-from cutter.batch import registry, steering, ways
+from activities.batch.advance import _step, steer_batch
+from cutter.batch import steering, ways
 from cutter.batch.item import Outcome
-from cutter.gates.catalogue import WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import Steering, SteerInput
+from cutter.storage import batches as registry
 from tests.support.batch import queue_yaml
 from tests.support.database import OWNER
 from tests.support.runs import Deployment, drive, law

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from cutter.gates.catalogue import GATES, State
+from cutter.catalogue import GATES, State
 from cutter.lifecycle.declared import DOCUMENT_RUN
 from tests.support.database import Connection
 from tests.support.gate_calls import one

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from cutter.approvals import schema
-from cutter.gates.catalogue import Sovereign
+from cutter.catalogue import Sovereign
 from cutter.marking.plan import PlanRow
 from cutter.storage.many import many
 from tests.integration.storage.conftest import LEG_A, At

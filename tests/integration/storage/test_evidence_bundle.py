@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from activities.closeout import closeout
+from activities.gates.closeout import closeout
+from cutter.catalogue import GATES, WorkerRole
 from cutter.domain.digests import canonical_json, chain, sha256_hex
 from cutter.errors import Conflict, NotFound, Unavailable
 from cutter.evidence import audit, bundle, offline
 from cutter.evidence.bundle import Bundle
-from cutter.gates.catalogue import GATES, WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import GateInput
-from starter.audit import exported as audit_export
-from starter.evidence import exported
-from starter.rebuild import rebuild_run
-from starter.status import view_of
+from starter.commands.audit import exported as audit_export
+from starter.commands.evidence import exported
+from starter.commands.rebuild import rebuild_run
+from starter.commands.status import view_of
 from tests.campaigns.trials import Dice
 from tests.support.database import TestCluster
 from tests.support.runs import Deployment, Keys, deployment, drive, law, open_gates

@@ -7,7 +7,7 @@ from typing import LiteralString
 import psycopg
 import pytest
 
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
 from tests.campaigns.tampering import quiet
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates

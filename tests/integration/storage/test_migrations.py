@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from cutter.catalogue import GATES
 from cutter.errors import Conflict, Refused
-from cutter.gates.catalogue import GATES
 from cutter.policy.command import write_of
 from cutter.stack.postgres import pg_bin
 from cutter.storage import migrate

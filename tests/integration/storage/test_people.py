@@ -8,13 +8,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from activities.publish import publish
+from activities.outbox import publish
 from cutter.approvals import schema
+from cutter.catalogue import Role, Sovereign, WorkerRole
 from cutter.domain import ids
 from cutter.errors import Conflict, InvalidInput
-from cutter.gates.catalogue import Role, Sovereign, WorkerRole
-from starter import known_runs, source
-from starter.messages import drift_rows
+from cutter.storage import runs as known_runs
+from starter.commands import source
+from starter.commands.stop import drift_rows
 from tests.integration.storage.conftest import LEG_A, At
 from tests.support import gate_calls as gates
 from tests.support.gate_calls import meanwhile, one

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
-from cutter.gates.catalogue import Sovereign
 from cutter.policy import current
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates

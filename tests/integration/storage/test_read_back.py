@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from activities import recorded_backups
-from activities.void import void_run
+from activities.gates import recorded_backups
+from activities.run.void import void_run
 from cutter.approvals import schema
 from cutter.backup.restore import digest
+from cutter.catalogue import Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import CutterError, Unavailable
-from cutter.gates.catalogue import Sovereign, WorkerRole
 from cutter.messages import VoidInput
 from tests.integration.storage.conftest import LEG_A
 from tests.support.runs import Deployment, drive, law, open_gates

@@ -8,14 +8,14 @@ import psycopg
 import pytest
 import uuid_utils
 
-from activities.begin import begin_run
-from cutter.batch import registry
+from activities.run.begin import begin_run
+from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
-from cutter.gates.catalogue import WorkerRole
 from cutter.messages import BeginInput, Mode, RunInput
 from cutter.registration import mint_run_id
-from starter import known_runs
+from cutter.storage import batches as registry
+from cutter.storage import runs as known_runs
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law

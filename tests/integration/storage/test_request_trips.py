@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from activities.sovereign import open_request
+from activities.run.approval_requests import open_request
 from benchmarks.wire import Counted, relay
-from cutter.gates.catalogue import Role, Sovereign, WorkerRole
+from cutter.catalogue import Role, Sovereign, WorkerRole
 from cutter.messages import RequestInput, RequestView
 from cutter.storage.pools import single
 from tests.campaigns.p02_lost_acknowledgement import Behind

@@ -8,10 +8,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from activities.sovereign import end_request
-from activities.void import void_run
+from activities.run.approval_requests import end_request
+from activities.run.void import void_run
 from cutter.approvals import schema
-from cutter.gates.catalogue import Sovereign, WorkerRole
+from cutter.catalogue import Sovereign, WorkerRole
 from cutter.messages import EndRequestInput, VoidInput
 from cutter.storage import migrate
 from tests.integration.storage.conftest import ENACT, At

@@ -18,8 +18,8 @@ from cutter.settings import Settings
 from cutter.slack import callback
 from cutter.slack.api import TOKEN_FILE, Slack
 from cutter.slack.posting import Pass, make_pass
-from starter import slack as commands
-from starter.slack_decisions import resolve
+from starter.commands import slack as commands
+from starter.slack_app.decisions import resolve
 from tests.integration.storage.conftest import At
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
 

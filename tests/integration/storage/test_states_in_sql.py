@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from cutter.gates.catalogue import GATES, Sovereign
+from cutter.catalogue import GATES, Sovereign
 from cutter.lifecycle.declared import APPROVAL, BATCH, DOCUMENT_RUN, WORKER
 from cutter.lifecycle.machine import Lifecycle
 from tests.support.database import Database

@@ -9,16 +9,18 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from activities import batch_steer, triage
-from cutter.batch import registry
+from activities.batch import advance as batch_steer
+from activities.run import triage
+from cutter.catalogue import WorkerRole
 from cutter.errors import Refused
 from cutter.evidence import audit
-from cutter.gates.catalogue import WorkerRole
 from cutter.messages import SteerInput
 from cutter.registration import mint_run_id
-from starter import cli, known_runs
-from starter.audit import exported
-from starter.tenants import look
+from cutter.storage import batches as registry
+from cutter.storage import runs as known_runs
+from starter import cli
+from starter.commands.audit import exported
+from starter.commands.tenants import look
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law

@@ -12,25 +12,25 @@ import pytest
 import uuid_utils
 from psycopg import IsolationLevel
 
-from activities.batch_steer import steer_batch
-from activities.escalate import escalate
-from activities.sovereign import end_request
-from activities.void import void_run
+from activities.batch.advance import steer_batch
+from activities.run.approval_requests import end_request
+from activities.run.escalate import escalate
+from activities.run.void import void_run
 from cutter.approvals import schema
-from cutter.batch import registry
-from cutter.gates.catalogue import Sovereign, WorkerRole
+from cutter.catalogue import Sovereign, WorkerRole
 from cutter.lifecycle.declared import TASK
 from cutter.lifecycle.events import Event, lines, read
 from cutter.lifecycle.history import run_events
 from cutter.lifecycle.validation import Validation
 from cutter.lifecycle.workstream import batch_events
 from cutter.messages import EndRequestInput, EscalateInput, SteerInput, VoidInput
+from cutter.projections.transitions_corpus import Spool, gathered
+from cutter.projections.transitions_file import check
 from cutter.registration import caps_of
+from cutter.storage import batches as registry
+from cutter.storage import runs as known_runs
 from cutter.storage.queries import query
-from cutter.storage.transitions_corpus import Spool, gathered
-from cutter.storage.transitions_file import check
-from starter import known_runs
-from starter.transitions import _gathered
+from starter.commands.transitions import _gathered
 from tests.support.batch import queue_yaml
 from tests.support.runs import Deployment, drive, law
 

@@ -11,14 +11,15 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
+from cutter.catalogue import GATES
 from cutter.domain import lanes
-from cutter.gates.catalogue import GATES
 from cutter.stack.postgres import pg_bin
 from cutter.storage import bootstrap
 from cutter.storage.bootstrap import MAY_CALL
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS
 from cutter.storage.queries import query
-from starter import checks, inbox, status
+from starter.commands import inbox, status
+from starter.local import doctor_checks as checks
 from tests.integration.storage.conftest import ENACT, LEG_A, At
 from tests.support import gate_calls as gates
 from tests.support.database import OWNER, ROLES, Database, TestCluster

@@ -11,7 +11,7 @@ import pytest
 
 from cutter.evidence import audit
 from cutter.lifecycle.declared import WORKER
-from starter.audit import exported
+from starter.commands.audit import exported
 from tests.support.database import Database
 
 BEAT = "select cutter_governance.fn_worker_beat(%s, 'build-1', 10, %s, %s)"

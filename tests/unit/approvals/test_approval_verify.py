@@ -20,8 +20,8 @@ from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement, render
 from cutter.approvals.verdict import ApprovalDocument, Met, Missing, Verdict, verdict_record
 from cutter.approvals.verify import threshold, verify
+from cutter.catalogue import Sovereign
 from cutter.errors import ProgrammingError, Unavailable
-from cutter.gates.catalogue import Sovereign
 from tests.campaigns.approval_cases import (
     COUNCIL,
     DEPLOYMENT,

@@ -12,8 +12,8 @@ from cutter.batch.dag import dag_mermaid, execution_plan
 from cutter.batch.dependencies import circles, in_turn
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
 from cutter.batch.plan import blocked, next_starts, order
+from cutter.catalogue import State
 from cutter.errors import ProgrammingError
-from cutter.gates.catalogue import State
 
 
 def item(position: int, name: str, stage: Stage = Stage.PENDING, *needs: str, **more: object) -> Item:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cutter.batch.disposition import SAME_TWICE, Disposition, Failure, disposition
+from cutter.catalogue import GATES
 from cutter.errors import ProgrammingError
-from cutter.gates.catalogue import GATES
 
 AMEND, VOID, FIX, RESUME = Disposition.AMEND, Disposition.VOID, Disposition.OPEN_FIX_MACRO, Disposition.RESUME
 

@@ -13,7 +13,7 @@ from cutter.batch.queue import load_queue
 from cutter.batch.queue_file import ItemFile, QueueFile
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
-from cutter.storage.batch_folder import read_queue
+from cutter.projections.batch_folder_files import read_queue
 
 
 def test_a_queue_is_read_whole() -> None:

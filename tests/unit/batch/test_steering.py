@@ -7,7 +7,7 @@ from views import BATCH_ID, Json, item, view
 
 from cutter.batch import documents, steering, ways
 from cutter.batch.steering import Halt, Orders
-from cutter.gates.catalogue import LONGEST_CAP_SECONDS
+from cutter.catalogue import LONGEST_CAP_SECONDS
 from cutter.messages import BatchStop
 
 RUNNING = item("ICX-A", "marked")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cutter.domain.crew import crew, identity
+from cutter.domain.worker_status import crew, identity
 
 QUEUES = ("q-a", "q-b")
 

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from cutter.domain import sidecar
+from cutter.catalogue import GATES, State
 from cutter.domain.digests import sha256_hex
-from cutter.gates import phase_report, structural_verify
-from cutter.gates.catalogue import GATES, State
+from cutter.gates import structural_verify
+from cutter.projections import phase_report
+from cutter.projections import state_file as sidecar
 from tests.unit.gates import passing
 
 RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"

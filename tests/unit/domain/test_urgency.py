@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutter.domain.urgency import Urgency, of_priority
+from cutter.domain.task_priority import Urgency, of_priority
 from cutter.limits import PRIORITY_DEFAULT, PRIORITY_MAX, PRIORITY_STEPS
 
 PRIORITIES = st.integers(0, PRIORITY_MAX)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from cutter.gates.catalogue import GATES, State
+from cutter.catalogue import GATES, State
 
 Json = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
 
 Json = dict[str, Any]
 

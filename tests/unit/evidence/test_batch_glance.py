@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cutter.evidence.batch_glance import by_need, glance
+from cutter.projections.batch_summary import by_need, glance
 from tests.unit.evidence import batches as made
 
 NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cutter.batch.item import Outcome, Stage
-from cutter.evidence import batch_report, dag_picture
-from cutter.evidence.batch_view import batch_view, planned_items
+from cutter.projections import batch_report, dag_picture
+from cutter.projections.batch_view import batch_view, planned_items
 from tests.unit.evidence import batches as made
 
 NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutter.evidence.costs import SUMMED, rollup
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
+from cutter.projections.costs import SUMMED, rollup
 
 Json = dict[str, Any]
 

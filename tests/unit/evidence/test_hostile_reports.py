@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from cutter.domain.next_step import next_step
-from cutter.evidence import report
-from cutter.evidence.run_view import run_view
-from cutter.evidence.stop_route import StopRoute
-from cutter.evidence.stop_route import render as render_stop
-from cutter.gates import phase_report
+from cutter.projections import phase_report, report
+from cutter.projections.run_view import run_view
+from cutter.projections.stop_route import StopRoute
+from cutter.projections.stop_route import render as render_stop
 from tests.support.hostile import STRINGS, bare_addresses, leaks, live, shape
 from tests.unit.evidence import sidecars as made
 

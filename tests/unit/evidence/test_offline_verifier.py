@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cutter.catalogue import GATES
 from cutter.evidence import offline
-from cutter.gates.catalogue import GATES
 from tests.unit.evidence.test_audit_chain import WHOLE, events_of, joined, lines_of
 
 ROOT = Path(__file__).parents[3]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from cutter.evidence import report
-from cutter.evidence.run_view import folder_of, run_view, seconds_between, short_time
-from cutter.gates.catalogue import GATES, State
+from cutter.catalogue import GATES, State
+from cutter.projections import report
+from cutter.projections.run_view import folder_of, run_view, seconds_between, short_time
 from tests.unit.evidence import sidecars as made
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cutter.evidence.seed_view import run_as
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
+from cutter.projections.lifecycle_view import run_as
 from tests.unit.evidence import sidecars as made
 
 

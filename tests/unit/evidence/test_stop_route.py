@@ -10,7 +10,7 @@ import pytest
 from cutter.approvals import by_hand, statement
 from cutter.approvals.statement import Statement
 from cutter.domain.next_step import next_step
-from cutter.evidence.stop_route import ORDER_SECONDS, StopRoute, render
+from cutter.projections.stop_route import ORDER_SECONDS, StopRoute, render
 from tests.unit.evidence import sidecars as made
 
 DEPLOYMENT = "3f2b1c00-0000-4000-8000-000000000001"

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.gates import (
     backup,
@@ -20,7 +21,6 @@ from cutter.gates import (
     structural_verify,
     write_verify,
 )
-from cutter.gates.catalogue import Sovereign
 from cutter.gates.report import GateReport, holds
 from cutter.marking import CutPlan, Marking, build_plan, rebuild_digest_reversed
 from tests.unit.marking.texts import cut

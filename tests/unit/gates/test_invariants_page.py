@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cutter.catalogue import GATES
 from cutter.gates import seed_names
-from cutter.gates.catalogue import GATES
 from tests.unit.gates.passing import PASSING
 
 ROOT = Path(__file__).resolve().parents[3]

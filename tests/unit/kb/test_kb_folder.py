@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cutter.catalogue import GATES, Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import InvalidId, kb_id
 from cutter.errors import ProgrammingError
-from cutter.gates.catalogue import GATES, Sovereign
 from cutter.kb import folder
 
 RUN = "ictr-20261121T090507Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"

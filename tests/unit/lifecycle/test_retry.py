@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter import limits
+from cutter.catalogue import GATES
+from cutter.domain.retry import Denial, Denied, RetryAfter, RetryBudget, decide
 from cutter.errors import ProgrammingError
-from cutter.gates.catalogue import GATES
 from cutter.lifecycle.facts import Began, Change, Moved, RunFacts, Tried
 from cutter.lifecycle.facts import after as facts_after
-from cutter.lifecycle.retry import Denial, Denied, RetryAfter, RetryBudget, decide
 from cutter.lifecycle.views import request_status
 
 GATE = RetryBudget(

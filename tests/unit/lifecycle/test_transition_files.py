@@ -14,14 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 from cutter import limits
-from cutter.gates.catalogue import GATES
+from cutter.catalogue import GATES
 from cutter.lifecycle.declared import BY_EVENT_TYPE, BY_NAME, LIFECYCLES
 from cutter.lifecycle.events import FIELDS
 from cutter.lifecycle.invariants import InMemory
 from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Validation
-from cutter.storage.transitions_file import Spilling, check, lines, told
-from starter.transitions import app
+from cutter.projections.transitions_file import Spilling, check, lines, told
+from starter.commands.transitions import app
 from tests.support.hostile import STRINGS, leaks
 
 Json = dict[str, Any]

@@ -114,7 +114,7 @@ def test_a_profile_of_ones_own_is_read_from_a_file(law: Path, tmp_path: Path, ma
 
 def test_the_module_runs_by_itself() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "starter.mark", str(MODEL), "--json"], cwd=ROOT, capture_output=True, check=True
+        [sys.executable, "-m", "starter.commands.mark", str(MODEL), "--json"], cwd=ROOT, capture_output=True, check=True
     )
     assert len(json.loads(done.stdout)["candidates"]) == 27
 

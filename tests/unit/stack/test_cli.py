@@ -21,7 +21,7 @@ from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
 from starter import cli
 from starter.__main__ import expanded
 from starter.cli import COMMANDS, Command
-from starter.terminal import ExitCode
+from starter.console.terminal import ExitCode
 
 ROOT = Path(__file__).parents[3]
 
@@ -141,7 +141,7 @@ def test_a_bug_is_one_sentence_too_and_a_failure() -> None:
     script = (
         "import sys; from types import ModuleType; from starter import cli\n"
         "def probe() -> None: {}['nothing']\n"
-        "module = ModuleType('starter.up'); module.up = probe; sys.modules['starter.up'] = module\n"
+        "module = ModuleType('starter.commands.up'); module.up = probe; sys.modules['starter.commands.up'] = module\n"
         "sys.argv = ['cutter', 'up', *sys.argv[1:]]; cli.main()"
     )
     for flags, tracebacks in ((), 0), (("--debug",), 1):

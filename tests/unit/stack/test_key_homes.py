@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
-from cutter.gates.catalogue import WorkerRole
 from cutter.settings import Settings
 from cutter.stack import key_homes, workers
-from starter.checks import Verdict, keys
+from starter.local.doctor_checks import Verdict, keys
 from worker import run
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cutter.evidence.batch_glance import glance
-from starter import batch_status, batch_watch, terminal
-from starter.batch_outcome import exit_code
-from starter.terminal import ExitCode
-from starter.watching import _compact
+from cutter.projections.batch_summary import glance
+from starter.console import terminal
+from starter.console.terminal import ExitCode
+from starter.console.watch import _compact
+from starter.operator import batch_status, batch_watch
+from starter.operator.batch_outcome import exit_code
 from tests.unit.evidence import batches as made
 
 NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]

@@ -9,7 +9,7 @@ import pytest
 from cutter.errors import Unavailable
 from cutter.settings import Settings
 from cutter.stack.addresses import TEMPORAL, note_address
-from starter.client import _profile
+from temporal.client import _profile
 
 LOCAL, OTHER = "127.0.0.1:7001", "cloud.example:7233"
 

@@ -13,7 +13,7 @@ import pytest
 
 from starter import cli
 from starter.cli import COMMANDS
-from starter.failures import as_failure
+from starter.console.failures import as_failure
 
 ROOT = Path(__file__).parents[3]
 

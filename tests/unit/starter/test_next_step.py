@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.core import TyperGroup
 
+from cutter.catalogue import GATES, State
 from cutter.domain.next_step import Needs, Step, next_step
-from cutter.gates.catalogue import GATES, State
 from starter import cli
 
 RUN, DOCUMENT = "ictr-1", "ICX-LAW-1"

@@ -11,9 +11,10 @@ import pytest
 from cutter.policy import current
 from cutter.policy.rules import Broken, Policy
 from cutter.settings import load
-from starter import checks, cli
-from starter.checks import Verdict
-from starter.terminal import ExitCode
+from starter import cli
+from starter.console.terminal import ExitCode
+from starter.local import doctor_checks as checks
+from starter.local.doctor_checks import Verdict
 
 RULES = """\
 schema: cutter-policy/1

@@ -17,7 +17,7 @@ import pytest
 
 from cutter import limits
 from cutter.slack.callback import Click
-from starter.slack_server import PATH, Reply, Server
+from starter.slack_app.server import PATH, Reply, Server
 from tests.support.fake_slack import SIGNING_SECRET, FakeSlack
 
 MESSAGE = {"ts": "1795000000.000100", "blocks": []}

@@ -14,8 +14,11 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from starter import asking, logs, terminal, watching
+from cutter import log_lines as logs
 from starter.cli import run
+from starter.console import confirmation as asking
+from starter.console import terminal
+from starter.console import watch as watching
 from tests.support.hostile import STRINGS, SURROGATE, leaks
 
 OURS = re.compile(r"\x1b\[(\d+(;\d+)*)?m|\x1b\[\?25[lh]|\x1b\[\d*[AK]|\r")

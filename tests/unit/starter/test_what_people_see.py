@@ -11,9 +11,12 @@ import pytest
 from rich.console import Console
 
 from cutter.approvals.statement import Statement
-from cutter.evidence.run_view import run_view
-from starter import inbox, messages, orders, status, terminal
-from starter.executions import Execution
+from cutter.projections.run_view import run_view
+from starter.approver import orders
+from starter.commands import inbox, status
+from starter.commands import stop as messages
+from starter.console import terminal
+from temporal.executions import Execution
 from tests.unit.evidence import sidecars as made
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cutter.errors import Refused, Unavailable
-from cutter.storage import run_folder
+from cutter.projections import run_folder
 from tests.unit.domain.test_sidecar import RUN, database, event
 
 HOLDER = """

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cutter.gates.catalogue import GATES, Sovereign
+from cutter.catalogue import GATES, Sovereign
 from cutter.messages import RequestView
 from tests.unit.domain.test_sidecar import RUN, SHA, Sidecar
 from workflows.run_sidecar import sidecar

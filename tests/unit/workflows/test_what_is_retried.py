@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
 
-from activities.boundary import failure_of
+from activities.worker.error_boundary import failure_of
+from cutter.catalogue import WorkerRole
 from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, OverCap, PolicyDenied, Refused, Unavailable
-from cutter.gates.catalogue import WorkerRole
 from workflows.control import away_from
 
 

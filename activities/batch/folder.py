@@ -1,0 +1,69 @@
+"""IO: writes a batch's folder from the database, with its queue.yaml from the knowledge base where it lacks one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from activities.worker.dependencies import Deps
+from cutter.batch.documents import PRE_BATCHED, queue_id
+from cutter.batch.documents import folder as kb_folder
+from cutter.catalogue import Role
+from cutter.errors import CutterError
+from cutter.kb.ids import signature_of
+from cutter.kb.sets import set_names
+from cutter.projections import batch_folder_files as batch_folder
+from cutter.storage.faults import translated
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+
+
+def project_batch(deps: Deps, batch_id: str) -> tuple[Path, bool]:
+    """Write the folder; (where it stands, whether the registered queue.yaml is in it)."""
+    settings = deps.settings
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        contents, queue_sha256 = batch_folder.read_contents(connection, batch_id)
+    there = batch_folder.has_queue(batch_folder.find(settings.batches, batch_id), queue_sha256)
+    queue = None if there else _queue(deps, batch_id, queue_sha256)
+    folder = batch_folder.write(settings.batches, settings.runs, contents, queue=queue)
+    _copy_approvals(deps, batch_id, folder)
+    return folder, batch_folder.has_queue(folder, queue_sha256)
+
+
+def keep_up(deps: Deps, view: Json, *, news: bool) -> None:
+    """Write the folder of a batch at work when it shows something else than the view, though not at every change."""
+    batch_id = view["batch"]["batch_id"]
+    folder = batch_folder.find(deps.settings.batches, batch_id)
+    if batch_folder.is_behind(folder, view, news=news):
+        follow_batch(deps, batch_id)
+
+
+def follow_batch(deps: Deps, batch_id: str) -> None:
+    """Write the folder, unless something is in the way."""
+    # It follows the database: whatever is wrong with it, the batch has ended as it did. `cutter rebuild` catches up.
+    try:
+        project_batch(deps, batch_id)
+    except Exception as problem:
+        log.warning("batch_folder.behind", batch_id=batch_id, code=getattr(problem, "code", type(problem).__name__))
+
+
+def _copy_approvals(deps: Deps, batch_id: str, folder: Path) -> None:
+    """Put what was signed before beside the queue (seed 001 §8); a copy that is there is not read again."""
+    for name in PRE_BATCHED.values():
+        for kb_id in set_names(deps.kb, f"{kb_folder(batch_id)}/{name}"):
+            for one in (kb_id, signature_of(kb_id)):
+                place = f"{name}/{one.rpartition('/')[2]}"
+                if not (folder / place).exists():
+                    batch_folder.keep_beside(folder, place, deps.kb.get(one))
+
+
+def _queue(deps: Deps, batch_id: str, sha256: str) -> bytes | None:
+    try:
+        body = deps.kb.get(queue_id(batch_id))
+    except CutterError:
+        return None
+    return batch_folder.queue_of(body, sha256)

@@ -1,0 +1,58 @@
+"""IO: makes tonight's batch from the pattern that a schedule names; what the schedule's workflow begins with."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import datetime
+
+from activities.batch.register import put_queue
+from activities.worker.dependencies import Deps
+from cutter import limits
+from cutter.batch import documents, nights
+from cutter.catalogue import Role
+from cutter.domain.digests import sha256_hex
+from cutter.errors import InvalidInput, NotFound
+from cutter.messages import BatchInput, NightStart
+from cutter.projections.batch_folder_files import keep_queue
+from cutter.registration import caps_of
+from cutter.storage import batches as registry
+from cutter.storage.batches import Options
+from cutter.storage.faults import translated
+
+
+def begin_night(deps: Deps, input: NightStart) -> BatchInput:
+    """The night's batch, registered; the same night again finds it.
+
+    Raises what refuses a queue: then the schedule's workflow fails, and the schedule pauses until people have looked.
+    """
+    night = input.night
+    data = nights.queue_of(_pattern(deps, night.queue_sha256), _instant(input.when))
+    options = _options(night.lanes, deps.settings.batch_items_max)
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        admission = registry.admit(connection, data, options)
+        caps = asdict(caps_of(deps.settings))
+        batch_id, _ = registry.register(connection, admission, options, run_caps=caps, starter=night.starter[:100])
+        put_queue(deps, connection, batch_id, data)
+    keep_queue(deps.settings.batches, batch_id, data)
+    return BatchInput(batch_id=batch_id, starter=night.starter)
+
+
+def _pattern(deps: Deps, sha256: str) -> bytes:
+    name = documents.pattern_id(sha256)
+    pattern = documents.queue_in(deps.kb.get(name))
+    if pattern is None or sha256_hex(pattern) != sha256:
+        raise NotFound(f"{name} is not the queue that the schedule was installed with: install it again")
+    return pattern
+
+
+def _instant(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput("the schedule's time is no ISO 8601 time") from None
+
+
+def _options(lanes: int, items_max: int) -> Options:
+    """The night's own options; what is law by then is left out, since the pattern is the same every night."""
+    night = replace(Options.overnight("live", items_max), skip_completed=True)
+    return registry.with_lanes(night, min(lanes, limits.BATCH_LANES_MAX) if lanes > 0 else None)

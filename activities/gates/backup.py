@@ -1,0 +1,204 @@
+"""IO: IG_backup: take, restore, compare; only then open the gate, whose idle timeout would end it (measured)."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from activities import effects as commands
+from activities.effects import Context
+from activities.gates import recorded_backups
+from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.shared_backup import alone_in_wave, shared_backup
+from activities.worker.dependencies import Deps
+from cutter import limits
+from cutter.backup.artifacts import Store
+from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
+from cutter.backup.restore import digest, read_record, restore_check
+from cutter.catalogue import BY_NAME, Role, State
+from cutter.errors import ApprovalNeeded, Conflict, InvalidInput, NotFound, PolicyDenied, Unavailable
+from cutter.gates import backup as gate
+from cutter.messages import GateInput, GateOutcome, GateStatus
+from cutter.policy.rules import Permit
+from cutter.settings import dsn
+from cutter.stack.postgres import pg_bin
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import Attempt, Open
+from cutter.storage.queries import query
+
+Json = dict[str, Any]
+Checked = tuple[BackupRecord, RestoreReport, Json]
+"""A backup, its restore check, and the rule that allowed it."""
+
+BLOB = "pre_write.gpg"
+"""Name of a run's backup in its folder (seed 000 §5, backup_blob_path)."""
+
+
+def backup(deps: Deps, input: GateInput) -> GateOutcome:
+    """Back up the nine tables and prove that the backup restores; in a batch, once for the whole wave."""
+    checked: list[tuple[BackupRecord, str, Json, str, gate.Beside | None]] = []
+    wave = ExitStack()
+
+    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
+        wave.enter_context(alone_in_wave(deps, attempt, _step_seconds(deps)))
+        shared = shared_backup(deps, attempt)
+        if shared is not None:
+            wave.close()
+            stored = _as_stored(deps, shared.record.artifact_id)
+            checked.append((shared.record, shared.restored_fingerprint, {}, *stored))
+            return ()
+        artifact_id = _free_name(deps, attempt)
+        answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id)
+        if isinstance(answer, BackupRefusal):
+            return Refusal(status="failed", code=answer.code.value, reason=answer.message)
+        # Read back here and not in the transaction, whose idle timeout a large backup would outlast.
+        checked.append((answer[0], answer[1].content_fingerprint, answer[2], *_as_stored(deps, artifact_id)))
+        return ()
+
+    def body(opened: Open) -> Passed | Refusal:
+        record, restored_fingerprint, policy, stored, beside = checked[0]
+        context = commands.of_attempt(opened.attempt)
+        evidence = gate.Evidence(
+            artifact_id=record.artifact_id,
+            stored_sha256=stored,
+            backup_sha256=record.sha256,
+            recorded_sha256=commands.record_backup(opened.connection, context, record, policy),
+            size_bytes=record.size_bytes,
+            taken_utc=record.taken_utc,
+            beside=beside,
+            recipient=record.recipient,
+            pinned_recipient=recipient(deps),
+            snapshot_fingerprint=record.content_fingerprint,
+            restored_fingerprint=restored_fingerprint,
+        )
+        return Passed(report=gate.evaluate(evidence))
+
+    # Held until the receipt is sealed, which is what the others of the wave look for.
+    with wave:
+        return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
+
+
+def _free_name(deps: Deps, attempt: Attempt) -> str:
+    """The artifact's name: the seed's; or another, where an attempt died after its backup, or the name is on record.
+
+    An artifact is never replaced, and neither is a record, whoever made it.
+    """
+    store, folder = Store(deps.settings.artifacts), attempt.run_id
+    for name in (f"{folder}/{BLOB}", f"{folder}/pre_write-{attempt.number}.gpg"):
+        if not store.exists(name) and not commands.backup_on_record(deps, attempt.run_id, name):
+            return name
+    return f"{folder}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
+
+
+def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
+    """A new backup for a run whose own grew stale while people decided; gate 6 reads the newest.
+
+    One that is young enough is the answer: whoever may write to Temporal cannot fill the store with backups.
+    """
+    young = _young(deps, input.run_id)
+    if young is not None:
+        return young
+    context, state = _context(deps, input.run_id)
+    try:
+        answer = take_and_check(deps, context, f"{input.run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg")
+    except PolicyDenied as problem:
+        return _by_policy(deps, input.run_id, state, "failed_policy", problem)
+    except ApprovalNeeded as problem:
+        return _by_policy(deps, input.run_id, state, "stopped_policy_backup", problem)
+    if isinstance(answer, BackupRefusal):
+        reason = answer.message[: limits.REASON_CHARACTERS_MAX]
+        return GateOutcome(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
+    with translated(), deps.pool(Role.BACKUP).connection() as connection:
+        if commands.record_backup(connection, context, answer[0], answer[2]) != answer[0].sha256:
+            raise Conflict(f"backup {answer[0].artifact_id} is recorded with another sha256")
+    return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": answer[0].sha256})
+
+
+def _young(deps: Deps, run_id: str) -> GateOutcome | None:
+    """The answer without a new backup: the run is over, or one of its own will do; None when it needs one."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        run = connection.execute(query("run_limits"), {"run_id": run_id}).fetchone()
+        name, parameters = recorded_backups.asked(run_id)
+        backups = recorded_backups.read(connection.execute(query(name), parameters).fetchall())
+        connection.rollback()
+    if run is None or run[0]:
+        return GateOutcome(gate=gate.GATE, status="ended", code="unknown_run" if run is None else "run_ended")
+    if not backups:
+        return GateOutcome(gate=gate.GATE, status="out_of_order", code="backup_missing")
+    limit = float(str(run[1] or deps.settings.backup_max_age_minutes * 60))
+    young = [one for one in backups if one.age_seconds <= limit]
+    newest = recorded_backups.usable(young, recorded_backups.as_stored(deps.settings.artifacts, young))
+    if newest is None:
+        return None
+    return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": newest.sha256})
+
+
+def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
+    """The context of the run's backup, and the run's state."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        row = connection.execute(query("policy_context"), {"run_id": run_id, "gate": gate.GATE}).fetchone()
+        connection.rollback()
+    if row is None:
+        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+    run, pins, now, approvers, needed = row
+    context = commands.of_run(run, pins, now, gate.GATE)  # type: ignore[arg-type]
+    return replace(context, approvers=approvers, needed=needed), run["state"]  # type: ignore[arg-type, index]
+
+
+def _by_policy(
+    deps: Deps, run_id: str, state: str, to_state: str, problem: PolicyDenied | ApprovalNeeded
+) -> GateOutcome:
+    """The run is moved here, since no claim of a workflow fails one; but only where it needs the backup to go on."""
+    if state != State.AWAITING_CUT_AUTHORIZATION:
+        return GateOutcome(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
+    # Without its tier, the stop would ask for as many people as the highest one.
+    report = Jsonb({"tier": problem.tier}) if isinstance(problem, ApprovalNeeded) else None
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        connection.execute(
+            "select cutter_governance.fn_run_stop(%s, %s, %s, %s)",
+            (run_id, to_state, f"{problem.code}: {problem}", report),
+        )
+    status: GateStatus = "failed" if isinstance(problem, PolicyDenied) else "needs_approval"
+    return GateOutcome(gate=gate.GATE, status=status, code=problem.code, reason=str(problem)[:500], state=to_state)
+
+
+def take_and_check(deps: Deps, context: Context, artifact_id: str) -> Checked | BackupRefusal:
+    """Take a backup under that name and restore it into the scratch database. Raises PolicyDenied, ApprovalNeeded."""
+    settings = deps.settings
+    home = settings.key_home("backup")
+    seconds = _step_seconds(deps)
+    record, policy = commands.take_backup(deps, context, artifact_id, recipient(deps), seconds)
+    if isinstance(record, BackupRefusal):
+        return record
+    restored = restore_check(
+        record=record, artifacts_url=settings.artifacts, pg_bin=pg_bin, gpg_home=home, deadline_seconds=seconds,
+        scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
+    )  # fmt: skip
+    return restored if isinstance(restored, BackupRefusal) else (record, restored, policy)
+
+
+def _step_seconds(deps: Deps) -> float:
+    return deps.settings.cap_seconds("backup") * limits.BACKUP_STEP_SHARE
+
+
+def recipient(deps: Deps) -> str:
+    """The deployment's pinned backup key: `<keys_dir>/backup.fingerprint`."""
+    path = deps.settings.keys / "backup.fingerprint"
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        raise Unavailable(f"no backup key is pinned at {path}: type `cutter up`", what="backup") from None
+
+
+def _as_stored(deps: Deps, artifact_id: str) -> tuple[str, gate.Beside | None]:
+    """The artifact's sha256 and the record beside it, as the target gives them back; nothing where it does not."""
+    try:
+        stored, _size = digest(deps.settings.artifacts, artifact_id)
+        beside = read_record(deps.settings.artifacts, artifact_id)
+    except (NotFound, InvalidInput):
+        return "", None
+    return stored, gate.Beside(sha256=beside.sha256, size_bytes=beside.size_bytes, taken_utc=beside.taken_utc)

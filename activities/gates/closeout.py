@@ -1,0 +1,209 @@
+"""IO: IG_closeout: look at everything that the run should have left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from activities import effects as commands
+from activities.gates import evidence_bundle as bundles
+from activities.gates.runner import Passed, Refusal, run_gate
+from activities.outbox import can_stand, pins_of, publish
+from activities.worker.dependencies import Deps
+from cutter.catalogue import BY_NAME, Role
+from cutter.domain import recorded
+from cutter.domain.digests import chain, sha256_hex
+from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
+from cutter.evidence.bundle import Signed
+from cutter.gates import closeout as gate
+from cutter.messages import GateInput, GateOutcome
+from cutter.policy.rules import Permit
+from cutter.projections import phase_report, run_folder
+from cutter.storage.gate_transaction import Attempt, Open, Read, Row
+from cutter.storage.pools import single
+from cutter.storage.queries import query
+
+Json = dict[str, Any]
+
+EVIDENCE, SIDECAR = "run_evidence", "run_sidecar"
+
+
+def closeout(deps: Deps, input: GateInput) -> GateOutcome:
+    """Check documents, units, receipts, approvals and the chain, and store the evidence; then the run is closed."""
+    history: list[Json] = []
+    read: list[_Fetched] = []
+
+    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
+        _publish_all(deps, attempt.run_id)
+        seen = deps.history()
+        if seen is not None and seen["workflow_id"] != f"document/{attempt.run['document_id']}":
+            # The database would let anyone's workflow close a run that is due; its history would be the wrong one.
+            return Refusal(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
+        history.extend([seen] if seen else [])
+        read.append(_fetched(deps, attempt.run_id))
+        return ()
+
+    def body(opened: Open) -> Passed | Refusal:
+        sidecar, facts = _answer(opened.row(SIDECAR), input.run_id), _answer(opened.row(EVIDENCE), input.run_id)
+        documents = read[0].documents_of(input.run_id, sidecar)
+        frozen = history[0] if history else None
+        made, found = bundles.store(
+            deps, commands.of_attempt(opened.attempt), facts, read[0].signed_of(facts), sidecar, frozen
+        )
+        evidence = gate.Evidence(
+            documents=documents,
+            units_enacted=opened.attempt.pins["units_enacted"],
+            units_planned=opened.attempt.pins["candidate_count"],
+            receipts_sealed=len(sidecar["receipts"]),
+            approvals_consumed=frozenset(used["gate"] for used in sidecar["consumptions"]),
+            audit_head=made.head,
+            chain_intact=chain_intact([(e["prev_hash"], e["body"], e["hash"]) for e in facts["events"]], input.run_id),
+            bundle_id=made.artifact_id,
+            bundle_sha256=made.sha256,
+            bundle_found_sha256=found,
+            history_sha256=frozen["sha256"] if frozen else None,
+        )
+        return Passed(report=gate.evaluate(evidence), extra={"history": frozen})
+
+    outcome = run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare, reads=_reads)
+    if outcome.status == "passed":
+        _finish(deps, input.run_id)
+    return outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fetched:
+    """What was read from the stores before the transaction, whose idle timeout a slow store would outlast.
+
+    `found`: sha256 by KB id, None where nothing stands. What the transaction then asks for and was not read, since it
+    was written a moment ago, is read at the next attempt.
+    """
+
+    found: Mapping[str, str | None]
+    facts: Json
+    signed: Signed
+
+    def documents_of(self, run_id: str, sidecar: Json) -> tuple[gate.KbDocument, ...]:
+        """The run's documents as the database has them now. Raises Unavailable while one is not as recorded."""
+        rendered = _rendered(sidecar)
+        documents = tuple(
+            gate.KbDocument(
+                kb_id=one["kb_id"], kind=one["kind"], subject=one["subject"], recorded_sha256=one["sha256"],
+                found_sha256=self.found.get(one["kb_id"]),
+                rendered_sha256=rendered.get(one["subject"]) if one["kind"] == "gate_report" else None,
+            )
+            for one in sidecar["documents"]
+            if can_stand(one, sidecar)
+        )  # fmt: skip
+        wanted = gate.put_back(run_id, documents)
+        if wanted is not None:
+            raise Unavailable(wanted, what="kb")
+        return documents
+
+    def signed_of(self, facts: Json) -> Signed:
+        """What people signed, when these are all who did. Raises Unavailable when another did meanwhile."""
+        if _accepted(facts) != _accepted(self.facts):
+            raise Unavailable("something was signed a moment ago: it is read at the next attempt", what="kb")
+        return self.signed
+
+
+def _rendered(sidecar: Json) -> dict[str, str]:
+    """The sha256 of each gate's report as its sealed receipt says it, by gate."""
+    run = sidecar["run"]
+    return {one["gate"]: sha256_hex(phase_report.render(run, one)) for one in sidecar["receipts"]}
+
+
+def _accepted(facts: Json) -> list[Json]:
+    return [one for one in facts["verdicts"] if one["accepted"]]
+
+
+def _publish_all(deps: Deps, run_id: str) -> None:
+    try:
+        publish(deps, Role.READ, run_id)
+    except (Conflict, InvalidInput) as problem:
+        raise Unavailable(f"{problem}: move away what stands there", what="kb") from None
+
+
+def _fetched(deps: Deps, run_id: str) -> _Fetched:
+    with single(deps.pool(Role.READ)) as connection:
+        row = connection.execute(query("run_evidence_and_sidecar"), {"run_id": run_id}).fetchone()
+    facts, sidecar = _answer(row, run_id), _answer(row[1:] if row else None, run_id)
+    found = {one["kb_id"]: _sha256_in_kb(deps, one["kb_id"]) for one in sidecar["documents"] if can_stand(one, sidecar)}
+    return _Fetched(found=found, facts=facts, signed=bundles.gathered(deps, facts))
+
+
+def _sha256_in_kb(deps: Deps, kb_id: str) -> str | None:
+    try:
+        return sha256_hex(deps.kb.get(kb_id))
+    except (NotFound, InvalidInput):
+        return None
+
+
+def _reads(attempt: Attempt) -> list[Read]:
+    return [(SIDECAR, {"run_id": attempt.run_id}), (EVIDENCE, {"run_id": attempt.run_id})]
+
+
+def _answer(row: Row | None, run_id: str) -> Json:
+    if row is None:
+        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+    found: Json = row[0]
+    return recorded.answered(found) if "latch" in found else found
+
+
+def chain_intact(rows: Sequence[Row], chain_name: str) -> bool:
+    """Recompute the audit chain of a run from its stored (previous hash, body, hash)."""
+    head = sha256_hex(chain_name)
+    for previous, body, stored in rows:
+        if previous != head or chain(head, str(body)) != stored:
+            return False
+        head = str(stored)
+    return bool(rows)
+
+
+def _finish(deps: Deps, run_id: str) -> None:
+    """What can only be done after COMMIT: the bundle's signature, the runs index; then the index, state.json and the
+    outbox are read back.
+    """
+    with single(deps.pool(Role.READ)) as connection:
+        sidecar = _answer(connection.execute(query(SIDECAR), {"run_id": run_id}).fetchone(), run_id)
+    kb_id, line = index_entry(sidecar)
+    closing, pins = _closing(sidecar), pins_of(sidecar)
+    context = commands.of_run(sidecar["run"], pins, closing["sealed_at"], gate.GATE)
+    done = commands.put_free(deps, context, kb_id, line)
+    bundles.sign(deps, context, pins["evidence_artifact"])
+    stored = commands.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
+    with single(deps.pool(Role.READ)) as connection, connection.pipeline():
+        for statement, parameters in (commands.receipt_of_put(context, done, "runs_index"), stored):
+            connection.execute(statement, parameters)
+    state = run_folder.read_state(deps.settings.runs, run_id)
+    report = gate.finished(
+        gate.Finish(
+            run_id=run_id,
+            sidecar_run_id=state.get("run_id"),
+            sidecar_status=state.get("status"),
+            index_line=line,
+            index_line_found=deps.kb.get(done.kb_id),
+            documents_waiting=sum(one["sha256"] is None and can_stand(one, sidecar) for one in sidecar["documents"]),
+        )
+    )
+    if not report.passed:
+        what = "run_folder" if report.violations[0].name == "sidecar_finalized" else "kb"
+        raise Unavailable(f"the run is closed, but {report.reason()}", what=what)
+
+
+def index_entry(sidecar: Json) -> tuple[str, bytes]:
+    """(KB id, bytes) of a closed run's line in the runs index, from its sealed receipt: the same at every try."""
+    run = sidecar["run"]
+    receipt = _closing(sidecar)
+    line = gate.index_line(
+        run_id=run["run_id"],
+        document_id=run["document_id"],
+        audit_head=receipt["result"]["pins"]["audit_head"],
+        sealed_utc=receipt["sealed_at"],
+    )
+    return gate.index_id(run["run_id"]), line
+
+
+def _closing(sidecar: Json) -> Json:
+    return next(one for one in sidecar["receipts"] if one["gate"] == gate.GATE)

@@ -1,0 +1,70 @@
+"""IO: the evidence bundle at closeout: built and stored while the gate is open, signed when it is closed (seed 003 §8).
+
+The bundle holds receipts 1 to 10 and the audit chain up to the head that the closeout seals; the closeout's receipt
+names the bundle by its sha256, and so does its report. An attempt that is not sealed leaves a bundle of its own, which
+nothing names.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import structlog
+
+from activities import effects as commands
+from activities.effects import Context
+from activities.worker.dependencies import Deps
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
+from cutter.evidence import bundle
+from cutter.evidence.bundle import Bundle, Signed
+from cutter.kb.ids import signature_of
+from cutter.projections.state_file import render_transitions
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+
+
+def gathered(deps: Deps, facts: Json) -> Signed:
+    """What people signed. Raises Unavailable when some of it is away or is not there any more."""
+    signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
+    if signed.missing:
+        raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
+    return signed
+
+
+def store(
+    deps: Deps, context: Context, facts: Json, signed: Signed, sidecar: Json, history: Json | None
+) -> tuple[Bundle, str]:
+    """Build a run's bundle and store it; (the bundle, the sha256 of what stands in the store then).
+
+    Raises PolicyDenied, and Unavailable when the store is away or holds something else under the bundle's name.
+    """
+    made = bundle.built(facts, signed, render_transitions(sidecar), history)
+    artifacts = bundle.artifacts(deps.settings.artifacts)
+    try:
+        commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data)
+        found = sha256_hex(artifacts.get(made.artifact_id))
+        if found != made.sha256:
+            raise Conflict(f"{made.artifact_id} holds other bytes")
+    except (Conflict, InvalidInput, NotFound) as problem:
+        # Whoever may write to the store could else end the run behind its law.
+        raise Unavailable(f"{problem}: move away what stands there", what="artifacts") from None
+    return made, found
+
+
+def sign(deps: Deps, context: Context, artifact_id: str) -> None:
+    """Put the worker's own signature beside a bundle, where its key home has a private key; once."""
+    artifacts, name = bundle.artifacts(deps.settings.artifacts), signature_of(artifact_id)
+    if artifacts.exists(name):
+        return
+    try:
+        signer = deps.signer()
+    except Unavailable as problem:
+        log.info("evidence.unsigned", artifact=artifact_id, reason=str(problem))
+        return
+    with suppress(Conflict):  # another attempt was quicker; one signature is enough
+        signature = signer.gpg.sign_detached(artifacts.get(artifact_id), signer.fingerprint)
+        commands.store_evidence(deps, context, artifacts, name, signature)

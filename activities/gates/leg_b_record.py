@@ -1,0 +1,145 @@
+"""IO: IG_leg_b_record: the governance rows of a cut, signed by the executor, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from activities.gates.cut_leg_a import TOOL
+from activities.gates.cutplan import plan_of
+from activities.gates.pinned_source import pinned_read
+from activities.gates.runner import Passed, Refusal, run_gate
+from activities.worker.dependencies import Deps
+from cutter.catalogue import BY_NAME
+from cutter.domain import ids
+from cutter.domain.digests import canonical_json, sha256_hex
+from cutter.errors import ProgrammingError
+from cutter.gates import leg_b_record as gate
+from cutter.messages import GateInput, GateOutcome
+from cutter.storage.gate_transaction import Attempt, Open, Read, Row
+from cutter.storage.queries import query
+
+Json = dict[str, Any]
+
+
+ROWS, UNITS = "leg_b_rows", "stored_units"
+
+
+def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
+    """2N + 6 rows: entry, history, envelope, N blocks, decision, signature, change set, N affected rows."""
+
+    def body(opened: Open) -> Passed | Refusal:
+        pins = opened.attempt.pins
+        values = _values(deps, opened.attempt.run_id, opened.attempt.run, pins)
+        before = opened.row(ROWS)
+        after = _insert(deps, opened, values)
+        evidence = gate.Evidence(
+            change_set_id=values["change_set_id"],
+            manifest_envelope_id=values["envelope_id"],
+            executor_signature_id=values["signature_id"],
+            rows_before=before[0] if before else {},
+            rows_after=after[0],
+            change_sets=after[3],
+            units_in_blocks=after[1],
+            units_affected=after[2],
+            units=pins["candidate_count"],
+            executor_tool_revision=values["executor_tool_revision"],
+            verifier_tool_revision=values["verifier_tool_revision"],
+            verifier_signatures=after[4],
+        )
+        return Passed(report=gate.evaluate(evidence))
+
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
+
+
+def _reads(attempt: Attempt) -> list[Read]:
+    return [
+        (ROWS, _ids(attempt.run_id)),
+        (UNITS, {"docprefix": attempt.pins.get("docprefix")}),
+        pinned_read(attempt),
+    ]
+
+
+def _ids(run_id: str) -> Json:
+    """The ids of a run's governance rows, the same at every try."""
+    roles = {
+        "entry_id": "backlog_entry", "history_id": "backlog_history", "envelope_id": "manifest_envelope",
+        "decision_id": "cut_decision", "signature_id": "executor_signature", "change_set_id": "change_set",
+    }  # fmt: skip
+    return {"run_id": run_id, **{name: str(ids.derived(run_id, role)) for name, role in roles.items()}}
+
+
+def signature_payload(subject: str, writer_digest: str, units: int, tool_revision: str) -> str:
+    """What executor and verifier sign: change set or verify result id, digest, N, tool revision (facts-domain)."""
+    return canonical_json(
+        {"subject": subject, "writer_digest": writer_digest, "units": units, "tool_revision": tool_revision}
+    )
+
+
+def verifier_revision(executor_revision: str) -> str:
+    """The revision that the verifier must show: the same build, another principal."""
+    return executor_revision.replace("+exec", "+verify")
+
+
+def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
+    slug = ids.slug(pins["docprefix"])
+    minted = _ids(run_id)
+    change_set = minted["change_set_id"]
+    payload = signature_payload(change_set, pins["writer_digest"], pins["candidate_count"], deps.tool_revision)
+    signer = deps.signer()
+    return {
+        **minted,
+        "document_id": run["document_id"],
+        "source_doc_ref": run["document_id"],
+        "manifest_version": pins["writer_digest"],
+        "manifest_digest": pins["manifest_digest"],
+        "region_sha": pins["region_sha"],
+        "executor_tool_revision": deps.tool_revision,
+        "verifier_tool_revision": verifier_revision(deps.tool_revision),
+        "rollback_key": f"rbk:canonical:{slug}:{pins['writer_digest'][:16]}:{change_set}",
+        "idempotency_key": f"ick:canonical:{slug}:{pins['writer_digest']}:{run_id}",
+        "actor": f"cutter_exec/{TOOL}/{slug}-cut",
+        "dot_id": TOOL,
+        "fingerprint": signer.fingerprint,
+        "payload": payload,
+        "payload_hash": sha256_hex(payload),
+        "signature": signer.gpg.sign_detached(payload.encode(), signer.fingerprint).decode(),
+    }
+
+
+def _insert(deps: Deps, opened: Open, values: Json) -> Row:
+    """All rows, and their count behind them; round trips do not depend on how many units there are."""
+    connection = opened.connection
+    rows = _unit_rows(deps, opened, values)
+    with connection.pipeline():
+        for name in ("leg_b_entry", "leg_b_history", "leg_b_envelope"):
+            connection.execute(query(name), values)
+        connection.cursor().executemany(query("leg_b_block"), rows)
+        for name in ("leg_b_decision", "leg_b_signature", "leg_b_change_set"):
+            connection.execute(query(name), values)
+        connection.cursor().executemany(query("leg_b_affected"), rows)
+        counted = connection.execute(query(ROWS), values)
+    row = counted.fetchone()
+    if row is None:
+        raise ProgrammingError(f"{ROWS} answered nothing")
+    return row
+
+
+def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
+    marking, plan = plan_of(deps, opened)
+    stored = {str(row[0]): row for row in opened.rows(UNITS)}
+    return [
+        {
+            **{name: values[name] for name in ("envelope_id", "entry_id", "change_set_id")},
+            "local_id": f"r{number}",
+            "order": number,
+            "span": f"{unit.start}-{unit.end}",
+            "span_sha256": row.body_sha256,
+            "address": row.address,
+            "unit_id": stored[row.address][9],
+            "version_id": stored[row.address][10],
+            "content_hash": stored[row.address][6],
+            "affected_row_id": str(ids.derived(opened.attempt.run_id, f"affected/{row.address}")),
+        }
+        for number, (unit, row) in enumerate(zip(marking.candidates, plan.rows, strict=True), 1)
+        if row.address in stored
+    ]

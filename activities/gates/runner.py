@@ -1,0 +1,282 @@
+"""IO: the one way through a gate: attempt → open → collect and evaluate → seal → publish (spec "States and gates")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from time import monotonic, thread_time
+from typing import Any
+
+import structlog
+
+from activities import effects as commands
+from activities.outbox import publish_report, report_id
+from activities.worker.dependencies import Deps
+from cutter.catalogue import Gate, State
+from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
+from cutter.gates.report import GateReport
+from cutter.messages import GateInput, GateOutcome, GateStatus
+from cutter.policy.command import operations_at
+from cutter.policy.rules import Permit
+from cutter.storage import gate_transaction as tx
+from cutter.storage.faults import DatabaseRefused
+from cutter.storage.gate_transaction import Terms
+
+log = structlog.get_logger()
+
+FACTS = (
+    "content_sha256", "manifest_digest", "candidate_count", "region_sha", "writer_digest", "backup_sha256",
+    "grants_sha256", "units_created", "change_set_id", "verify_result_id", "units_enacted", "audit_head",
+)  # fmt: skip
+"""Pins that go back into the workflow, because people read them there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A body's own early no, before there is a report: the gate's status, a code and a sentence."""
+
+    status: GateStatus
+    code: str
+    reason: str
+    state: str | None = None
+    evidence: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """A body's evaluation; `extra` is sealed beside the report and the pins."""
+
+    report: GateReport
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+Body = Callable[[tx.Open], Passed | Refusal]
+Prepare = Callable[[tx.Attempt, Permit], Sequence[dict[str, Any]] | Refusal]
+
+
+def run_gate(
+    deps: Deps,
+    gate: Gate,
+    input: GateInput,
+    body: Body,
+    *,
+    reads: Callable[[tx.Attempt], Sequence[tx.Read]] = lambda _attempt: (),
+    prepare: Prepare | None = None,
+    rehearse: Callable[[], bool] = lambda: False,
+) -> GateOutcome:
+    """One attempt. `reads` are sent with the opening, so that a body that only reads costs no round trip of its own.
+
+    `prepare` does what must not happen inside the transaction and gives the approvals to consume. What the policy says
+    of everything that the gate does is decided here, anew at every attempt, and recorded with the opening.
+    """
+    cap, began = deps.settings.cap_seconds(gate.phase), thread_time()
+    attempt = tx.begin_attempt(
+        deps.pool(gate.role), gate, input.run_id, worker=deps.worker, lease_seconds=int(cap)
+    )  # fmt: skip
+    if isinstance(attempt, tx.Closed):
+        return _closed(gate, attempt)
+    if isinstance(attempt, tx.Sealed):
+        return sealed_outcome(deps, gate, attempt)
+    cap = attempt.run["caps"].get("soft_seconds", {}).get(gate.phase) or cap
+    context = commands.of_attempt(attempt)
+    permit = commands.decided(deps, context, operations_at(gate.name))
+    try:
+        approvals = _allowed(attempt, context, permit, prepare)
+        if isinstance(approvals, Refusal):
+            return _refuse(deps, attempt, approvals, report=approvals.evidence)
+        terms = Terms(
+            policy=permit.record(), approvals=approvals, rehearse=rehearse(), cap_seconds=cap, reads=reads(attempt)
+        )
+        with _capped(cap):
+            result = _in_transaction(deps, attempt, body, terms, began)
+    except DatabaseRefused as problem:
+        result = Refusal(status="failed", code=problem.code, reason=str(problem))
+    except (PolicyDenied, ApprovalNeeded) as problem:
+        result = _by_policy(gate, permit, problem)
+    except CutterError as problem:
+        _note(deps, attempt, problem, input.retry_seconds)
+        raise
+    return _outcome(deps, attempt, result)
+
+
+def _closed(gate: Gate, closed: tx.Closed) -> GateOutcome:
+    """Nothing was registered: the run is over or unknown, or the gate before this one is not sealed."""
+    status: GateStatus = "out_of_order" if closed.status == "predecessor_not_sealed" else "ended"
+    return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.run.get("state", ""))
+
+
+def _allowed(
+    attempt: tx.Attempt, context: commands.Context, permit: Permit, prepare: Prepare | None
+) -> Sequence[dict[str, Any]] | Refusal:
+    """The approvals that the gate consumes, when the policy lets it go on. Raises PolicyDenied, ApprovalNeeded."""
+    if attempt.gate.sovereign is None:
+        commands.require(context, permit)
+    approvals = prepare(attempt, permit) if prepare else ()
+    if attempt.gate.sovereign is not None and not isinstance(approvals, Refusal):
+        # Behind its approvals: nobody fails a run by asking for its next write before people have decided.
+        commands.require(context, permit)
+    return approvals
+
+
+def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | Refusal) -> GateOutcome:
+    if isinstance(result, tx.Sealed):
+        for hook in deps.after_commit:
+            hook(attempt.gate.name)
+        return sealed_outcome(deps, attempt.gate, result)
+    if isinstance(result, Refusal):
+        return _refuse(deps, attempt, result, report=result.evidence)
+    if result.passed:
+        return _rehearsed(deps, attempt, result)
+    refusal = Refusal(status="failed", code=result.violations[0].name if result.violations else "empty_report",
+                      reason=result.reason())  # fmt: skip
+    return _refuse(deps, attempt, refusal, report=result.as_json())
+
+
+def _in_transaction(
+    deps: Deps, attempt: tx.Attempt, body: Body, terms: Terms, began: float
+) -> tx.Sealed | GateReport | Refusal:
+    """`began`: the thread's own clock at the attempt's beginning; what it has worked since then is sealed too.
+
+    A report comes back where nothing was sealed: it did not pass, or it was rehearsed.
+    """
+    pool = deps.pool(attempt.gate.role)
+    with tx.gate_transaction(pool, attempt, terms) as opened:
+        if isinstance(opened, tx.Sealed):
+            return opened
+        if isinstance(opened, tx.NotOpened):
+            return _not_opened(opened)
+        answer = body(opened)
+        if isinstance(answer, Refusal):
+            return answer
+        if terms.rehearse or not answer.report.passed:
+            return answer.report
+        extra = {**answer.extra, "cpu_ms": round((thread_time() - began) * 1000)}
+        sealed = tx.seal(opened, answer.report, extra=extra, kb_id=report_id(attempt, answer.report))
+        return sealed if isinstance(sealed, tx.Sealed) else _not_opened(sealed)
+
+
+@contextmanager
+def _capped(cap_seconds: float) -> Iterator[None]:
+    """Past its time the server ends a transaction with its connection, which then looks like a lost one."""
+    began = monotonic()
+    try:
+        yield
+    except Unavailable as problem:
+        if problem.what == "database" and monotonic() - began >= cap_seconds - tx.margin_seconds(cap_seconds):
+            raise OverCap(f"over {cap_seconds:.0f} s: {problem}") from None
+        raise
+
+
+def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: float | None) -> None:
+    again = None
+    match problem:
+        case Unavailable():
+            outcome, what, again = "unavailable", problem.what, retry_seconds
+        case OverCap():
+            outcome, what = "over_cap", "cap"
+        case _:
+            outcome, what = "error", problem.code
+    # The database itself may be what is away; the attempt's row then keeps no outcome, which says as much.
+    with suppress(CutterError):
+        tx.refuse(
+            deps.pool(attempt.gate.role), attempt, outcome=outcome, reason=f"{what}: {problem}", report=None,
+            state=None, retry_seconds=again,
+        )  # fmt: skip
+
+
+def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> Refusal:
+    """A denial fails the run; an approval that is needed stops it until as many people have signed that it goes on.
+
+    Behind the enactment a denial stops it too: the law stands, and a policy that is put right lets the run be closed.
+    """
+    evidence = {"policy": permit.record()}
+    if isinstance(problem, PolicyDenied) and gate.from_state is State.LIFECYCLE_ENACTED:
+        return Refusal(
+            status="needs_approval", code=problem.code, reason=str(problem), state="stopped_unavailable_policy",
+            evidence=evidence,
+        )  # fmt: skip
+    if isinstance(problem, PolicyDenied):
+        return Refusal(
+            status="failed", code=problem.code, reason=str(problem), state="failed_policy", evidence=evidence
+        )
+    return Refusal(
+        status="needs_approval", code=problem.code, reason=str(problem), state=f"stopped_policy_{gate.phase}",
+        evidence={**evidence, "tier": problem.tier},
+    )  # fmt: skip
+
+
+def _not_opened(answer: tx.NotOpened) -> Refusal:
+    detail = answer.detail
+    match answer.status:
+        case "drift":
+            drift = detail["drift"]
+            lines = "; ".join(drift["diff"])[:400]
+            return Refusal(status="drift", code=drift["dimension"], state=f"stopped_drift_{drift['dimension']}",
+                           reason=f"fingerprint {drift['fingerprint']}: {lines}", evidence=drift)  # fmt: skip
+        case "stopped":
+            return Refusal(status="stopped", code=detail["kind"], reason=detail["reason"] or "")
+        case "lane_busy":
+            return Refusal(status="lane_busy", code="lane_busy", reason="another run holds the gate's lane")
+        case "approval_refused":
+            return Refusal(status="approval_refused", code=detail["code"], reason=f"the database: {detail['code']}")
+        case "refused" if detail["code"] in ("stale_attempt", "run_ended"):
+            return Refusal(status="ended", code=detail["code"], reason=detail["code"])
+        case "refused" if detail["code"].startswith("policy_"):
+            reason = f"the database: no recorded decision of the policy opens the gate ({detail['code']})"
+            return Refusal(status="failed", code=detail["code"], state="failed_policy", reason=reason)
+        case "refused" if detail["code"] == "predecessor_not_sealed":
+            # Whoever may write to Temporal can claim that a gate passed; the law is none the worse for it.
+            return Refusal(status="out_of_order", code=detail["code"], reason="the gate before it is not sealed")
+        case _:
+            return Refusal(status="failed", code=detail["code"], reason=f"the database refused: {detail['code']}")
+
+
+def _refuse(deps: Deps, attempt: tx.Attempt, refusal: Refusal, *, report: dict[str, Any] | None) -> GateOutcome:
+    gate = attempt.gate
+    state = refusal.state or (f"failed_{gate.phase}" if refusal.status == "failed" else None)
+    tx.refuse(
+        deps.pool(gate.role),
+        attempt,
+        outcome=refusal.status,
+        # A report's reason begins with its first violation's name, which is the code.
+        reason=f"{refusal.code}: {refusal.reason.removeprefix(f'{refusal.code}: ')}",
+        report=report,
+        state=state,
+    )
+    log.info("gate.refused", run_id=attempt.run_id, gate=gate.name, status=refusal.status, code=refusal.code)
+    return GateOutcome(
+        gate=gate.name, status=refusal.status, attempt=attempt.number, code=refusal.code, reason=refusal.reason[:500],
+        state=state or attempt.run["state"],
+    )  # fmt: skip
+
+
+def _rehearsed(deps: Deps, attempt: tx.Attempt, report: GateReport) -> GateOutcome:
+    tx.refuse(
+        deps.pool(attempt.gate.role), attempt, outcome="rehearsed", reason="rolled back", report=report.as_json(),
+        state=None,
+    )  # fmt: skip
+    return GateOutcome(
+        gate=attempt.gate.name, status="rehearsed", attempt=attempt.number, state=attempt.run["state"],
+        facts=facts_of(report.pins),
+    )  # fmt: skip
+
+
+def sealed_outcome(deps: Deps, gate: Gate, sealed: tx.Sealed) -> GateOutcome:
+    """Publish what the receipt left in the outbox, then answer with what it says."""
+    try:
+        kb_id, sha256 = publish_report(deps, gate.role, sealed)
+    except CutterError as problem:
+        # The write is sealed: a knowledge base that is away must not fail it. The next gate publishes what waits.
+        log.warning("outbox.waiting", run_id=sealed.receipt["run_id"], gate=gate.name, code=problem.code)
+        kb_id, sha256 = "", ""
+    log.info("gate.sealed", run_id=sealed.receipt["run_id"], gate=gate.name, attempt=sealed.receipt["attempt"])
+    return GateOutcome(
+        gate=gate.name, status="passed", attempt=sealed.receipt["attempt"], state=gate.to_state.value, kb_doc_id=kb_id,
+        sha256=sha256, facts=facts_of(sealed.receipt["result"]["pins"]),
+    )  # fmt: skip
+
+
+def facts_of(pins: Mapping[str, Any]) -> dict[str, str]:
+    """The pins that people read, as short texts."""
+    return {name: str(pins[name]) for name in FACTS if name in pins}

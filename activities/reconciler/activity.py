@@ -1,0 +1,15 @@
+"""IO: what the reconciler's schedule asks for: look after what nobody drives any more."""
+
+from __future__ import annotations
+
+from activities.worker.dependencies import Deps
+from cutter.errors import ProgrammingError
+from cutter.messages import Reconciled, ReconcileInput
+
+
+def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
+    """As `cutter reconcile`: idempotent, decides nothing, and never touches a run whose workflow is open."""
+    del input  # a stranger may schedule this with anything
+    if deps.look_after is None:
+        raise ProgrammingError("this process has no Temporal client to look with")
+    return deps.look_after()

@@ -1,0 +1,223 @@
+"""IO: the sovereign gates: open a request, judge what arrives, end a request; stop, resume, escalate.
+
+Everything here runs as cutter_read; nothing here writes a unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from activities import approval_judge as approving
+from activities import effects as commands
+from activities.outbox import publish, publish_now
+from activities.run.request_document import request_document
+from activities.worker.dependencies import Deps, day_of, folder_of
+from cutter.approvals import schema
+from cutter.approvals.policy import Tier
+from cutter.approvals.request import render_request
+from cutter.approvals.verdict import Verdict, verdict_record
+from cutter.catalogue import GATES, Role, Sovereign, stands_on
+from cutter.domain import ids
+from cutter.errors import PolicyDenied
+from cutter.messages import (
+    EndRequestInput,
+    JudgeInput,
+    JudgeResult,
+    RefusalInput,
+    RequestInput,
+    RequestView,
+    ResumeInput,
+    StateView,
+    StopInput,
+)
+from cutter.policy import current
+from cutter.policy.command import KB_PUT, write_of
+from cutter.policy.rules import Permit, permit
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import single
+from cutter.storage.queries import query
+from cutter.storage.request_transaction import Asked, ask, bind
+
+Json = dict[str, Any]
+
+
+def open_request(deps: Deps, input: RequestInput) -> RequestView:
+    """Freeze the tuple, write the request document, publish it. Finding it open already answers the same."""
+    put: tuple[str, bytes] | None = None
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        asked = ask(connection, input.run_id, input.gate, ids.derived(input.run_id, "change_set"))
+        if asked.answer["status"] not in ("opened", "requested"):
+            connection.rollback()
+            return _not_requested(input, asked.answer)
+        request = asked.answer["request"]
+        context = commands.of_run(asked.run, asked.pins, asked.now, input.gate)
+        tier = approving.tier_asked(request, _writes_ahead(deps, asked, Sovereign(input.gate)))
+        try:
+            commands.require(context, commands.decided(deps, context, (KB_PUT,)))
+            if asked.answer["status"] == "opened":
+                document, snapshot = request_document(deps, asked, context, tier)
+                put = (document.kb_id, render_request(document))
+                bind(
+                    connection, request["request_id"], put[0], put[1].decode(), tier=tier.value if tier else None,
+                    receipts=[commands.receipt_of_put(context, snapshot, "snapshot")],
+                )  # fmt: skip
+                request |= {"kb_id": document.kb_id, "tier": tier.value if tier else None}
+            else:
+                connection.commit()
+        except PolicyDenied as problem:
+            connection.rollback()
+            connection.execute(
+                "select cutter_governance.fn_run_stop(%s, 'failed_policy', %s)",
+                (input.run_id, f"{problem.code}: {problem}"),
+            )
+            return RequestView(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
+    approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request, tier)
+    sidecar = publish_now(deps, Role.READ, context, put)
+    # The document may have got another name on its way into the knowledge base.
+    names = {one["request_id"]: one["kb_id"] for one in sidecar["requests"]}
+    request |= {"kb_id": names[request["request_id"]]}
+    return _view(deps, input, asked, sidecar, tier)
+
+
+def _writes_ahead(deps: Deps, asked: Asked, sovereign: Sovereign) -> Permit:
+    """What the policy says now of the writes that will stand on this approval: people are asked as it then asks."""
+    policy = current.read(deps.settings.policy)
+    writes = [(one.name, write) for one in GATES if stands_on(one) is sovereign and (write := write_of(one.name))]
+    contexts = ((commands.of_run(asked.run, asked.pins, asked.now, gate), write) for gate, write in writes)
+    return permit(policy, [context.proposed(write) for context, write in contexts])
+
+
+def _not_requested(input: RequestInput, answer: Json) -> RequestView:
+    if answer["status"] == "drift":
+        drift = answer["drift"]
+        reason = f"fingerprint {drift['fingerprint']}: " + "; ".join(drift["diff"])[:400]
+        return RequestView(status="drift", gate=input.gate, code=drift["dimension"], reason=reason)
+    if answer["status"] == "stopped":
+        return RequestView(status="stopped", gate=input.gate, code=answer["kind"], reason=answer["reason"] or "")
+    return RequestView(status="refused", gate=input.gate, code=answer["code"], reason=answer["code"])
+
+
+def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Tier | None) -> RequestView:
+    request = asked.answer["request"]
+    policy, _ = approving.policy_of(deps, {"epoch": asked.epoch})
+    return RequestView(
+        status="requested",
+        gate=input.gate,
+        kb_id=request["kb_id"],
+        approval_kb_id=request["kb_id"].replace("-request-", "-approval-"),
+        challenge=request["challenge"],
+        expires_utc=datetime.fromisoformat(request["expires_at"]).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        approvers_needed=policy.needed(input.gate, tier),
+        review_decision_id=request["review_decision_id"] or "",
+        accepted=asked.accepted,
+        offered=approving.signed_before(deps, sidecar["run"], input.gate),
+    )
+
+
+def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
+    """Verify one signed document and record the verdict, so that people see it at once."""
+    verdict, facts = approving.judge(deps, Role.READ, input.run_id, input.gate, input.kb_id)
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        answer = call(
+            connection,
+            "select cutter_governance.fn_verdict_record(%s, %s, %s, %s)",
+            (input.run_id, input.gate, input.kb_id[:512], Jsonb(verdict_record(verdict))),
+        )
+    if answer["status"] == "duplicate" and verdict.decision == schema.APPROVE:
+        verdict = _as_recorded(deps, input, verdict)
+    if verdict.accepted and verdict.decision == schema.REVOKE and verdict.statement is not None:
+        # A transaction of its own: it waits for the gate that is open, and may hold nothing that the gate needs.
+        with single(deps.pool(Role.READ)) as connection:
+            revoked = call(
+                connection,
+                "select cutter_governance.fn_revocation_record(%s, %s, %s, %s)",
+                (input.run_id, verdict.statement.approval_sha256, verdict.approval_sha256, input.kb_id),
+            )["status"]
+        if revoked != "revoked":
+            # Whoever revokes must not believe that it helped: the approval was used before this came.
+            verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
+    return _result(verdict, input.kb_id, facts["run"]["state"], duplicate=answer["status"] == "duplicate")
+
+
+def _as_recorded(deps: Deps, input: JudgeInput, verdict: Verdict) -> Verdict:
+    """An approval counts under the epoch that it was first judged by: sent again under another, it opens nothing."""
+    named = {"run_id": input.run_id, "gate": input.gate, "approval_sha256": verdict.approval_sha256}
+    with single(deps.pool(Role.READ)) as connection:
+        recorded = connection.execute(query("epoch_of_verdict"), named).fetchone()
+    if recorded == (verdict.policy_sha256,):
+        return verdict
+    reason = "it was judged under an earlier epoch of approvers: sign anew"
+    return replace(verdict, accepted=False, code="approval_of_other_epoch", reason=reason)
+
+
+def _result(verdict: Verdict, kb_id: str, state: str, *, duplicate: bool) -> JudgeResult:
+    return JudgeResult(
+        accepted=verdict.accepted,
+        code=verdict.code,
+        reason=verdict.reason[:300],
+        kb_id=kb_id[:512],
+        decision=verdict.decision or "",
+        approver=verdict.approver or "",
+        approval_sha256=verdict.approval_sha256 or "",
+        duplicate=duplicate,
+        state=state,
+    )
+
+
+def end_request(deps: Deps, input: EndRequestInput) -> StateView:
+    """End an open request as rejected (the run fails) or expired (the run stops), once it is so by the database."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        facts = approving.read_facts(connection, input.run_id, input.gate)
+        request, now = facts["request"], datetime.fromisoformat(facts["now"])
+        over = request is not None and datetime.fromisoformat(request["expires_at"]) <= now
+        if input.status == "expired" and not over and facts["run"]["state"] != "stopped_expired":
+            return StateView(state=facts["run"]["state"], code="not_so")
+        connection.execute(
+            "select cutter_governance.fn_request_end(%s, %s, %s, %s)",
+            (input.run_id, input.gate, input.status, input.approval_sha256),
+        )
+    publish(deps, Role.READ, input.run_id)
+    return StateView(state="failed_rejected" if input.status == "rejected" else "stopped_expired")
+
+
+def record_refusal(deps: Deps, input: RefusalInput) -> StateView:
+    """Keep a refused message, so that people and auditors see it."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        connection.execute(
+            "select cutter_governance.fn_refusal_record(%s, %s, %s, %s, %s)",
+            (input.run_id, input.gate, input.message, input.code, input.reason),
+        )
+    return StateView(state="")
+
+
+def set_stop(deps: Deps, input: StopInput) -> StateView:
+    """Set the stop latch; what was written, the database says."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        answer = call(
+            connection,
+            "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
+            (input.run_id, input.kind, input.reason, input.by),
+        )
+    return StateView(state=answer.get("state", ""), code="wrote" if answer.get("wrote") else "")
+
+
+def resume_run(deps: Deps, input: ResumeInput) -> StateView:
+    """Resume a stopped run, consuming the signed statement where one is needed."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        answer = call(
+            connection, "select cutter_governance.fn_run_resume(%s, %s)", (input.run_id, input.statement_sha256)
+        )
+    if answer["status"] == "more_needed":
+        reason = f"{answer['have']} of {answer['needed']} people have signed that it goes on"
+        return StateView(state=answer["state"], code="more_needed", reason=reason)
+    return StateView(state=answer.get("state", ""), code=answer["status"], reason=answer.get("decision", ""))
+
+
+def folder_and_day(run: Json, pins: Json) -> tuple[str, datetime]:
+    """Where a run's documents stand, and the day in their names."""
+    return folder_of(run, pins.get("content_sha256")), day_of(run)

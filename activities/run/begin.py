@@ -1,0 +1,77 @@
+"""IO: register a run or find it: what a workflow goes on from, also after Temporal's data was lost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Any
+
+from psycopg.types.json import Jsonb
+from temporalio import activity
+
+from activities.gates.runner import facts_of
+from activities.run.escalate import command_of
+from activities.worker.dependencies import Deps
+from cutter.catalogue import Role
+from cutter.domain import ids
+from cutter.errors import Conflict
+from cutter.messages import BeginInput, Caps, RunView
+from cutter.registration import caps_of, mint_run_id, registered
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+
+
+def begin_run(deps: Deps, input: BeginInput) -> RunView:
+    """Register the run (idempotent), and answer with its state, its caps and its sealed gates.
+
+    Raises Conflict for a workflow that is not the document's own: two that drive one run would take each other's gates.
+    """
+    run = input.run
+    document_id = ids.document_id(run.document_id)
+    if activity.in_activity() and activity.info().workflow_id != f"document/{document_id}":
+        raise Conflict(f"{document_id} is driven by the workflow document/{document_id} alone")
+    run_id = ids.run_id(run.run_id) if run.run_id else mint_run_id()
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        answer = call(
+            connection,
+            "select cutter_governance.fn_run_register(%s, %s, %s, %s, %s, %s, %s, %s)",
+            (
+                run_id, document_id, run.mode, run.starter[:100], Jsonb(asdict(caps_of(deps.settings))),
+                input.first_execution_id if run.run_id is None else None, run.batch_id, run.amends,
+            ),
+        )  # fmt: skip
+        sidecar = call(
+            connection,
+            "select cutter_governance.fn_run_sidecar(cutter_governance.fn_run_version(%s, %s))",
+            (registered(answer), deps.build_id),
+        )
+    return view_of(sidecar)
+
+
+def view_of(sidecar: dict[str, Any]) -> RunView:
+    """A run as the workflow needs it."""
+    run = sidecar["run"]
+    pins: dict[str, Any] = {}
+    for receipt in sidecar["receipts"]:
+        pins |= receipt["result"]["pins"]
+    return RunView(
+        run_id=run["run_id"],
+        document_id=run["document_id"],
+        mode=run["mode"],
+        state=run["state"],
+        caps=_caps(run["caps"]),
+        sealed=tuple(receipt["gate"] for receipt in sidecar["receipts"]),
+        outcome=run["outcome"],
+        facts=facts_of(pins),
+        next_command=command_of(sidecar),
+    )
+
+
+def _caps(pinned: dict[str, Any]) -> Caps:
+    """A run's limits as they were pinned; the shipped ones for what is missing, or where they hold no time at all."""
+    known = {one.name: pinned[one.name] for one in fields(Caps) if pinned.get(one.name) is not None}
+    if "retry_delays_seconds" in known:
+        known["retry_delays_seconds"] = tuple(known["retry_delays_seconds"])
+    try:
+        return Caps(**known)
+    except ValueError:
+        return Caps()

@@ -1,0 +1,102 @@
+"""IO: what a worker's activities hold: settings, pools of its own roles, stores, keys. Built once in worker.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from cutter.approvals import epochs
+from cutter.approvals.gpg import Gpg
+from cutter.approvals.policy import Policy
+from cutter.catalogue import Role, WorkerRole
+from cutter.errors import ProgrammingError, Unavailable
+from cutter.kb import folder as kb_folder
+from cutter.kb.store import Store
+from cutter.messages import Reconciled
+from cutter.settings import Settings
+from cutter.storage.pools import Pool, open_pool
+
+ROLES_OF = {
+    WorkerRole.CUTTER: (Role.READ, Role.BACKUP),
+    WorkerRole.EXEC: (Role.EXEC,),
+    WorkerRole.VERIFY: (Role.VERIFY,),
+}
+"""Which database roles each worker process holds; live mode has no process with all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signer:
+    """This worker's own signing key (executor or verifier)."""
+
+    gpg: Gpg
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """Dependencies of the activities of one worker process. `worker` names it in attempts; no globals anywhere.
+
+    `build_id` names the code that it runs; empty where no workflow is driven. `history` freezes the digest of the
+    history of the workflow that runs an activity (`activities.worker.history_digest`); None where none does. `look_after` is the
+    reconciler's look, where a Temporal client is there to ask.
+    """
+
+    settings: Settings
+    worker_role: WorkerRole
+    worker: str
+    tool_revision: str
+    pools: dict[Role, Pool]
+    kb: Store
+    signer: Callable[[], Signer]
+    build_id: str = ""
+    history: Callable[[], dict[str, Any] | None] = lambda: None
+    look_after: Callable[[], Reconciled] | None = None
+    after_commit: list[Callable[[str], None]] = field(default_factory=list)
+
+    def pool(self, role: Role) -> Pool:
+        """The pool of a role that this worker holds."""
+        try:
+            return self.pools[role]
+        except KeyError:
+            raise ProgrammingError(f"a {self.worker_role.value} worker does not connect as {role.value}") from None
+
+    def policy(self, sha256: str) -> tuple[Policy, Gpg]:
+        """The policy epoch whose sha256 the database names, with the approvers' keyring."""
+        return epochs.load_current(self.settings.approvers, sha256)
+
+
+def open_pools(settings: Settings, worker_role: WorkerRole) -> dict[Role, Pool]:
+    """One pool a role of this worker."""
+    return {role: open_pool(settings, role.value) for role in ROLES_OF[worker_role]}
+
+
+def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
+    """The key in `<keys_dir>/<name>`, looked up when it is first needed."""
+
+    def load() -> Signer:
+        home = settings.key_home(name)
+        if not home.is_dir():
+            raise Unavailable(
+                f"no {name} key at {settings.keys / name}: type `cutter up`, or put the GnuPG home there", what="gpg"
+            )
+        gpg = Gpg(home)
+        fingerprints = gpg.primary_fingerprints(secret=True)
+        if len(fingerprints) != 1:
+            raise Unavailable(f"{home} holds {len(fingerprints)} secret keys, it must hold one", what="gpg")
+        return Signer(gpg=gpg, fingerprint=fingerprints[0])
+
+    return load
+
+
+def folder_of(run: dict[str, Any], content_sha256: str | None) -> str:
+    """The run's folder in the knowledge base; a run that has pinned nothing has one of its own."""
+    if not run.get("docprefix") or not content_sha256:
+        return f"knowledge/dev/runs/{run['run_id']}"
+    return kb_folder.run_folder(run["docprefix"], content_sha256, day_of(run).date(), run["run_id"])
+
+
+def day_of(run: dict[str, Any]) -> datetime:
+    """When the run was made, by the database's clock."""
+    return datetime.fromisoformat(run["created_at"])

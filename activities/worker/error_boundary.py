@@ -1,0 +1,110 @@
+"""IO: the worker's boundary: our errors as Temporal failures, and nothing else of what an exception says.
+
+An unexpected exception crosses as its class name alone: its text could hold a row, a path or a text. The one place
+where everything is caught.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import structlog
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, CancelledError
+
+from activities.worker.activity_heartbeat import beating
+from cutter.errors import Conflict, CutterError, InvalidInput, OverCap, ProgrammingError, Unavailable
+
+log = structlog.get_logger()
+
+
+def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An activity's function with heartbeats around it and its errors translated."""
+
+    def run(argument: Any) -> Any:
+        try:
+            with beating():
+                result = function(storable(argument))
+            _count(str(getattr(result, "status", "done")))
+            return result
+        except CutterError as problem:
+            raise _refused(name, problem) from None
+        except CancelledError:
+            # The worker is going down, or the attempt is given up: the engine knows which; it is no bug of the gate.
+            raise
+        except Exception as problem:
+            lacking = lacking_of(problem)
+            if lacking is not None:
+                raise _refused(name, lacking) from None
+            _count("unexpected")
+            log.error("activity.unexpected", activity=name, kind=type(problem).__name__, where=_where(problem))
+            raise ApplicationError(
+                f"unexpected {type(problem).__name__} in {name}: see the worker's log",
+                type=f"Unexpected:{type(problem).__name__}",
+                non_retryable=True,
+            ) from None
+
+    return run
+
+
+LACKING = {
+    errno.ENOSPC: "disk", errno.EDQUOT: "disk", errno.EROFS: "disk", errno.EIO: "disk",
+    errno.EMFILE: "files", errno.ENFILE: "files", errno.ENOMEM: "memory",
+}  # fmt: skip
+"""What the worker's machine lacks, by the system's error number: the operator brings it back, then a retry helps."""
+
+
+def lacking_of(problem: BaseException) -> Unavailable | None:
+    """The error of an exhausted machine, None for any other one. Its text could hold a path, so it stays here."""
+    what = LACKING.get(problem.errno or 0) if isinstance(problem, OSError) else None
+    if what is None:
+        return None
+    return Unavailable(f"the worker's machine has no {what} left: {errno.errorcode[problem.errno]}", what=what)  # type: ignore[attr-defined]
+
+
+def _refused(name: str, problem: CutterError) -> ApplicationError:
+    _count(type(problem).__name__.lower())
+    log.warning("activity.refused", activity=name, code=problem.code, kind=type(problem).__name__)
+    return failure_of(problem)
+
+
+def _count(outcome: str) -> None:
+    """One more of this activity that ended so; costs nothing where no metrics are served."""
+    meter = activity.metric_meter()
+    meter.create_counter("cutter_activity_outcomes", "Activities by how they ended").add(1, {"outcome": outcome})
+
+
+def storable(value: Any) -> Any:
+    """An input without what PostgreSQL cannot store in a text: a message with a NUL must not fail for ever."""
+    if isinstance(value, str):
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, tuple):
+        return tuple(storable(one) for one in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: storable(getattr(value, one.name)) for one in fields(value)})
+    return value
+
+
+def failure_of(problem: CutterError) -> ApplicationError:
+    """Our error as a Temporal failure: `type` is what the workflow decides on, the message what people read."""
+    if isinstance(problem, Unavailable):
+        kind = f"Unavailable:{problem.what}"
+    elif isinstance(problem, OverCap):
+        kind = "OverCap"
+    elif isinstance(problem, Conflict):
+        kind = "Conflict"
+    elif isinstance(problem, InvalidInput | ProgrammingError):
+        kind = type(problem).__name__
+    else:
+        kind = f"Refused:{problem.code}"
+    return ApplicationError(str(problem)[:500], type=kind, non_retryable=True)
+
+
+def _where(problem: BaseException) -> str:
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}" if trace else "?"

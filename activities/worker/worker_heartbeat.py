@@ -1,0 +1,122 @@
+"""IO: a worker's presence: which state its activities put it in, as heartbeats in the database (seed 004 "Worker").
+
+One row a process and one statement a beat: activities are only counted where they run, so none costs a round trip. A
+worker is busy when anything ran since its last beat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import structlog
+from psycopg.types.json import Jsonb
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from activities.worker.metrics import Gauges
+from cutter.errors import CutterError
+from cutter.storage.pools import Pool, single
+
+log = structlog.get_logger()
+
+INITIALIZING, IDLE, BUSY, SHUTDOWN = "initializing", "idle", "busy", "shutdown"
+
+
+class Presence:
+    """`slots` are the activities at once of each task queue; `identity` is also the one that Temporal knows."""
+
+    def __init__(
+        self, pool: Pool, *, identity: str, build_id: str, slots: Mapping[str, int], seconds: int,
+        gauges: Gauges | None = None,
+    ) -> None:  # fmt: skip
+        self._pool = pool
+        self._gauges = gauges
+        self._identity = identity
+        self._build_id = build_id
+        self._slots = slots
+        self._seconds = seconds
+        self._times_given_up = 0
+        self._used: Counter[str] = Counter()
+        self._worked = False
+        self._over = asyncio.Event()
+
+    @property
+    def worker_id(self) -> str:
+        """The identity; one that was given up while it could not be heard comes back under another id."""
+        return f"{self._identity}.{self._times_given_up}" if self._times_given_up else self._identity
+
+    def counting(self, queue: str) -> Interceptor:
+        """What a worker of that task queue needs, so that its activities are seen."""
+        return _Counting(self, queue)
+
+    @contextmanager
+    def at_work(self, queue: str) -> Iterator[None]:
+        """While an activity runs."""
+        self._used[queue] += 1
+        self._worked = True
+        try:
+            yield
+        finally:
+            self._used[queue] -= 1
+
+    def busy(self) -> bool:
+        """True while an activity runs here."""
+        return self._used.total() > 0
+
+    async def keep(self) -> None:
+        """Beat until `end` is called."""
+        while not self._over.is_set():
+            worked, self._worked = self._worked, False
+            await self.say(BUSY if worked or self.busy() else IDLE)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), self._seconds)
+
+    def end(self) -> None:
+        """Nothing runs here any more."""
+        self._over.set()
+
+    async def say(self, state: str) -> None:
+        """One beat. A database that is away is noted: the worker itself goes on, and is heard again afterwards."""
+        try:
+            await asyncio.to_thread(self._say, state)
+        except CutterError as problem:
+            log.warning("worker.unheard", worker=self.worker_id, state=state, code=problem.code)
+
+    def _say(self, state: str) -> None:
+        if self._beat(state) == SHUTDOWN and state != SHUTDOWN:
+            self._times_given_up += 1
+            self._beat(INITIALIZING)
+            self._beat(state)
+        if self._gauges is not None:
+            self._gauges.read()
+
+    def _beat(self, state: str) -> str:
+        queues = [{"queue": name, "slots": slots, "used": self._used[name]} for name, slots in self._slots.items()]
+        with single(self._pool) as connection:
+            row = connection.execute(
+                "select cutter_governance.fn_worker_beat(%s, %s, %s, %s, %s)",
+                (self.worker_id, self._build_id, self._seconds, Jsonb(queues), state),
+            ).fetchone()
+            connection.execute("select cutter_governance.fn_sessions_end_overdue()")
+        return str(row[0]) if row else ""
+
+
+class _Counting(Interceptor):
+    def __init__(self, presence: Presence, queue: str) -> None:
+        self._presence, self._queue = presence, queue
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        return _Counted(next, self._presence, self._queue)
+
+
+class _Counted(ActivityInboundInterceptor):
+    def __init__(self, next: ActivityInboundInterceptor, presence: Presence, queue: str) -> None:
+        super().__init__(next)
+        self._presence, self._queue = presence, queue
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+        with self._presence.at_work(self._queue):
+            return await super().execute_activity(input)

@@ -1,0 +1,93 @@
+"""Pure: what stands in a batch's folder (seed 001 §8): its files as bytes, its links, whether it is archived.
+
+A projection of the database: the same rows give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cutter.batch import dag, steering
+from cutter.batch.state import ENDS
+from cutter.lifecycle.events import lines
+from cutter.lifecycle.workstream import batch_events
+from cutter.projections import batch_report
+from cutter.projections.batch_view import batch_view, planned_items
+
+Json = dict[str, Any]
+
+SCHEMA_VERSION = 1
+
+STATE, TRANSITIONS, DAG, PLAN = "state.json", "transitions.jsonl", "dag.mmd", "plan.json"
+REPORT, PAGE = "batch_report.md", "report.html"
+RUNS, RUN = "runs", "run"
+FILES = (STATE, TRANSITIONS, DAG, PLAN, REPORT, PAGE)
+FOLDERS = (RUNS, *steering.QUEUES)
+"""What of the folder is ours to write and to take away; anything else in it is people's."""
+
+_STATE_FIELDS = (
+    "batch_id", "state", "workstream", "mode", "policy", "unattended", "partial", "totals", "halted", "halted_reason",
+    "created_by", "created_utc", "ended_utc", "queue_sha256", "next",
+)  # fmt: skip
+_ITEM_FIELDS = (
+    "position", "document_id", "run_id", "shown", "state", "gates_passed", "queue", "reason", "depends_on", "critical",
+    "needs", "commands",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """Files by their path in the folder, and links: path → id of the run whose folder they lead to."""
+
+    batch_id: str
+    archived: bool
+    files: Mapping[str, bytes]
+    links: Mapping[str, str]
+
+
+def contents(facts: Json, texts: Sequence[Sequence[str]]) -> Contents:
+    """The folder of a batch, from `batch_facts` and the rows of `batch_texts` (kind, KB id, body)."""
+    view = batch_view(facts)
+    items = planned_items(facts)
+    files = {
+        STATE: _json(state_json(view)),
+        TRANSITIONS: lines(batch_events(facts)),
+        DAG: dag.dag_mermaid(items).encode(),
+        PLAN: _json(dag.execution_plan(items, weights=facts["view"]["batch"]["weights"])),
+        PAGE: batch_report.render(view),
+    }
+    links = {f"{RUNS}/{run['run_id']}": run["run_id"] for run in facts["runs"]}
+    bodies = {kb_id: body for _, kb_id, body in texts}
+    for report in (body for kind, _, body in texts if kind == "batch_report"):
+        files[REPORT] = report.encode()
+    for queue, rows in view["queues"].items():
+        for row in rows:
+            name, kb_id = row["run_id"] or row["document_id"], row["kb_id"]
+            if kb_id in bodies:
+                files[f"{queue}/{name}/{_file_of(name, kb_id)}"] = bodies[kb_id].encode()
+            if row["run_id"]:
+                links[f"{queue}/{name}/{RUN}"] = row["run_id"]
+    archived = view["state"] in ENDS
+    return Contents(batch_id=view["batch_id"], archived=archived, files=files, links=links)
+
+
+def _file_of(name: str, kb_id: str) -> str:
+    """The document's file: every one of ours begins with what it is about."""
+    file = kb_id.rpartition("/")[2]
+    return file if file.startswith(name) else f"{name}-{file}"
+
+
+def state_json(view: Json) -> Json:
+    """The batch's state for machines, schema_version 1."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        **{name: view[name] for name in _STATE_FIELDS},
+        "items": [{name: one[name] for name in _ITEM_FIELDS} for one in view["documents"]],
+    }
+
+
+def _json(value: Json) -> bytes:
+    return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()

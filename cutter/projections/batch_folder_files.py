@@ -1,0 +1,208 @@
+"""IO: a batch's folder, `<batches>/<batch_id>` while it works and `<batches>/archive/<batch_id>` once it has ended.
+
+A projection that one call writes anew from the database (`cutter.projections.batch_folder` says what stands in it). Runs
+are relative links to the run folders: a copy of thirty folders would grow old, and a link can be followed by every
+program. What people put beside our files stays, also when the folder moves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cutter import limits
+from cutter.batch.documents import queue_in
+from cutter.domain.digests import sha256_hex
+from cutter.projections import batch_folder as projection
+from cutter.projections.batch_folder import Contents, Json
+from cutter.projections.run_folder import locked, replace, writable
+from cutter.storage import batches as registry
+from cutter.storage.pools import Connection
+from cutter.storage.queries import query
+
+ARCHIVE, LOCK, QUEUE = "archive", "state.lock", "queue.yaml"
+
+_QUEUE_BYTES_READ = limits.QUEUE_ITEMS_MAX // 100 * limits.QUEUE_BYTES_A_HUNDRED_ITEMS + 1
+"""Enough of a queue.yaml to see that it is too large."""
+
+
+def read_facts(connection: Connection, batch_id: str) -> Json:
+    """All that is shown of a batch, in one answer; STOP_BATCH_NOT_FOUND when the database knows none."""
+    row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
+    facts: Json = row[0] if row else {}  # type: ignore[assignment]
+    if not facts or facts["view"] is None:
+        raise registry.unknown(batch_id)
+    return facts
+
+
+def read_contents(connection: Connection, batch_id: str) -> tuple[Contents, str]:
+    """(What its folder is to hold, the sha256 of its queue)."""
+    facts = read_facts(connection, batch_id)
+    rows = connection.execute(query("batch_texts"), {"batch_id": batch_id}).fetchall()
+    texts = [(str(kind), str(kb_id), str(body)) for kind, kb_id, body in rows]
+    return projection.contents(facts, texts), str(facts["view"]["batch"]["queue_sha256"])
+
+
+def folder_of(batches: Path, batch_id: str, *, archived: bool) -> Path:
+    """Where the folder belongs."""
+    return batches / ARCHIVE / batch_id if archived else batches / batch_id
+
+
+def find(batches: Path, batch_id: str) -> Path:
+    """The folder where it is now; where it would be made when there is none."""
+    archived = folder_of(batches, batch_id, archived=True)
+    here = folder_of(batches, batch_id, archived=False)
+    return archived if archived.is_dir() and not here.is_dir() else here
+
+
+def is_behind(folder: Path, seen: Json, *, news: bool = False, pace: bool = True) -> bool:
+    """True when the folder shows another batch state, run or queue than the view, and may be written again.
+
+    Between two writes there is a pause that grows with the batch and is shorter for `news`; none without `pace`.
+    """
+    path = folder / projection.STATE
+    pause = limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS * len(seen["items"])
+    try:
+        # A clock that was set back makes the age negative: then it is written.
+        age = datetime.now(UTC).timestamp() - path.stat().st_mtime
+        if pace and 0 <= age < (pause / limits.BATCH_FOLDER_NEWS if news else pause):
+            return False
+        shown = json.loads(path.read_bytes())
+        return _moments(shown["state"], shown["halted"], shown["items"]) != _moments(
+            seen["batch"]["state"], seen["batch"]["halted"], seen["items"]
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+
+
+def _moments(state: str, halted: str | None, items: Sequence[Json]) -> tuple[Any, ...]:
+    return state, halted, tuple((one["document_id"], one["run_id"], one["state"], one["queue"]) for one in items)
+
+
+def keep_beside(folder: Path, name: str, data: bytes) -> None:
+    """A document that belongs beside the queue, such as `SG1-pre-batched-approvals/X.md`; one that is there stays."""
+    path = folder / name
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace(path, data)
+
+
+def write(
+    batches: Path,
+    runs: Path,
+    contents: Contents,
+    *,
+    queue: bytes | None = None,
+    lock_seconds: float = limits.STATE_LOCK_SECONDS,
+) -> Path:
+    """Write a batch's folder where it belongs, and return it. `queue` is its queue.yaml where none stands.
+
+    Raises Refused (STOP_RUN_BUSY) when another process writes one, Unavailable when the disk does not take it.
+    """
+    with writable(batches):
+        batches.mkdir(parents=True, exist_ok=True)
+        with locked(batches / LOCK, contents.batch_id, lock_seconds):
+            folder = _moved(batches, contents)
+            for name, data in contents.files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                replace(folder / name, data)
+            for name, run_id in contents.links.items():
+                _link(folder / name, runs / run_id)
+            if queue is not None and not (folder / QUEUE).exists():
+                replace(folder / QUEUE, queue)
+            _prune(folder, {*contents.files, *contents.links})
+    return folder
+
+
+def read_queue(path: Path) -> bytes:
+    """A queue.yaml; of one that is too large as much as gets it refused. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(_QUEUE_BYTES_READ)
+
+
+def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
+    """queue.yaml in the batch's folder (seed 001 §8)."""
+    with writable(batches):
+        folder = find(batches, batch_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        replace(folder / QUEUE, data)
+
+
+def queue_of(body: bytes | None, sha256: str) -> bytes | None:
+    """The queue.yaml that a knowledge base document holds, when it is the one that was registered."""
+    data = queue_in(body) if body is not None else None
+    return data if data is not None and sha256_hex(data) == sha256 else None
+
+
+def has_queue(folder: Path, sha256: str) -> bool:
+    """True when the registered queue.yaml stands in the folder."""
+    try:
+        return sha256_hex(read_queue(folder / QUEUE)) == sha256
+    except OSError:
+        return False
+
+
+def _moved(batches: Path, contents: Contents) -> Path:
+    """The folder where it belongs; one that stands at the other place is moved there, or emptied into it."""
+    folder = folder_of(batches, contents.batch_id, archived=contents.archived)
+    other = folder_of(batches, contents.batch_id, archived=not contents.archived)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if other.is_dir() and not folder.exists():
+        other.rename(folder)
+    elif other.is_dir():
+        _prune(other, set())
+        _empty_into(other, folder)
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _empty_into(old: Path, new: Path) -> None:
+    """Move what people put there; what stands in both with other bytes stays where it is, for them to look at."""
+    for child in sorted(old.iterdir()):
+        target = new / child.name
+        if not os.path.lexists(target):
+            child.rename(target)
+        elif child.is_dir() and not child.is_symlink() and target.is_dir():
+            _empty_into(child, target)
+        elif child.is_file() and target.is_file() and child.read_bytes() == target.read_bytes():
+            child.unlink()
+    with suppress(OSError):
+        old.rmdir()
+
+
+def _link(path: Path, target: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = os.path.relpath(target, path.parent)
+    if path.is_symlink():
+        if path.readlink() == Path(text):
+            return
+        path.unlink()
+    path.symlink_to(text)
+
+
+def _prune(folder: Path, wanted: set[str]) -> None:
+    """Take away what we wrote before and would not write now; a folder goes when it is empty."""
+    for path in _ours(folder):
+        if path.relative_to(folder).as_posix() not in wanted:
+            path.unlink()
+    for name in projection.FOLDERS:
+        for path in [*(folder / name).glob("*"), folder / name]:
+            if path.is_dir() and not path.is_symlink():
+                with suppress(OSError):
+                    path.rmdir()
+
+
+def _ours(folder: Path) -> Iterator[Path]:
+    """Files and links that bear names of ours."""
+    yield from (path for name in projection.FILES if (path := folder / name).is_file())
+    yield from (path for path in (folder / projection.RUNS).glob("*") if path.is_symlink())
+    for queue in projection.FOLDERS[1:]:
+        for path in (folder / queue).glob("*/*"):
+            named_after = path.suffix == ".md" and path.name.startswith(path.parent.name)
+            if named_after or (path.name == projection.RUN and path.is_symlink()):
+                yield path

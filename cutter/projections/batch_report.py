@@ -1,0 +1,136 @@
+"""Pure: a batch's report: one HTML page that stands alone, without script and without any request to elsewhere.
+
+A thousand documents stay readable: they are grouped by how they stand, what needs somebody first, and long groups are
+closed until somebody opens them. Everything comes from the batch's view and is escaped by the template engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from cutter.batch import steering
+from cutter.projections import dag_picture
+from cutter.projections.report import template
+
+TEMPLATE = "batch_report.html.j2"
+
+Json = dict[str, Any]
+
+GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("failed", "bad", ("failed",)),
+    ("stopped", "held", ("stopped",)),
+    ("waiting for people", "held", ("at_sg1", "at_sg2")),
+    ("on the way", "open", ("planning", "writing", "enacting")),
+    ("not begun", "soft", ("pending",)),
+    ("left out", "soft", ("blocked", "busy", "voided", "skipped")),
+    ("rehearsed", "good", ("rehearsed",)),
+    ("law now", "good", ("enacted",)),
+)
+"""Title, colour, and what documents of the group are shown as; in the order of who needs somebody most."""
+
+OPEN_ROWS = 60
+"""Rows that the page shows at once; a longer group waits closed."""
+
+CHUNK_ROWS = 100
+"""Rows of one part of a long group."""
+
+WIDTH = 1000.0
+"""Units of a timeline's bar; the browser stretches it to the page."""
+
+SLIVER = 2.0
+"""Width of the shortest span: it must be seen beside hours of waiting."""
+
+
+def render(view: Json) -> bytes:
+    """The page of a batch's view (`cutter.projections.batch_view.batch_view`), as UTF-8; same view, same bytes."""
+    page = template(TEMPLATE).render(
+        batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
+        graph=dag_picture.picture(view["documents"]), tone_of=tone_of, queues=steering.QUEUES, asked=asked(view),
+        slowest=max((gate["slowest_seconds"] for gate in view["gates"]), default=0.0) or 1.0,
+    )  # fmt: skip
+    return page.encode()
+
+
+def tone(view: Json) -> str:
+    """How the batch stands, for the colour of its state: good, bad, held or open."""
+    known = {"batch_closeout": "good", "batch_failed_partial": "bad", "batch_voided": "held"}
+    return "held" if view["state"].startswith("batch_awaiting_") else known.get(view["state"], "open")
+
+
+def tone_of(shown: str) -> str:
+    """The colour of one document."""
+    return next((colour for _, colour, names in GROUPS if shown in names), "soft")
+
+
+def counts(view: Json) -> Iterator[tuple[str, str, int]]:
+    """(Word, colour, number) of every way in which documents stand."""
+    for _, colour, names in GROUPS:
+        for name in names:
+            number = sum(one["shown"] == name for one in view["documents"])
+            if number:
+                yield name, colour, number
+
+
+def groups(view: Json) -> Iterator[Json]:
+    """The documents by how they stand, each with its bar; `parts` are pieces of at most CHUNK_ROWS."""
+    start, seconds = _range(view)
+    for title, colour, names in GROUPS:
+        rows = [
+            {**one, "tone": colour, "bar": bar(one["spans"], start, seconds)}
+            for one in view["documents"]
+            if one["shown"] in names
+        ]
+        if rows:
+            small = len(view["documents"]) <= OPEN_ROWS or (colour in ("bad", "held") and len(rows) <= OPEN_ROWS)
+            yield {"title": title, "tone": colour, "rows": len(rows), "open": small, "parts": parts(rows)}
+
+
+def parts(rows: Sequence[Json], size: int = CHUNK_ROWS) -> list[Json]:
+    """The rows in pieces of at most `size`, each named by its first and last row."""
+    return [
+        {"first": begin + 1, "last": min(begin + size, len(rows)), "rows": rows[begin : begin + size]}
+        for begin in range(0, len(rows), size)
+    ]
+
+
+def bar(spans: Sequence[Json], start: datetime, seconds: float) -> list[tuple[str, str, str]]:
+    """(Kind, x, width) of each span on the bar, as texts of the picture; what lies over another comes after it."""
+    drawn = []
+    for span in spans:
+        left = _place(span["start"], start, seconds)
+        width = max(_place(span["end"], start, seconds) - left, SLIVER)
+        drawn.append((span["kind"], _number(min(left, WIDTH - width)), _number(width)))
+    return drawn
+
+
+def axis(view: Json) -> list[float]:
+    """Seconds since the beginning at the five marks of the timeline."""
+    _, seconds = _range(view)
+    return [seconds * quarter / 4 for quarter in range(5)]
+
+
+def asked(view: Json) -> list[Json]:
+    """The requests of each sovereign gate, in pieces."""
+    found = []
+    for gate in steering.SOVEREIGN_STAGES.values():
+        rows = [one for one in view["requests"] if one["gate"] == gate]
+        if rows:
+            found.append({"gate": gate, "rows": len(rows), "open": len(rows) <= OPEN_ROWS, "parts": parts(rows)})
+    return found
+
+
+def _range(view: Json) -> tuple[datetime, float]:
+    """When the picture begins, and its seconds (never nothing)."""
+    start = datetime.fromisoformat(view["created_utc"])
+    return start, max((datetime.fromisoformat(view["until_utc"]) - start).total_seconds(), 0.001)
+
+
+def _place(text: str, start: datetime, seconds: float) -> float:
+    share = (datetime.fromisoformat(text) - start).total_seconds() / seconds
+    return WIDTH * min(max(share, 0.0), 1.0)
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

@@ -1,0 +1,277 @@
+"""Pure: a batch as people read it: every document with its times, the queues, what was asked and signed, the gates.
+
+Made from what one query answers (`batch_facts`); the report and the batch's folder show the same value. Plain JSON:
+times are the database's own texts, durations seconds. Nothing in it depends on when it is looked at: what still goes
+on ends, for the picture, with the last thing that the database recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from cutter.batch import steering, ways
+from cutter.batch.item import Item
+from cutter.batch.state import workstream_state
+from cutter.catalogue import GATES, State
+from cutter.domain.next_step import AWAITING, Needs
+from cutter.lifecycle.history import of_audit
+from cutter.projections.run_view import seconds_between
+
+Json = dict[str, Any]
+
+RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"
+"""What a document's time went into; `turn` waits while another one is written, `retry` after a fault."""
+
+PLANNED_GATES = 5
+"""Gates that a rehearsal seals; the rehearsed write leaves no receipt."""
+
+
+def batch_view(facts: Json) -> Json:
+    """Everything that is shown of a batch; `facts` is the one column of the query `batch_facts`."""
+    seen = _without_clock(facts["view"])
+    batch, items = seen["batch"], steering.items_of(seen)
+    summary = steering.summarise(seen, attended=not batch["unattended"])
+    until = _last(facts)
+    shown = {item.document_id: (item.outcome or item.stage).value for item in items}
+    runs: dict[str, list[Json]] = {}
+    for run in facts["runs"]:
+        runs.setdefault(run["document_id"], []).append(run)
+    return {
+        "batch_id": batch["batch_id"],
+        "mode": batch["mode"],
+        "policy": batch["policy"],
+        "unattended": batch["unattended"],
+        "lanes": batch["lanes"],
+        "hard_cap_minutes": batch["hard_cap_seconds"] / 60,
+        "queue_sha256": batch["queue_sha256"],
+        "created_by": batch["created_by"],
+        "starter": batch["starter"],
+        "created_utc": batch["created_at"],
+        "ended_utc": batch["ended_at"],
+        "until_utc": until,
+        "state": batch["state"],
+        "workstream": workstream_state(
+            items, halted=batch["halted"] is not None, closed=batch["ended_at"] is not None
+        ).value,
+        "partial": summary.partial,
+        "halted": batch["halted"],
+        "halted_reason": batch["halted_reason"],
+        "totals": summary.totals,
+        "next": ways.next_command(seen, summary),
+        "documents": [
+            _document(one, shown[one["document_id"]], facts, runs.get(one["document_id"], []), until)
+            for one in seen["items"]
+        ],
+        "queues": _queues(facts, seen),
+        "requests": _requests(facts),
+        "signers": _signers(facts["approvals"]),
+        "refused": facts["refused"],
+        "gates": _gates(facts),
+        "moves": [event.as_json() for event in map(of_audit, facts["batch_moves"]) if event is not None],
+    }
+
+
+def planned_items(facts: Json) -> list[Item]:
+    """The items as the plan was made of them: those that were let in have not begun."""
+    return [
+        Item(
+            document_id=one["document_id"], position=one["position"], priority=one["priority"],
+            depends_on=tuple(one["depends_on"]), critical=one["critical"], tenant=one["tenant"],
+        )
+        if one["run_id"] is not None or one["decided"] is None
+        else item
+        for one, item in zip(facts["view"]["items"], steering.items_of(facts["view"]), strict=True)
+    ]  # fmt: skip
+
+
+def gates_of(mode: str) -> int:
+    """Gates that a document of such a batch passes when all goes well."""
+    return PLANNED_GATES if mode == "dryrun" else len(GATES)
+
+
+def _without_clock(seen: Json) -> Json:
+    """An approval that was given counts when it has been used: until when it holds is a matter of the clock."""
+    return {**seen, "items": [{**one, "approved": False} for one in seen["items"]]}
+
+
+def _last(facts: Json) -> str:
+    """The newest time that the database recorded of the batch."""
+    batch = facts["view"]["batch"]
+    times: list[str | None] = [batch["created_at"], batch["state_at"], *(one["ended_at"] for one in facts["runs"])]
+    times += [
+        one[name] for tries in facts["attempts"].values() for one in tries for name in ("started_at", "finished_at")
+    ]
+    times += [at for moves in facts["moves"].values() for at, *_ in moves]
+    times += [one["requested_at"] for one in facts["requests"]]
+    times += [one["recorded_at"] for one in facts["approvals"]]
+    return max((at for at in times if at), key=datetime.fromisoformat)
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
+
+def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
+    receipts = facts["receipts"].get(item["run_id"], {})
+    spans = [span for run in runs for span in _spans(run, facts, until)]
+    step = ways.item_step(facts["view"]["batch"]["batch_id"], item)
+    names = ("position", "document_id", "tenant", "priority", "critical", "depends_on", "run_id", "state", "queue")
+    return {
+        **{name: item[name] for name in names},
+        "shown": shown,
+        "reason": item["reason"] if item["decided"] or shown in ("failed", "stopped", "voided") else None,
+        "runs": len(runs),
+        "gates_passed": len(receipts),
+        "since_utc": item["ended_at"] or item["state_at"],
+        "needs": step.needs.value if step else Needs.NOTHING.value,
+        "commands": list(step.commands) if step else [],
+        "spans": spans,
+        "seconds": _sums(spans),
+    }
+
+
+def _spans(run: Json, facts: Json, until: str) -> list[Json]:
+    """What a run's time went into: what its states say, and over these its attempts and the pauses between them."""
+    tries = facts["attempts"].get(run["run_id"], [])
+    states = list(_states(run, facts["moves"].get(run["run_id"], []), until))
+    return states + list(_over(states, [*_attempts(tries, until), *_pauses(tries)]))
+
+
+def _over(states: Sequence[Json], spans: Sequence[Json]) -> Iterator[Json]:
+    """The spans that say more than the state in which they begin; `over` is that state's kind."""
+    for span in spans:
+        under = next((one for one in states if one["start"] <= span["start"] < one["end"]), None)
+        if under is not None and under["kind"] not in (STOPPED, span["kind"]):
+            yield {**span, "end": min(span["end"], under["end"]), "over": under["kind"]}
+
+
+def _states(run: Json, moves: Sequence[Sequence[str]], until: str) -> Iterator[Json]:
+    """Spans of one kind after another; times of the database are texts of one form, so they compare as they are."""
+    points = [(run["created_at"], State.PENDING.value), *((at, state) for at, state, _ in moves)]
+    ends = [*(at for at, _ in points[1:]), run["ended_at"] or until]
+    open_: Json | None = None
+    for (start, state), end in zip(points, ends, strict=True):
+        kind = _kind(state)
+        if open_ and open_["kind"] == kind:
+            open_["end"] = end
+            continue
+        if open_:
+            yield open_
+        open_ = _span(kind, start, end) if kind else None
+    if open_:
+        yield open_
+
+
+def _kind(state: str) -> str:
+    """What a run does in a state; nothing in one that ends it."""
+    if state in AWAITING:
+        return PEOPLE
+    if state.startswith("stopped_"):
+        return STOPPED
+    ended = state == State.CLOSEOUT_REPORTED or state.startswith(("failed_", "voided_"))
+    return "" if ended else RUNNING
+
+
+def _attempts(tries: Sequence[Json], until: str) -> Iterator[Json]:
+    return (_span(RUNNING, one["started_at"], one["finished_at"] or until) for one in tries)
+
+
+def _pauses(tries: Sequence[Json]) -> Iterator[Json]:
+    """Between two attempts of a gate; one that lacked an approval is followed by a wait for people, not by a pause."""
+    before: dict[str, Json] = {}
+    for one in tries:
+        last = before.get(one["gate"])
+        if last and last["finished_at"] and last["outcome"] != "approval_refused":
+            yield _span(TURN if last["outcome"] == "lane_busy" else RETRY, last["finished_at"], one["started_at"])
+        before[one["gate"]] = one
+
+
+def _span(kind: str, start: str, end: str) -> Json:
+    return {"kind": kind, "start": start, "end": end, "over": None}
+
+
+def _sums(spans: Sequence[Json]) -> dict[str, float]:
+    """Seconds of each kind; what lies over a state's time is taken from it."""
+    sums: dict[str, float] = {}
+    for span in spans:
+        seconds = seconds_between(span["start"], span["end"]) or 0.0
+        sums[span["kind"]] = sums.get(span["kind"], 0.0) + seconds
+        if span["over"]:
+            sums[span["over"]] -= seconds
+    return {kind: round(max(seconds, 0.0), 3) for kind, seconds in sums.items()}
+
+
+# --- queues, people, gates --------------------------------------------------------------------------------------------
+
+
+def _queues(facts: Json, seen: Json) -> dict[str, list[Json]]:
+    """What waits in each of the three queues, the longest waiting first."""
+    items = {one["document_id"]: one for one in seen["items"]}
+    queues: dict[str, list[Json]] = {queue: [] for queue in steering.QUEUES}
+    for row in facts["queue"]:
+        if row["left_at"] is None:
+            item = items[row["document_id"]]
+            step = ways.item_step(row["batch_id"], item)
+            names = ("document_id", "run_id", "state", "code", "reason", "kb_id")
+            queues[row["queue"]].append(
+                {**{name: row[name] for name in names}, "entered_utc": row["entered_at"],
+                 "commands": list(step.commands) if step else []}
+            )  # fmt: skip
+    return queues
+
+
+def _requests(facts: Json) -> list[Json]:
+    """Every request with what was signed for it, in the order of asking."""
+    by_run: dict[tuple[str, str], list[Json]] = {}
+    for one in facts["approvals"]:
+        by_run.setdefault((one["run_id"], one["gate"]), []).append(one)
+    last = {(one["run_id"], one["gate"]): one["n"] for one in sorted(facts["requests"], key=lambda one: one["n"])}
+    return [
+        {**one, "approvals": by_run.get((one["run_id"], one["gate"]), [])
+         if last[one["run_id"], one["gate"]] == one["n"] else []}
+        for one in facts["requests"]
+    ]  # fmt: skip
+
+
+def _signers(approvals: Sequence[Json]) -> list[Json]:
+    """Who signed, with which key, and how many of theirs were used."""
+    found: dict[tuple[str, str], Json] = {}
+    for one in approvals:
+        key = (one["approver"], one["fingerprint"])
+        signer = found.setdefault(key, {"approver": key[0], "fingerprint": key[1], "signed": 0, "consumed": 0})
+        signer["signed"] += 1
+        signer["consumed"] += one["consumed_at"] is not None
+    return [found[key] for key in sorted(found)]
+
+
+def _gates(facts: Json) -> list[Json]:
+    """Each gate that was passed: how often, how long at the middle and at most, and whose that was; slowest first."""
+    documents_of = {one["run_id"]: one["document_id"] for one in facts["runs"]}
+    times: dict[str, list[tuple[float, str]]] = {}
+    for run_id, receipts in facts["receipts"].items():
+        started = {one["gate"]: one["started_at"] for one in facts["attempts"].get(run_id, [])}
+        for gate, sealed in receipts.items():
+            seconds = seconds_between(started.get(gate), sealed)
+            if seconds is not None:
+                times.setdefault(gate, []).append((seconds, documents_of[run_id]))
+    retried = _retried(facts["attempts"])
+    gates = [_gate(gate.number, gate.name, sorted(times[gate.name]), retried) for gate in GATES if gate.name in times]
+    return sorted(gates, key=lambda one: (-one["slowest_seconds"], one["number"]))
+
+
+def _gate(number: int, name: str, times: Sequence[tuple[float, str]], retried: Mapping[str, int]) -> Json:
+    slowest, document_id = times[-1]
+    return {
+        "number": number, "name": name, "passed": len(times), "retried": retried.get(name, 0),
+        "median_seconds": times[len(times) // 2][0], "slowest_seconds": slowest, "slowest": document_id,
+    }  # fmt: skip
+
+
+def _retried(attempts: Mapping[str, Sequence[Json]]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for tries in attempts.values():
+        for one in tries:
+            if one["n"] > 1:
+                counts[one["gate"]] = counts.get(one["gate"], 0) + 1
+    return counts

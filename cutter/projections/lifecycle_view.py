@@ -1,0 +1,98 @@
+"""Pure: a run as a request, a run or a task, and a batch as a workstream: what `cutter status --as` shows.
+
+Plain JSON, made from what the database answers; each status is the view's own and its history the view's events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cutter.catalogue import GATES
+from cutter.domain import recorded
+from cutter.lifecycle.declared import BY_NAME, WORKSTREAM
+from cutter.lifecycle.events import Event
+from cutter.lifecycle.facts import RunFacts
+from cutter.lifecycle.history import run_events, run_facts
+from cutter.lifecycle.views import request_status, run_status, step_status, task_state
+from cutter.lifecycle.workstream import batch_events
+
+Json = dict[str, Any]
+
+RUN_VIEWS = {"request": request_status, "run": run_status, "task": task_state}
+BATCH_VIEW = WORKSTREAM.name
+
+
+def run_as(kind: str, sidecar: Json) -> Json:
+    """One run in a seed's words; `kind` is one of RUN_VIEWS. A stopped task runs on, with a flag."""
+    sidecar = recorded.sidecar(sidecar)
+    run, facts, lifecycle = sidecar["run"], run_facts(sidecar), BY_NAME[kind]
+    entity = f"{run['run_id']}#{facts.request}" if kind == "request" else run["run_id"]
+    status = str(RUN_VIEWS[kind](facts))
+    mine = [one for one in run_events(sidecar) if (one.event_type, one.entity_id) == (lifecycle.event_type, entity)]
+    return {
+        "as": kind,
+        "entity_id": entity,
+        "status": status,
+        "terminal": lifecycle.is_terminal(status),
+        "stopped": facts.stopped,
+        "run_id": run["run_id"],
+        "document_id": run["document_id"],
+        "state": run["state"],
+        "reason": _reason(run, facts),
+        "ended_utc": run["ended_at"],
+        "transitions": _told(mine),
+        "steps": _steps(facts) if kind == "run" else [],
+        "approvals": [_approval(one) for one in sidecar["requests"]] if kind == "run" else [],
+    }
+
+
+def batch_as_workstream(facts: Json) -> Json:
+    """The newest workstream of a batch and the tasks of all of them; `facts` is the answer of `batch_facts`."""
+    batch, events = facts["view"]["batch"], batch_events(facts)
+    streams = [one for one in events if one.event_type == WORKSTREAM.event_type]
+    newest = streams[-1]
+    tasks = {one.entity_id: one for one in events if one.event_type == BY_NAME["task"].event_type}
+    return {
+        "as": BATCH_VIEW,
+        "entity_id": newest.entity_id,
+        "status": newest.to_state,
+        "terminal": WORKSTREAM.is_terminal(newest.to_state),
+        "batch_id": batch["batch_id"],
+        "state": batch["state"],
+        "reason": batch["halted_reason"],
+        "ended_utc": batch["ended_at"],
+        "transitions": _told([one for one in streams if one.entity_id == newest.entity_id]),
+        "tasks": [
+            {"task": name, "document_id": one.metadata["document_id"], "state": one.to_state,
+             "workstream_id": one.metadata["workstream_id"], "critical": one.metadata["critical"]}
+            for name, one in tasks.items()
+        ],
+    }  # fmt: skip
+
+
+def _reason(run: Json, facts: RunFacts) -> str | None:
+    return (run["last_error"] or {}).get("reason") if facts.stopped or facts.failed or facts.exhausted else None
+
+
+def _told(events: Sequence[Event]) -> list[Json]:
+    return [
+        {"at": one.timestamp, "from": one.from_state, "to": one.to_state, "trigger": one.trigger,
+         "cause": one.metadata.get("cause"), "reason_code": one.metadata.get("reason_code")}
+        for one in events
+    ]  # fmt: skip
+
+
+def _approval(request: Json) -> Json:
+    """Seed 003 §1.3; the high tier is the one that asks for two people."""
+    about = {name: request.get(name) for name in ("request_id", "gate", "status", "tier")}
+    return {**about, "two_person": request.get("tier") == "high"}
+
+
+def _steps(facts: RunFacts) -> list[Json]:
+    """The gates that were reached, and the one that is next."""
+    reached = GATES[: facts.passed + 1]
+    return [
+        {"step": gate.name, "step_index": gate.number, "tool_name": gate.phase, "status": str(step_status(facts, gate))}
+        for gate in reached
+    ]

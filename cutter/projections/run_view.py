@@ -1,0 +1,234 @@
+"""Pure: one run as people read it: states, gates, requests, approvals, retries, documents, next command.
+
+Made from what the database answers (`fn_run_sidecar`, the rows of refused messages); `cutter status` and the report
+show the same value. Plain JSON: dicts, lists, texts, numbers; times are the database's own texts, durations seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from cutter.catalogue import GATES, Gate, State
+from cutter.domain import recorded
+from cutter.domain.next_step import next_step
+from cutter.domain.stop_codes import stop_code
+from cutter.domain.timestamps import readable
+from cutter.lifecycle.history import of_audit
+from cutter.projections.state_file import state_json
+
+Json = dict[str, Any]
+
+
+def run_view(
+    sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = None, *, approved: bool = False,
+    exec_worker: bool = True,
+) -> Json:  # fmt: skip
+    """Everything that is shown of a run. `refusals` are rows of message_refusal with their time as a text.
+
+    `law_by` is the run that enacted the law before, for a skipped one. `approved`: its open request has all signatures;
+    `exec_worker`: somebody is there to go on with it.
+    """
+    sidecar = recorded.sidecar(sidecar)
+    run, latch = sidecar["run"], sidecar["latch"] or {}
+    sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
+    step = next_step(
+        run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
+        latched=bool(latch.get("stopped")), wrote="IG_cut_leg_a_execute" in sealed,
+        enacted="IG_lifecycle_enact_execute" in sealed, law_by=law_by, approved=approved, exec_worker=exec_worker,
+    )  # fmt: skip
+    timeline = _timeline(sidecar)
+    return {
+        "run_id": run["run_id"],
+        "document_id": run["document_id"],
+        "mode": run["mode"],
+        "state": run["state"],
+        "outcome": run["outcome"],
+        "code": stop_code(run["state"]),
+        "starter": run["starter"],
+        "batch_id": run["batch_id"],
+        "amends": run["amends"],
+        "created_utc": run["created_at"],
+        "state_utc": run["state_at"],
+        "ended_utc": run["ended_at"],
+        "reason": _reason(run, law_by),
+        "stop": {key: latch.get(key) for key in ("kind", "reason", "set_by", "set_at")}
+        if latch.get("stopped")
+        else None,
+        "wrote": "IG_cut_leg_a_execute" in sealed,
+        "states": _states(run, timeline),
+        "timeline": timeline,
+        "gates": [_gate(gate, sidecar) for gate in GATES],
+        "digests": state_json(sidecar)["context_pins"],
+        "requests": [_request(one) for one in sidecar["requests"]],
+        "approvals": [_approval(one, sidecar) for one in sidecar["verdicts"] if one["accepted"]],
+        "refusals": _refusals(sidecar, refusals),
+        "retries": _retries(sidecar),
+        "kb_folder": folder_of([one["kb_id"] for one in sidecar["documents"]]),
+        "documents": sidecar["documents"],
+        "audit_head": _sealed_head(sidecar) or sidecar["audit_head"],
+        "newest_event": sidecar["audit_head"],
+        "needs": step.needs.value,
+        "first": step.first or None,
+        "next": step.command,
+    }
+
+
+def _sealed_head(sidecar: Json) -> str | None:
+    """The head that the closeout sealed, with which the evidence bundle ends; None before the closeout.
+
+    The closeout's own events come after it: a bundle cannot hold the event that says that the bundle was made.
+    """
+    closed = next((one for one in sidecar["receipts"] if one["gate"] == "IG_closeout"), None)
+    head = closed["result"]["pins"].get("audit_head") if closed else None
+    return str(head) if head else None
+
+
+def law_already(law_by: str) -> str:
+    """Why a run was skipped."""
+    return f"this version is law already, by run {law_by}"
+
+
+def _reason(run: Json, law_by: str | None) -> str | None:
+    if run["outcome"] == "skipped" and law_by:
+        return law_already(law_by)
+    # A run that went on keeps its last error; what it is about is over.
+    return None if run["state"] in tuple(State) else (run["last_error"] or {}).get("reason")
+
+
+def seconds_between(start: str | None, end: str | None) -> float | None:
+    """Seconds from one of the database's times to another, to the millisecond; None when one is missing."""
+    if start is None or end is None:
+        return None
+    return round((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds(), 3)
+
+
+def short_time(text: str | None) -> str:
+    """A time as people read it everywhere, such as 2026-11-21 09:00:00Z; empty for None. Machines get the text."""
+    return readable(datetime.fromisoformat(text)) if text else ""
+
+
+def folder_of(kb_ids: Sequence[str]) -> str:
+    """The folder that most of a run's documents share, without a slash at its end; empty when there is none."""
+    folders = [kb_id.rpartition("/")[0] for kb_id in kb_ids]
+    return max(sorted(set(folders)), key=folders.count, default="")
+
+
+def _timeline(sidecar: Json) -> list[Json]:
+    return [_move(body, sidecar["run"]["created_at"]) for body in sidecar["transitions"]]
+
+
+def _move(body: str, began: str) -> Json:
+    """One transition; a malformed one stands at the run's beginning, since its own time cannot be read."""
+    event = of_audit(body)
+    if event is None:
+        return {"at": began, "from": "", "to": recorded.MALFORMED, "trigger": recorded.MALFORMED,
+                "severity": "error", "reason": recorded.shown(body)}  # fmt: skip
+    reason = event.metadata.get("reason")
+    return {
+        "at": event.timestamp,
+        "from": event.from_state,
+        "to": event.to_state,
+        "trigger": event.trigger,
+        "severity": event.severity,
+        "reason": reason if reason is None or isinstance(reason, str) else recorded.shown(reason),
+    }
+
+
+def _states(run: Json, timeline: Sequence[Json]) -> list[Json]:
+    """The fourteen states in order, each with when it was first reached; a state off the way stands at the end."""
+    reached = {State.PENDING.value: run["created_at"]}
+    for move in timeline:
+        reached.setdefault(move["to"], move["at"])
+    states = [{"state": state.value, "at": reached.get(state.value)} for state in State]
+    if run["state"] not in tuple(State):
+        states.append({"state": run["state"], "at": run["state_at"]})
+    return states
+
+
+def _gate(gate: Gate, sidecar: Json) -> Json:
+    receipt = next((one for one in sidecar["receipts"] if one["gate"] == gate.name), None)
+    attempts = [one for one in sidecar["attempts"] if one["gate"] == gate.name]
+    newest = attempts[-1] if attempts else None
+    document = next(
+        (one for one in sidecar["documents"] if one["subject"] == gate.name and one["kind"] == "gate_report"), None
+    )
+    report = receipt["result"] if receipt else (newest or {}).get("report")
+    started = newest["started_at"] if newest else None
+    finished = receipt["sealed_at"] if receipt else newest["finished_at"] if newest else None
+    return {
+        "number": gate.number,
+        "name": gate.name,
+        "outcome": "passed" if receipt else _outcome(newest, ended=sidecar["run"]["ended_at"] is not None),
+        "started_utc": started,
+        "finished_utc": finished,
+        "seconds": seconds_between(started, finished),
+        "attempts": len(attempts),
+        "role": gate.role.value,
+        "receipt_hash": receipt["receipt_hash"] if receipt else None,
+        "invariants": list((report or {}).get("invariants") or []),
+        "pins": dict(sorted(((report or {}).get("pins") or {}).items())),
+        "notes": list((report or {}).get("notes") or []),
+        "document": document,
+    }
+
+
+def _outcome(newest: Json | None, *, ended: bool) -> str:
+    if newest is None:
+        return ""
+    return str(newest["outcome"] or ("lost" if ended else "running"))
+
+
+def _request(request: Json) -> Json:
+    names = ("gate", "n", "status", "requested_at", "expires_at", "kb_id", "request_sha256", "challenge")
+    asked = {"writer_digest": recorded.MALFORMED, "candidate_count": recorded.MALFORMED, **request["tuple"]}
+    return {**{name: request[name] for name in names}, "tuple": asked}
+
+
+def _approval(verdict: Json, sidecar: Json) -> Json:
+    used = next((one for one in sidecar["consumptions"] if one["approval_sha256"] == verdict["approval_sha256"]), None)
+    names = ("gate", "decision", "approver", "fingerprint", "approval_sha256", "kb_id", "recorded_at", "not_after")
+    return {
+        **{name: verdict[name] for name in names},
+        "reason": (verdict["statement"] or {}).get("reason"),
+        "consumed_at": used["consumed_at"] if used else None,
+    }
+
+
+def _refusals(sidecar: Json, refusals: Sequence[Json]) -> list[Json]:
+    """Refused documents and refused messages, by time."""
+    documents = [
+        {
+            "at": one["recorded_at"],
+            "what": one["kb_id"],
+            "gate": one["gate"],
+            "code": one["code"],
+            "reason": one["reason"],
+        }
+        for one in sidecar["verdicts"]
+        if not one["accepted"]
+    ]
+    messages = [
+        {"at": one["at"], "what": one["message"], "gate": one["gate"], "code": one["code"], "reason": one["reason"]}
+        for one in refusals
+    ]
+    return sorted([*documents, *messages], key=lambda one: datetime.fromisoformat(one["at"]))
+
+
+def _retries(sidecar: Json) -> list[Json]:
+    """Attempts that did not pass, and those that followed one."""
+    return [
+        {
+            "gate": one["gate"],
+            "attempt": one["n"],
+            "outcome": one["outcome"] or "no outcome",
+            "reason": one["reason"],
+            "started_utc": one["started_at"],
+            "seconds": seconds_between(one["started_at"], one["finished_at"]),
+            "worker": one["lease_owner"],
+            "next_eligible_at": one["next_eligible_at"],
+        }
+        for one in sidecar["attempts"]
+        if one["n"] > 1 or one["outcome"] not in ("passed", "rehearsed")
+    ]

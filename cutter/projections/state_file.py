@@ -1,0 +1,186 @@
+"""Pure: state.json and transitions.jsonl as projections of what the database answers (seed 000 §5).
+
+`fn_run_sidecar` gives everything in one answer; these functions only reshape it, so that the files can be rebuilt.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from cutter.catalogue import BY_NAME, GATES
+from cutter.domain import recorded
+from cutter.domain.digests import sha256_hex
+from cutter.gates.seed_names import PROBE, parted
+from cutter.gates.structural_verify import GATE as STRUCTURAL_VERIFY
+from cutter.lifecycle.events import lines
+from cutter.lifecycle.history import run_events
+from cutter.projections import phase_report
+
+SCHEMA_VERSION = 1
+
+PASSED, FAILED, RUNNING = "passed", "failed", "running"
+
+TRIED_AGAIN = frozenset({None, "unavailable", "lane_busy", "backup_stale", "approval_refused", "out_of_order", "ended"})
+"""Outcomes of an attempt that another one follows; None is an attempt that is running, or died with its worker."""
+
+HALTED = ("stopped_", "failed_", "voided_")
+
+_PINS_OUT = frozenset({"section_type_cardinality"})
+
+
+def state_json(sidecar: dict[str, Any]) -> dict[str, Any]:
+    """The seed's top-level shape, schema_version 1."""
+    sidecar = recorded.sidecar(sidecar)
+    run = sidecar["run"]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": run["run_id"],
+        "created_utc": run["created_at"],
+        "created_by": run["starter"],
+        "document_id": run["document_id"],
+        "source_document_id": run["source_document_id"],
+        "source_version_id": run["source_version_id"],
+        "mode": run["mode"],
+        "state": run["state"],
+        "status": "success" if run["state"] == "closeout_reported" else run["outcome"],
+        "phases": _phases(sidecar),
+        "sovereign_approvals": _approvals(sidecar),
+        "idempotency_keys": {BY_NAME[r["gate"]].phase: r["payload_sha256"] for r in sidecar["receipts"]},
+        "context_pins": _pins(sidecar),
+        "last_error": run["last_error"],
+    }
+
+
+def render_state(sidecar: dict[str, Any]) -> bytes:
+    """state.json's bytes: the same for the same database state."""
+    return (json.dumps(state_json(sidecar), indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def render_transitions(sidecar: dict[str, Any]) -> bytes:
+    """transitions.jsonl's bytes: every transition of the run and of its views, one event a line (seed 004)."""
+    return lines(run_events(sidecar))
+
+
+def phase_reports(sidecar: dict[str, Any]) -> dict[str, bytes]:
+    """The run folder's phase-<NN>.md by name: of each sealed gate, and of the one at which the run has failed."""
+    run = sidecar["run"]
+    reports = {phase_report.file_name(one["gate"]): phase_report.render(run, one) for one in sidecar["receipts"]}
+    sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
+    last = {attempt["gate"]: attempt for attempt in sidecar["attempts"] if attempt["gate"] not in sealed}
+    for gate, attempt in last.items():
+        if _result(run, None, [attempt]) == FAILED:
+            reports[phase_report.file_name(gate)] = phase_report.render_failed(run, attempt, _stop_route(sidecar))
+    return reports
+
+
+def _pins(sidecar: dict[str, Any]) -> dict[str, Any]:
+    """The pins of the sealed gates; a request for enactment pins its review decision before anybody has decided."""
+    pins: dict[str, Any] = {}
+    for request in sidecar["requests"]:
+        if request.get("review_decision_id"):
+            pins["review_decision_id"] = request["review_decision_id"]
+    for receipt in sidecar["receipts"]:
+        pins |= receipt["result"].get("pins") or {}
+    return {key: value for key, value in pins.items() if key not in _PINS_OUT}
+
+
+def _stop_route(sidecar: dict[str, Any]) -> str | None:
+    """KB id of the newest stop-route report: what the knowledge base has of a phase that failed."""
+    return next((one["kb_id"] for one in reversed(sidecar["documents"]) if one["kind"] == "stop_route"), None)
+
+
+def _phases(sidecar: dict[str, Any]) -> dict[str, Any]:
+    reports = phase_reports(sidecar)
+    receipts = {receipt["gate"]: receipt for receipt in sidecar["receipts"]}
+    documents = {doc["subject"]: doc for doc in sidecar["documents"] if doc["kind"] == "gate_report"}
+    phases: dict[str, Any] = {}
+    for gate in GATES:
+        attempts = [a for a in sidecar["attempts"] if a["gate"] == gate.name]
+        receipt = receipts.get(gate.name)
+        if receipt is None and not attempts:
+            continue
+        document = documents.get(gate.name)
+        result = _result(sidecar["run"], receipt, attempts)
+        seeds, ours = parted(gate.name, _invariants(receipt, attempts))
+        phases[gate.phase] = {
+            "phase": gate.phase,
+            "started_utc": attempts[0]["started_at"] if attempts else receipt and receipt["opened_at"],
+            "finished_utc": receipt["sealed_at"]
+            if receipt
+            else None
+            if result == RUNNING
+            else attempts[-1]["finished_at"],
+            "result": result,
+            "gate_invariants": seeds,
+            "kb_doc_id": document["kb_id"] if document else _stop_route(sidecar) if result == FAILED else None,
+            "artifacts": _artifacts(sidecar["run"], gate.name, receipt, reports),
+            "additional": _additional(gate.name, ours),
+        }
+    return phases
+
+
+def _invariants(receipt: dict[str, Any] | None, attempts: list[dict[str, Any]]) -> list[tuple[str, bool]]:
+    report = receipt["result"] if receipt else attempts[-1].get("report")
+    return [(item["name"], item.get("ok") is True) for item in phase_report.invariants_of(report)]
+
+
+def _additional(gate: str, invariants: dict[str, bool]) -> dict[str, Any]:
+    """What the seed's PhaseRecord has no field for: our own invariants, and the seed's names of the probe."""
+    probe = {name: list(names) for name, names in PROBE.items()} if gate == STRUCTURAL_VERIFY else {}
+    return {"gate_invariants": invariants, "probe_names": probe}
+
+
+def _result(run: dict[str, Any], receipt: dict[str, Any] | None, attempts: list[dict[str, Any]]) -> str:
+    """passed, failed or running (seed 000 §5). What is tried again by itself still runs, as long as the run goes on."""
+    if receipt is not None:
+        return PASSED
+    outcome = attempts[-1]["outcome"]
+    if outcome == "rehearsed":
+        return PASSED
+    return RUNNING if outcome in TRIED_AGAIN and not run["state"].startswith(HALTED) else FAILED
+
+
+def _artifacts(
+    run: dict[str, Any], gate: str, receipt: dict[str, Any] | None, reports: dict[str, bytes]
+) -> list[dict[str, str]]:
+    """Files of the run folder that the phase left: its report, the backup, the evidence, as in the folder."""
+    name = phase_report.file_name(gate)
+    artifacts = [{"path": name, "sha256": sha256_hex(reports[name])}] if name in reports else []
+    pins = (receipt["result"].get("pins") or {}) if receipt else {}
+    for kind in ("backup", "evidence"):
+        if f"{kind}_artifact" in pins:
+            path = str(pins[f"{kind}_artifact"]).removeprefix(f"{run['run_id']}/")
+            artifacts.append({"path": path, "sha256": str(pins.get(f"{kind}_sha256"))})
+    return artifacts
+
+
+def _approvals(sidecar: dict[str, Any]) -> list[dict[str, Any]]:
+    """The seed's ApprovalRecords: each approval that was used, then what an open request has so far."""
+    requests = {request["request_id"]: request for request in sidecar["requests"]}
+    accepted = {verdict["approval_sha256"]: verdict for verdict in sidecar["verdicts"] if verdict["accepted"]}
+    records = [
+        _approval(requests[used["request_id"]], accepted[used["approval_sha256"]]) for used in sidecar["consumptions"]
+    ]
+    for request in sidecar["requests"]:
+        if request["status"] == "requested":
+            mine = [one for one in accepted.values() if _approves(one, request)]
+            records += [_approval(request, verdict) for verdict in mine or [None]]
+    return records
+
+
+def _approves(verdict: dict[str, Any], request: dict[str, Any]) -> bool:
+    """True for an approval of this request; one that was signed before the night names no challenge."""
+    named = verdict["gate"] == request["gate"] and verdict["challenge"] in (request["challenge"], None)
+    return named and verdict["decision"] == "approve"
+
+
+def _approval(request: dict[str, Any], verdict: dict[str, Any] | None) -> dict[str, Any]:
+    """One ApprovalRecord; while nobody has approved, it has no approval and no time of validation."""
+    return {
+        "gate": request["gate"],
+        "requested_utc": request["requested_at"],
+        "approval_kb_id": verdict["kb_id"] if verdict else None,
+        "review_decision_id": request["review_decision_id"],
+        "validated_utc": verdict["recorded_at"] if verdict else None,
+    }

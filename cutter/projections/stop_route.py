@@ -1,0 +1,147 @@
+"""Pure: the stop-route report (SG_3, seed 000 §3): why a run stands, and every way on, ready to be typed or signed.
+
+Where only a signature leads on, it holds the statement to sign and the commands of a shell, gpg and temporal, in the
+words of a request document; the `cutter` command does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cutter.approvals import by_hand, schema
+from cutter.catalogue import Sovereign
+from cutter.domain import recorded
+from cutter.domain.markdown import cell, fenced, json_block, prose
+from cutter.domain.next_step import Needs, Step
+from cutter.domain.stop_codes import stop_code
+from cutter.projections.state_file import state_json
+
+Json = dict[str, Any]
+
+ORDER_SECONDS = 12 * 3600
+"""Longest life of a signed order; a run's own limit for approvals at its gate may be shorter."""
+
+_SIGNED = {
+    Needs.SIGNED_RESUME: (schema.RESUME, "resume_stopped"),
+    Needs.SIGNED_VOID: (schema.RESUME, "resume_stopped"),
+    Needs.SIGNED_ACKNOWLEDGEMENT: (schema.ACKNOWLEDGE_DRIFT, "acknowledge_drift"),
+}
+"""What leads on → the decision that is signed, and the signal that hands it over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRoute:
+    """A stop or failure to report. `deployment_id` is None while no policy is installed: then nobody can sign."""
+
+    sidecar: Json
+    step: Step
+    wrote: bool
+    gate: str
+    reason: str
+    kb_id: str
+    number: int
+    deployment_id: str | None
+
+
+def render(route: StopRoute, triage: str = "") -> str:
+    """The report as Markdown, the same text for the same stop.
+
+    `triage`: of a run that its batch has quarantined, the sections with which people decide about it. They take the
+    place of what is typed and of the evidence, so that one document says each once.
+    """
+    route = replace(route, sidecar=recorded.sidecar(route.sidecar))
+    if triage:
+        return "\n".join([*_head(route, "STOP quarantine"), triage, *_by_hand(route), *_sidecar(route.sidecar)])
+    return "\n".join([*_head(route, "stop route"), *_way_on(route), *_by_hand(route), *_dumps(route.sidecar)])
+
+
+def _head(route: StopRoute, title: str) -> Iterator[str]:
+    run = route.sidecar["run"]
+    yield f"# {run['document_id']} · {title}"
+    yield ""
+    yield f"run_id: {run['run_id']}  "
+    yield f"state: {run['state']}  "
+    if code := stop_code(run["state"]):
+        yield f"code: {code}  "
+    yield f"gate: {prose(route.gate or 'none')}  "
+    yield f"reason: {cell(route.reason)}"
+    yield ""
+
+
+def _way_on(route: StopRoute) -> Iterator[str]:
+    yield "## What to do next"
+    yield ""
+    if route.step.first:
+        yield f"First: {route.step.first}. Then:"
+        yield ""
+    yield from fenced(route.step.commands)
+
+
+def _by_hand(route: StopRoute) -> Iterator[str]:
+    run = route.sidecar["run"]
+    if route.step.needs is Needs.RESUME:
+        yield "## To go on by hand"
+        yield ""
+        yield "No signature is needed (`temporal` finds its server by `TEMPORAL_ADDRESS`, see `cutter up`):"
+        yield ""
+        yield "```sh"
+        yield f"temporal workflow signal --workflow-id document/{run['document_id']} --name resume_stopped"
+        yield "```"
+        yield ""
+    if route.step.needs in _SIGNED and route.deployment_id is not None:
+        decision, signal = _SIGNED[route.step.needs]
+        yield from _to_sign(route, decision, signal, route.deployment_id)
+
+
+def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -> Iterator[str]:
+    run = route.sidecar["run"]
+    gate = Sovereign.LIFECYCLE if route.wrote else Sovereign.CUT
+    # A store that is written once: the orders of two stops, or of two people, never share a name.
+    kb_id = f"{route.kb_id.rpartition('/')[0]}/SG3-{decision.replace('_', '-')}-{route.number}-by-hand.md"
+    name = kb_id.rpartition("/")[2]
+    known = {
+        "deployment_id": deployment_id,
+        "run_id": run["run_id"],
+        "document_id": run["document_id"],
+        "stopped_state": run["state"],
+        "fingerprint": ((run["last_error"] or {}).get("report") or {}).get("fingerprint"),
+        "reason": by_hand.FILL_REASON,
+    }
+    yield "## To go on by hand"
+    yield ""
+    yield f"1. Save the text below as `{name}`:"
+    yield ""
+    yield "```yaml"
+    yield from by_hand.front_matter(decision, schema.RUN, gate.value, known)
+    yield "```"
+    yield ""
+    yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it and the reason first,"
+    yield "   which is one line of plain words:"
+    yield ""
+    yield from by_hand.fill_in(
+        name, _life_seconds(run["caps"], gate), (by_hand.FILL_REASON, "$WHY"), given='WHY="say why"'
+    )
+    yield from by_hand.sign_and_put(kb_id, beside="this report")
+    yield from by_hand.tell(run["document_id"], run["run_id"], signal, kb_id)
+
+
+def _life_seconds(caps: Json, gate: Sovereign) -> int:
+    own = caps.get("ttl_lifecycle_seconds" if gate is Sovereign.LIFECYCLE else "ttl_cut_seconds")
+    return min(ORDER_SECONDS, int(own or ORDER_SECONDS))
+
+
+def _dumps(sidecar: Json) -> Iterator[str]:
+    yield from _dump("Evidence", sidecar["run"]["last_error"])
+    yield from _sidecar(sidecar)
+
+
+def _sidecar(sidecar: Json) -> Iterator[str]:
+    yield from _dump("Sidecar", state_json(sidecar))
+
+
+def _dump(title: str, value: Any) -> Iterator[str]:
+    yield f"## {title}"
+    yield ""
+    yield from json_block(value)

@@ -1,0 +1,84 @@
+"""IO: `cutter approve --batch ID --decision include_failed`: failed documents run again, each by its own signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import uuid_utils
+
+from cutter.approvals import schema
+from cutter.batch import documents, resumption
+from cutter.catalogue import Sovereign
+from cutter.errors import NotFound, Refused
+from cutter.settings import Settings
+from cutter.storage import runs as known_runs
+from starter.approver import orders, signing
+from starter.commands import resume_batch as batch_resume
+from starter.console.terminal import Listing, err, progress
+from temporal import batches
+
+Json = dict[str, Any]
+
+LIFTED = ("failure", "critical")
+"""Halts whose cause is the failed document itself: who takes it in again lets the others go on too."""
+
+
+def include(
+    settings: Settings, batch_id: str, keys: orders.Keys, *, only: Sequence[str], reason: str, yes: bool
+) -> Json:
+    """Sign for the failed documents (or `only` some), hand the set over; what was accepted, refused, left out."""
+    seen = batches.view(settings, batch_id)
+    failed = [one for one in resumption.unsigned_failures(seen) if not only or one["document_id"] in only]
+    others = sorted(set(only) - {one["document_id"] for one in failed})
+    if others or not failed:
+        raise NotFound(
+            f"{', '.join(others) or 'no document'} of batch {batch_id} failed without being signed in again: "
+            f"see `cutter status {batch_id}`",
+            code="nothing_failed",
+        )
+    err().print(Listing(columns=("document", "state", "run"), title=f"{len(failed)} failed documents",
+                        rows=[(one["document_id"], one["state"], one["run_id"]) for one in failed]))  # fmt: skip
+    ready, left_out = _prepared(settings, failed, keys, reason, yes=yes)
+    folder = f"{documents.folder(batch_id)}/include-failed-{uuid_utils.uuid7()}"
+    with progress(f"signing {len(ready)}") as _:
+        for order in ready:
+            name = f"{folder}/{order.statement.document_id}.md"
+            signing.sign_and_upload(settings, order.statement, order.signer, name)
+    folder, listing = batches.upload_set(settings, batch_id, folder)
+    answer = batch_resume.hand_over(settings, seen, folder, listing)
+    if answer["status"] == "accepted" and seen["batch"]["halted"] in LIFTED:
+        answer |= batch_resume.go_on(settings, batches.view(settings, batch_id))
+    # That others wait for their own approvals is no news to whoever takes a failed one in.
+    answer.pop("missing", None)
+    return {"batch_id": batch_id, "signed": len(ready), "left_out": left_out, "folder": folder, **answer}
+
+
+def _prepared(
+    settings: Settings, failed: Sequence[Json], keys: orders.Keys, reason: str, *, yes: bool
+) -> tuple[list[orders.Order], list[str]]:
+    """(Orders to sign, documents that are left out and why); each is asked for on its own."""
+    ready, left_out = [], []
+    for one in failed:
+        try:
+            order = _order(settings, one, keys, reason)
+            orders.confirm(order, yes=yes)
+            ready.append(order)
+        except Refused as problem:
+            if problem.code not in ("not_confirmed", "drafts_stand"):
+                raise
+            left_out.append(f"{one['document_id']} ({problem})")
+    if not ready:
+        raise Refused("; ".join(["nothing was signed", *left_out]), code="not_confirmed")
+    return ready, left_out
+
+
+def _order(settings: Settings, one: Json, keys: orders.Keys, reason: str) -> orders.Order:
+    seen = known_runs.sidecar(settings, one["run_id"])
+    if any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in seen["receipts"]):
+        raise Refused(
+            f"its drafts stand: type `cutter void {one['run_id']} --reason TEXT`, then resume the queue with "
+            "--skip-completed",
+            code="drafts_stand",
+        )
+    return orders.prepare(settings, seen["run"], schema.INCLUDE_FAILED, reason, keys, gate=Sovereign.CUT.value)

@@ -1,0 +1,193 @@
+"""IO: signed orders about a run (resume, void, acknowledge_drift, revoke): prepared, shown, signed, handed over."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError
+
+from cutter.approvals import schema
+from cutter.approvals.statement import Statement
+from cutter.catalogue import Sovereign
+from cutter.errors import InvalidInput, Refused, Unavailable
+from cutter.messages import JudgeResult, RevokeInput, RunInput, StateView, VoidInput
+from cutter.settings import Settings
+from starter.approver import signing
+from starter.console.confirmation import confirmed
+from temporal import foreign_workflows as foreign
+from temporal import names as options
+from temporal import runs
+from temporal.client import connect, unanswered
+from temporal.executions import open_execution_of
+
+ANSWER_SECONDS = 120
+"""Wait for a verdict: longer than the workflow's own answer takes, so that only an absent worker exceeds it."""
+
+Json = dict[str, Any]
+
+
+class Keys(NamedTuple):
+    """How a person says who signs; all None: the one key of theirs that the policy knows."""
+
+    approver: str | None
+    key: str | None
+    home: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """An order that is ready to be signed."""
+
+    statement: Statement
+    signer: signing.Signing
+
+
+def prepare(
+    settings: Settings, run: Json, decision: str, reason: str, keys: Keys, *, gate: str = "", **fields: str
+) -> Order:
+    """The statement about this run, unsigned; `fields` are those that only its decision has.
+
+    Without a `gate` it is the sovereign gate that the run stands before.
+    """
+    if not reason.strip():
+        raise InvalidInput("--reason: say why, in one line")
+    deployment, ahead = signing.gate_ahead(settings, run["run_id"])
+    gate = gate or ahead
+    signer = signing.who(settings, *keys)
+    signing.require_fit(settings, signer, run, gate, decision)
+    made = signing.order(run, deployment, gate, signer, decision, reason, **fields)
+    return Order(statement=_within_ttl(made, run["caps"]), signer=signer)
+
+
+def _within_ttl(statement: Statement, caps: Json) -> Statement:
+    """An order lives no longer than an approval at the same gate may, as pinned in the run."""
+    name = "ttl_lifecycle_seconds" if statement.gate == Sovereign.LIFECYCLE else "ttl_cut_seconds"
+    life = timedelta(seconds=int(caps.get(name) or 0))
+    if not life:
+        return statement
+    return replace(statement, not_after=min(statement.not_after, statement.signed_utc + life))
+
+
+def confirm(order: Order, *, yes: bool) -> None:
+    """Ask before a person's key is used."""
+    if not yes and not confirmed(f"sign {order.statement.decision} as {order.signer.approver}?"):
+        raise Refused("nothing was signed", code="not_confirmed")
+
+
+def sign(settings: Settings, order: Order) -> str:
+    """Sign and upload; the KB id under which the order stands."""
+    said = order.statement
+    wanted = f"knowledge/dev/orders/{said.run_id}/{said.decision}-{said.approver}.md"
+    return signing.sign_and_upload(settings, said, order.signer, wanted)
+
+
+def hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
+    """Give a signed document to its run and wait for the verdict; a run whose workflow was lost is started again."""
+    try:
+        return asyncio.run(asyncio.wait_for(_hand_over(settings, run, kb_id), ANSWER_SECONDS))
+    except (Unavailable, TimeoutError):
+        raise Unavailable(
+            f"{kb_id} is signed and stored, but nobody answered: see `cutter doctor`, then type "
+            f"`cutter orchestrate resume --run-id {run['run_id']} --approval-kb-id {kb_id}`",
+            what="temporal",
+        ) from None
+
+
+async def _hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
+    client = await connect(settings)
+    await ensure_open(settings, client, run)
+    return await runs.resume(client, run["document_id"], kb_id)
+
+
+async def ensure_open(settings: Settings, client: Client, run: Json) -> bool:
+    """Start the run's workflow again when it has none, then True; another run's open workflow refuses."""
+    if run["ended_at"] is not None:
+        raise Refused(f"{run['run_id']} is over as {run['outcome'] or run['state']}", code="run_ended")
+    if await open_execution_of(client, run) is not None:
+        return False
+    again = RunInput(
+        document_id=run["document_id"], run_id=run["run_id"], mode=run["mode"], starter=run["starter"],
+        batch_id=run["batch_id"], amends=run["amends"],
+    )  # fmt: skip
+    await runs.start(client, again, runs.turn_of(settings, run["document_id"], run["priority"]))
+    return True
+
+
+async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Json:
+    """Carry out a signed void by the short workflow `void/<run_id>`; it tells an open run that it is over."""
+    order = VoidInput(run_id=run["run_id"], kb_id=kb_id, document_id=run["document_id"])
+    short = _Short(options.VOID_RUN, options.void_workflow_id(run["run_id"]), "void", StateView)
+    done: StateView = await _carried_out(settings, run, order, short)
+    status = "voided" if done.code == "voided" else "duplicate" if done.code == "voided_before" else "refused"
+    return {"status": status, "state": done.state, "code": done.code, "reason": done.reason}
+
+
+async def tell_of_void(settings: Settings, sidecar: Json) -> None:
+    """Tell the open workflow of a voided run that missed it: it would hold its document until its request expires.
+
+    Without Temporal there is nobody to tell.
+    """
+    said = [one["kb_id"] for one in sidecar["verdicts"] if one["accepted"] and one["decision"] == schema.VOID]
+    with suppress(Unavailable, Refused, RPCError):
+        client = await connect(settings)
+        execution = await open_execution_of(client, sidecar["run"]) if said else None
+        if execution is not None:
+            await execution.handle(client).signal("void", said[-1])
+
+
+def revoke(settings: Settings, run: Json, approval_sha256: str, kb_id: str) -> Json:
+    """Take an approval back by the short workflow `revoke/<approval>`: its run may be busy with what it opens."""
+    order = RevokeInput(run_id=run["run_id"], kb_id=kb_id)
+    short = _Short(options.REVOKE_APPROVAL, options.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
+    try:
+        done: JudgeResult = asyncio.run(asyncio.wait_for(_carried_out(settings, run, order, short), ANSWER_SECONDS))
+    except TimeoutError:
+        raise Unavailable(
+            f"nobody has recorded the revocation yet, so it may come too late: see `cutter doctor`; meanwhile "
+            f"`cutter stop {run['run_id']} --reason TEXT` holds the run",
+            what="worker",
+        ) from None
+    return {"status": "accepted" if done.accepted else "refused", "code": done.code, "reason": done.reason}
+
+
+class _Short(NamedTuple):
+    """A short workflow beside a run: its type, its id, what it is called and what it answers with."""
+
+    workflow: str
+    id: str
+    name: str
+    result: type[Any]
+
+
+async def _carried_out(settings: Settings, run: Json, order: VoidInput | RevokeInput, short: _Short) -> Any:
+    client = await connect(settings)
+    try:
+        handle = await client.start_workflow(
+            short.workflow,
+            order,
+            id=short.id,
+            task_queue=options.WORKFLOW_QUEUE,
+            result_type=short.result,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            static_summary=f"{short.name} of {run['document_id']}",
+            priority=runs.turn_of(settings, run["document_id"]),
+        )
+        return await handle.result()
+    except WorkflowAlreadyStartedError:
+        await foreign.refuse(client, short.id)
+        raise Refused(
+            f"a {short.name} of {run['run_id']} is under way: see `cutter status {run['run_id']}`", code="STOP_RUN_BUSY"
+        ) from None
+    except WorkflowFailureError as problem:
+        raise Unavailable(f"{problem.cause}: see `cutter doctor`, then type the command again", what="worker") from None
+    except RPCError as problem:
+        raise unanswered(problem) from None

@@ -1,0 +1,1 @@
+"""Orchestration: the commands, one module each or one for a family."""

@@ -1,0 +1,222 @@
+"""IO: `cutter approve|reject|revoke`: a person's decision, signed with their own key on their own machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cutter.approvals import schema
+from cutter.approvals.request import RequestDocument
+from cutter.domain.next_step import Needs, next_step
+from cutter.domain.timestamps import readable
+from cutter.errors import InvalidInput, Refused
+from cutter.settings import Settings, load
+from cutter.storage import runs as known_runs
+from starter.approver import include_failed as including
+from starter.approver import orders, signing
+from starter.approver import signing_session as sitting
+from starter.console.confirmation import confirmed
+from starter.console.failures import of_answer
+from starter.console.terminal import ExitCode, Json, end, err, fields, show, table
+
+Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
+Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
+Key = Annotated[str | None, typer.Option(help="Primary fingerprint of your key")]
+Home = Annotated[Path | None, typer.Option("--gpg-home", help="GnuPG home; default: your own")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+def approve(
+    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its open run, else its newest)")] = None,
+    batch: Annotated[str | None, typer.Option(help="A whole batch instead: a sitting over all its requests")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Of a batch, this document only; may be repeated")] = None,
+    decision: Annotated[
+        str, typer.Option(help="approve the open request, resume a stopped run, or include_failed of a batch")
+    ] = schema.APPROVE,
+    reason: Annotated[str | None, typer.Option(help="Why it may go on; for resume and include_failed")] = None,
+    approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Show the request and its differences, recompute its digest here, sign, upload, and hand it over.
+
+    With --decision resume --reason TEXT the same for a run that was stopped and needs a signature to go on. With
+    --batch each request of a batch is shown in turn; those you confirm are signed and handed over as one set; with
+    --decision include_failed its failed documents, which then run again.
+
+    Example: cutter approve ICX-LAW-2026-001
+
+    Example: cutter approve --batch 0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b
+    """
+    if (run is None) == (batch is None):
+        raise InvalidInput("name a run, or a batch by --batch ID")
+    if batch is not None:
+        keys = orders.Keys(approver, key, gpg_home)
+        if decision == schema.INCLUDE_FAILED:
+            found = including.include(load(), batch, keys, only=only or (), reason=reason or "", yes=yes)
+            _show_set(found, as_json=as_json)
+        elif decision == schema.APPROVE:
+            _sit(batch, only or (), keys, yes=yes, as_json=as_json)
+        else:
+            raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
+        return
+    assert run is not None
+    if decision == schema.RESUME:
+        _resume(run, reason or "", orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
+        return
+    if decision != schema.APPROVE:
+        raise InvalidInput(
+            f"--decision {decision}: approve or resume; {_ELSEWHERE.get(decision, 'see `cutter --help`')}"
+        )
+    _decide(run, schema.APPROVE, orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
+
+
+ACCEPTED = ("accepted", "duplicate", "queued")
+"""Answers of a run that took what it was given."""
+
+_ELSEWHERE = {
+    schema.REJECT: "type `cutter reject RUN --reason TEXT`",
+    schema.VOID: "type `cutter void RUN --reason TEXT`",
+    schema.REVOKE: "type `cutter revoke RUN --approval SHA256 --reason TEXT`",
+    schema.ACKNOWLEDGE_DRIFT: "type `cutter acknowledge-drift RUN --reason TEXT`",
+    schema.INCLUDE_FAILED: "type `cutter approve --batch ID --decision include_failed --reason TEXT`",
+}
+
+
+def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
+    settings = load()
+    signer = signing.who(settings, *sitting.addressed(settings, batch_id, keys))
+
+    def shown(document: RequestDocument) -> None:
+        err().print(summary(document, document.request.writer_digest))
+
+    _show_set(sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes), as_json=as_json)
+
+
+def _show_set(found: dict[str, Any], *, as_json: bool) -> None:
+    rows = [(name, sitting.text_of(value)) for name, value in found.items() if value not in ("", [], None)]
+    found = of_answer(found, ("accepted",))
+    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
+    end(ExitCode.DONE if found.get("status") == "accepted" else ExitCode.STOPPED)
+
+
+def reject(
+    run: Run,
+    reason: Annotated[str, typer.Option(help="Why")],
+    approver: Approver = None,
+    key: Key = None,
+    gpg_home: Home = None,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Refuse the request, signed; the run ends as failed_rejected.
+
+    Example: cutter reject ICX-LAW-2026-001 --reason "article 4 is missing"
+    """
+    _decide(run, schema.REJECT, orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json, text=reason)
+
+
+def revoke(
+    run: Run,
+    approval: Annotated[str, typer.Option(help="sha256 of the approval's signed body")],
+    reason: Annotated[str, typer.Option(help="Why")],
+    approver: Approver = None,
+    key: Key = None,
+    gpg_home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Take back an approval that was not consumed yet, also while its gate waits; the run then asks again.
+
+    Example: cutter revoke ICX-LAW-2026-001 --approval 3fa4… --reason "signed by mistake"
+    """
+    settings = load()
+    seen = _open_run(settings, run)
+    keys = orders.Keys(approver, key, gpg_home)
+    order = orders.prepare(settings, seen, schema.REVOKE, reason, keys, approval_sha256=approval)
+    name = orders.sign(settings, order)
+    _show(seen, schema.REVOKE, name, orders.revoke(settings, seen, approval, name), as_json=as_json)
+
+
+def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
+    settings = load()
+    seen = _open_run(settings, run)
+    latch = known_runs.sidecar(settings, seen["run_id"])["latch"]
+    step = next_step(
+        run_id=seen["run_id"], document_id=seen["document_id"], state=seen["state"], latched=latch["stopped"]
+    )
+    if step.needs not in (Needs.SIGNED_RESUME, Needs.SIGNED_VOID):
+        raise Refused(f"{seen['run_id']} is {seen['state']}: type `{step.command}`", code="no_signed_resume_needed")
+    order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen["state"])
+    if not as_json:
+        why = (seen["last_error"] or {}).get("reason") or latch["reason"] or ""
+        rows = [("document", seen["document_id"]), ("stopped as", seen["state"]), ("because", why)]
+        err().print(table(("resume", seen["run_id"]), rows))
+    orders.confirm(order, yes=yes)
+    name = orders.sign(settings, order)
+    _show(seen, schema.RESUME, name, orders.hand_over(settings, seen, name), as_json=as_json)
+
+
+def _open_run(settings: Settings, run: str) -> dict[str, Any]:
+    """The run's row; an ended run is refused before anybody's key is used."""
+    seen: dict[str, Any] = known_runs.sidecar(settings, known_runs.run_id_of(settings, run))["run"]
+    if seen["ended_at"] is not None:
+        raise Refused(
+            f"{seen['run_id']} is over as {seen['outcome'] or seen['state']}: see `cutter status {seen['run_id']}`",
+            code="run_ended",
+        )
+    return seen
+
+
+def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: bool, text: str = "") -> None:
+    settings = load()
+    seen = _open_run(settings, run)
+    kb_id = signing.open_request(settings, seen["run_id"])
+    document, data = signing.read_request(settings, seen["run_id"], kb_id)
+    signer = signing.who(settings, *keys)
+    signing.require_fit(settings, signer, seen, document.request.gate, decision)
+    digest = signing.recompute(settings, document)
+    if not as_json:
+        err().print(summary(document, digest))
+    if not yes and not confirmed(f"{decision} as {signer.approver}?"):
+        raise Refused("nothing was signed", code="not_confirmed")
+    statement = signing.answer(document, data, signer, decision, text=text)
+    name = signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)
+    _show(seen, decision, name, orders.hand_over(settings, seen, name), as_json=as_json)
+
+
+def summary(document: RequestDocument, digest: str) -> Any:
+    """What is about to be signed, as a table."""
+    asked, changes = document.request, document.changes
+    return table(
+        ("", ""),
+        [
+            ("document", asked.document_id),
+            ("gate", asked.gate),
+            (
+                "units",
+                f"{asked.candidate_count}: {changes.added_count} added, {changes.changed_count} changed, "
+                f"{changes.removed_count} removed",
+            ),
+            *(("+", unit.address) for unit in changes.added[:12]),
+            *(
+                [("", f"… and {changes.added_count - 12} more, see {document.kb_id}")]
+                if changes.added_count > 12
+                else []
+            ),
+            ("writer_digest", f"{digest} (recomputed here)"),
+            ("manifest_digest", asked.manifest_digest),
+            ("backup_sha", document.backup_sha),
+            ("findings", document.findings_count),
+            ("challenge", asked.challenge),
+            ("expires", readable(document.expires_utc)),
+        ],
+        title=f"{asked.gate} of {asked.run_id}",
+    )
+
+
+def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
+    answered = {"run_id": run["run_id"], "decision": decision, "approval_kb_id": kb_id, **answer}
+    found = of_answer(answered, ACCEPTED)
+    show(found, as_json=as_json, render=lambda out: out.print(fields(answered), soft_wrap=True))
+    end(ExitCode.DONE if found.get("status") in ACCEPTED else ExitCode.STOPPED)

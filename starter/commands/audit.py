@@ -1,0 +1,103 @@
+"""IO: `cutter audit export|verify`: the append-only events as a file, and its check without database or server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cutter.domain.digests import is_digest, sha256_hex
+from cutter.errors import InvalidInput, NotFound
+from cutter.evidence import audit
+from cutter.evidence.offline import EVENT
+from cutter.settings import Settings, load
+from cutter.storage import private
+from cutter.storage import runs as known_runs
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter.commands.inbox import OPERATOR
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, show, table
+
+app = typer.Typer(help="The audit chain: export it, verify it offline.", no_args_is_help=True, add_completion=False)
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Option(help="File to write, such as audit.jsonl", dir_okay=False)],
+    run: Annotated[str | None, typer.Option(help="One run, or a document's newest; default: all")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the audit events of one run or of all, and print the head to keep elsewhere.
+
+    Example: cutter audit export --run ICX-LAW-2026-001 --out audit.jsonl
+    """
+    settings = load()
+    data = exported(settings, known_runs.run_id_of(settings, run) if run else None)
+    try:
+        private.write(out, data)
+    except OSError as problem:
+        raise InvalidInput(f"--out {out}: {problem.strerror}: name a file in a folder that exists") from None
+    checked = audit.verify(data)
+    found = {
+        "file": str(out),
+        "sha256": sha256_hex(data),
+        "events": checked.events,
+        "chains": checked.chains,
+        "head": checked.head,
+        "next": f"cutter audit verify {out} --head {checked.head}",
+    }
+    show(found, as_json=as_json, render=lambda console: console.print(table(("field", "value"), list(found.items()))))
+
+
+def exported(settings: Settings, run_id: str | None) -> bytes:
+    """The export's bytes; NotFound when there is no event."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        rows = connection.execute(query("audit_events"), {"chain": run_id}).fetchall()
+    if not rows:
+        raise NotFound(f"no audit events{f' of {run_id}' if run_id else ''}: see `cutter status`")
+    return audit.export(dict(zip(EVENT, row, strict=True)) for row in rows)
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="An export", exists=True, dir_okay=False)],
+    head: Annotated[str | None, typer.Option(help="A head that was kept elsewhere: 64 hex characters")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check an export offline: deleted, altered, inserted and reordered events; exit 1 when there is one.
+
+    A file that is no export at all is invalid input: exit 2.
+
+    Example: cutter audit verify audit.jsonl --head 3598c3b6…
+    """
+    if head is not None and not is_digest(head):
+        raise InvalidInput(f"--head {head}: 64 lower-case hex characters, as `cutter audit export` printed them")
+    data = file.read_bytes()
+    problem = audit.stranger(data)
+    if problem is not None:
+        raise InvalidInput(f"{file}: {problem}; type `cutter audit export --out audit.jsonl` to make one")
+    checked = audit.verify(data, head=head)
+    found = {
+        "intact": not checked.problems,
+        "problems": list(checked.problems),
+        "events": checked.events,
+        "chains": checked.chains,
+        "head": checked.head,
+        "anchored": checked.anchored,
+        "not_checked": list(checked.unchecked),
+    }
+    if checked.problems:
+        found = as_failure(found, code="audit_broken", message=str(checked.problems[0]))
+    rows = [
+        ("intact", "NO" if checked.problems else "yes"),
+        *(("problem", problem) for problem in checked.problems),
+        ("events", f"{checked.events} in {checked.chains} chains"),
+        ("head", checked.head),
+        ("anchored", checked.anchored),
+        *(("NOT CHECKED", text) for text in checked.unchecked),
+    ]
+    show(found, as_json=as_json, render=lambda console: console.print(table(("", ""), rows)))
+    end(ExitCode.FAILED if checked.problems else ExitCode.DONE)

@@ -1,0 +1,164 @@
+"""Orchestration: prove or restore a pre-write backup by hand (spec "Backup"). Needs the backup's private key."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
+
+from cutter import limits
+from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
+from cutter.backup.restore import read_record, restore_check, restore_into
+from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.projections.run_view import short_time
+from cutter.settings import Settings, dsn, load
+from cutter.stack.postgres import pg_bin
+from cutter.storage import runs as known_runs
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from cutter.storage.runs import OPERATOR
+from starter.console.terminal import Json, Listing, progress, show, table
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and restore the pre-write backups.")
+
+Artifact = Annotated[
+    str,
+    typer.Argument(
+        help="Document id, run id, artifact id such as <run_id>/pre_write.gpg (`cutter backup list`), or a file that "
+        "has its .json beside it."
+    ),
+]
+Sha256 = Annotated[
+    str | None, typer.Option("--sha256", help="What the run's receipt says; without it, the record beside it counts.")
+]
+GpgHome = Annotated[
+    Path | None, typer.Option("--gpg-home", help="GnuPG home with the private key; default <keys_dir>/backup.")
+]
+
+
+@app.command()
+def verify(artifact: Artifact, sha256: Sha256 = None, gpg_home: GpgHome = None, as_json: Json = False) -> None:
+    """Decrypt a backup, restore it into the scratch database, compare every row, and leave nothing there.
+
+    Example: cutter backup verify ICX-LAW-2026-001
+    """
+    settings = load()
+    store, record = _found(settings, artifact, sha256)
+    with progress(f"restoring {record.artifact_id}"):
+        outcome = restore_check(
+            record=record,
+            artifacts_url=store,
+            scratch_dsn=dsn(settings, "cutter_backup", database="cutter_scratch"),
+            pg_bin=pg_bin,
+            gpg_home=gpg_home or settings.key_home("backup"),
+        )
+    _tell(outcome, record, as_json=as_json, done="restores to exactly its snapshot")
+
+
+@app.command()
+def restore(
+    artifact: Artifact,
+    into: Annotated[
+        str, typer.Option(help="Empty database, such as postgresql://user@host/name; password: PGPASSWORD.")
+    ],
+    sha256: Sha256 = None,
+    gpg_home: GpgHome = None,
+    as_json: Json = False,
+) -> None:
+    """Restore a backup's nine tables into an empty database, without triggers and foreign keys.
+
+    Example: cutter backup restore ICX-LAW-2026-001 --into postgresql://postgres@127.0.0.1:5432/recovered
+    """
+    settings = load()
+    store, record = _found(settings, artifact, sha256)
+    with progress(f"restoring {record.artifact_id}"):
+        outcome = restore_into(
+            record=record,
+            artifacts_url=store,
+            dsn=_without_password(into),
+            pg_bin=pg_bin,
+            gpg_home=gpg_home or settings.key_home("backup"),
+        )
+    _tell(outcome, record, as_json=as_json, done="is restored and equal to its snapshot")
+
+
+@app.command(name="list")
+def list_backups(as_json: Json = False) -> None:
+    """List the backups, newest first, each with the documents whose runs it precedes; a batch's runs share one.
+
+    Example: cutter backup list
+    """
+    with translated(), connect(load(), OPERATOR) as connection:
+        cursor = connection.cursor(row_factory=dict_row)
+        found = cursor.execute(query("backups"), {"limit": limits.BACKUPS_LISTED_MAX}).fetchall()
+    columns = ("artifact", "taken_utc", "size_bytes", "documents")
+    rows = [tuple(one[name] for name in columns) for one in found]
+    listing = Listing(columns=columns, rows=rows) if rows else "no backups yet: a run takes one before it writes"
+    show({"backups": found}, as_json=as_json, render=lambda out: out.print(listing, soft_wrap=True))
+
+
+def _artifact_of(settings: Settings, name: str) -> str:
+    """The newest backup of what was named: a document or a run, or an artifact itself."""
+    if "/" in name or name.endswith(".gpg"):
+        return name
+    run_id = known_runs.run_id_of(settings, name)
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("newest_backups"), {"run_id": run_id, "limit": 1}).fetchone()
+    if row is None:
+        raise NotFound(f"{run_id} has no backup: type `cutter backup list`")
+    return str(row[0])
+
+
+def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, BackupRecord]:
+    """The store and the record of what was named. The record is only as good as the store, so a digest may be given."""
+    file = Path(artifact)
+    if file.is_file():
+        store, name = file.absolute().parent.as_uri(), file.name
+    else:
+        store, name = settings.artifacts, _artifact_of(settings, artifact)
+    try:
+        record = read_record(store, name)
+    except NotFound as problem:
+        raise NotFound(f"{problem}: type `cutter backup list`") from None
+    if file.is_file():
+        # A copy beside its record: the record still carries the id that it had in the store.
+        record = BackupRecord(**asdict(record) | {"artifact_id": name})
+    if record.artifact_id != name:
+        raise Refused(f"the record beside {name} is of {record.artifact_id}", code="artifact_damaged")
+    if sha256 is not None and sha256.lower() != record.sha256:
+        raise Refused(f"{name} is recorded as {record.sha256}, not as {sha256.lower()}", code="artifact_damaged")
+    return store, record
+
+
+def _without_password(into: str) -> str:
+    """Everyone on the machine sees a command line."""
+    try:
+        parts = conninfo_to_dict(into)
+    except ProgrammingError:
+        raise InvalidInput("--into: a connection string such as postgresql://user@host/name") from None
+    if "password" in parts:
+        raise InvalidInput("--into: leave the password out and set PGPASSWORD; a command line is seen by everyone here")
+    return into
+
+
+def _tell(outcome: RestoreReport | BackupRefusal, record: BackupRecord, *, as_json: bool, done: str) -> None:
+    if isinstance(outcome, BackupRefusal):
+        raise Refused(f"{record.artifact_id}: {outcome.message}", code=outcome.code)
+    told = {"taken_utc": record.taken_utc} | asdict(outcome)
+    rows = [(name, count) for name, count in outcome.row_counts.items()]
+    show(
+        told,
+        as_json=as_json,
+        render=lambda console: console.print(
+            f"{record.artifact_id} of {short_time(record.taken_utc)} {done}",
+            f"content {outcome.content_fingerprint}",
+            table(("table", "rows"), rows),
+            sep="\n",
+        ),
+    )

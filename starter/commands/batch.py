@@ -1,0 +1,214 @@
+"""IO: `cutter orchestrate batch`: a queue of documents as one batch (seed 001 §2, §9)."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from rich.console import Console
+
+from cutter import limits
+from cutter.batch import nights, plan, resumption
+from cutter.batch.queue import Problem, QueueRefused
+from cutter.domain.amounts import counted
+from cutter.errors import InvalidInput, Refused
+from cutter.messages import Mode
+from cutter.projections import batch_folder_files as batch_folder
+from cutter.projections.run_view import law_already
+from cutter.registration import caps_of
+from cutter.settings import Settings, load
+from cutter.storage import batches as registry
+from cutter.storage import enacted as law
+from cutter.storage.batches import Admission, Options
+from cutter.storage.faults import translated
+from cutter.storage.pools import Connection
+from cutter.storage.pools import connect as connect_database
+from cutter.storage.runs import OPERATOR
+from starter.commands import law_text as texts
+from starter.commands.resume_batch import Wait, Watch, go_on, resting
+from starter.console.terminal import Json, Listing, show
+from starter.operator.batch_outcome import outcome
+from temporal import batches
+
+QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]
+
+
+def batch(
+    queue: QueueFile,
+    max_concurrent: Annotated[int | None, typer.Option(help="Documents planned at once; 4, or 2 overnight")] = None,
+    stop_on_first_failure: Annotated[bool, typer.Option("--stop-on-first-failure/--no-stop-on-first-failure")] = False,
+    quarantine: Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and go on")] = False,
+    overnight: Annotated[
+        bool | None,
+        typer.Option(
+            "--overnight/--no-overnight",
+            help="2 lanes, quarantine, 6 hours, nobody to ask; default for a file named overnight….yaml",
+        ),
+    ] = None,
+    mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")] = "live",
+    skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out what is law already")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with this queue's batch")] = False,
+    include_failed: Annotated[
+        bool,
+        typer.Option("--include-failed", help="Take in failed documents, each by a signature; says which lack one"),
+    ] = False,
+    nightly: Annotated[
+        bool, typer.Option("--nightly", help="The queue is a pattern: a batch_id of this minute's own, for cron")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Show what would start, in which order; start nothing")
+    ] = False,
+    wait: Wait = False,
+    watch: Watch = None,
+    as_json: Json = False,
+) -> None:
+    """Start a batch: plan in parallel lanes, collect the requests, write one document at a time.
+
+    Example: cutter orchestrate batch --queue queue.yaml --check
+    """
+    settings = load()
+    night = nights.is_named_for_the_night(queue.name) if overnight is None else overnight
+    if night and overnight is None and stop_on_first_failure:
+        raise InvalidInput(
+            f"{queue.name} is a night's queue by its name, and a night sets failed documents aside: add "
+            "--no-overnight to run it by day under --stop-on-first-failure"
+        )
+    options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
+                       overnight=night, skip_completed=skip_completed or nightly)  # fmt: skip
+    by_name = night and overnight is None
+    data = batches.read_queue(queue)
+    if nightly:
+        data = nights.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0))
+    with translated(), connect_database(settings, OPERATOR) as connection:
+        admission = registry.admit(connection, data, options)
+        if check:
+            _require_markable(settings, connection, admission)
+            weights = registry.weights(connection, admission.items)
+            _show_check(admission, options, weights, by_name=by_name, as_json=as_json)
+            return
+        caps = asdict(caps_of(settings))
+        batch_id, new = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
+        if not new and not resume:
+            raise Refused(
+                f"batch {batch_id} is there already: see `cutter status {batch_id}`, or go on with it by --resume"
+                + ("; --nightly makes a batch of its own of the same queue every night" if night else ""),
+                code="STOP_BATCH_EXISTS",
+            )
+    if not new and skip_completed:
+        batches.again(settings, batch_id)
+    found: dict[str, Any] = {"batch_id": batch_id, "new": new, "items": len(admission.rows)}
+    found |= _runs_as(batches.view(settings, batch_id)["batch"], by_name=by_name)
+    found |= _begin(settings, batch_id, data, queue.parent if options.mode == "live" else None)
+    if include_failed:
+        found |= _unsigned(settings, batch_id)
+    outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
+
+
+def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) -> dict[str, Any]:
+    """Open the batch's workflow, with what lies beside its queue; one that is finished is left as it is."""
+    seen = batches.view(settings, batch_id)
+    if not resumption.moves(seen):
+        return {"note": resting(seen)}
+    batches.keep_queue(settings, batch_id, data)
+    uploaded: dict[str, int] = {}
+    for place in (beside, batch_folder.find(settings.batches, batch_id)) if beside else ():
+        uploaded |= batches.upload_pre_batched(settings, batch_id, place)
+    return {**uploaded, **go_on(settings, seen)}
+
+
+def _runs_as(batch: Mapping[str, Any], *, by_name: bool) -> dict[str, Any]:
+    """Whether somebody is there to be asked, in words and for machines: as the batch was registered."""
+    hours = batch["hard_cap_seconds"] / 3600
+    how = f"{batch['lanes']} lanes, policy {batch['policy']}, {hours:g} hours"
+    if not batch["unattended"]:
+        return {"unattended": False, "runs": f"attended: {how}; it waits for the signatures that it needs"}
+    why = " (by the queue's name; --no-overnight runs it by day)" if by_name else ""
+    return {
+        "unattended": True,
+        "runs": f"overnight{why}: {how}; what nobody has signed for goes to human review",
+    }
+
+
+def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
+    """The failed documents that only a signature takes in, here or in the batch that they failed in."""
+    seen = batches.view(settings, batch_id)
+    kept_out = [one["document_id"] for one in seen["items"] if one["kept_out"]]
+    with translated(), connect_database(settings, OPERATOR) as connection:
+        needed = resumption.unsigned_failures(seen) + registry.failed_runs(connection, kept_out)
+    return {"needs_signature": needed} if needed else {}
+
+
+def _options(
+    settings: Settings, mode: str, lanes: int | None, *, strict: bool, quarantine: bool, overnight: bool,
+    skip_completed: bool,
+) -> Options:  # fmt: skip
+    if mode not in ("live", "dryrun"):
+        raise InvalidInput(f"--mode {mode}: live or dryrun")
+    if strict and (quarantine or overnight):
+        raise InvalidInput("--stop-on-first-failure and --quarantine exclude each other: name one")
+    kind = cast(Mode, mode)
+    if overnight:
+        options = Options.overnight(kind, settings.batch_items_max)
+    else:
+        policy = "strict" if strict else "quarantine" if quarantine else "default"
+        options = Options(mode=kind, policy=cast(registry.Policy, policy), items_max=settings.batch_items_max)
+    if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
+        raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
+    return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
+
+
+def _require_markable(settings: Settings, connection: Connection, admission: Admission) -> None:
+    """Refuse a queue with documents that a run could not mark or enact, all of them named with their lines."""
+    problems = []
+    starts = {row["document_id"] for row in admission.rows if row["decided"] is None}
+    for item in (one for one in admission.queue.items if one.document_id in starts):
+        wrong = texts.refusal_of_registered(settings, connection, item.document_id) or law.refusal(
+            settings, item.document_id
+        )
+        if wrong is not None:
+            code, message = wrong
+            field = f"items[{item.position - 1}].document_id"
+            text = f"{item.document_id} would be refused ({code}): {message}"
+            problems.append(Problem(line=item.line, field=field, text=text, document_id=item.document_id, code=code))
+    if problems:
+        raise QueueRefused(tuple(problems))
+
+
+def _law_already(admission: Admission, document_id: str) -> str:
+    run_id = admission.law_by.get(document_id)
+    return f"{law_already(run_id)}: its run will end as skipped" if run_id else ""
+
+
+def _show_check(
+    admission: Admission, options: Options, weights: Mapping[str, int], *, by_name: bool, as_json: bool
+) -> None:
+    placed = plan.order(admission.items, weights=weights)
+    by_id = {row["document_id"]: row for row in admission.rows}
+    rows = [
+        (place.number or "–", place.document_id, by_id[place.document_id]["tenant"],
+         by_id[place.document_id]["reason"] or _law_already(admission, place.document_id) or place.reason)
+        for place in placed
+    ]  # fmt: skip
+    found = {
+        "batch_id": registry.name_of(admission.queue, options), "mode": options.mode, "policy": options.policy,
+        "lanes": options.lanes, "unattended": options.unattended, "hard_cap_minutes": options.hard_cap_minutes,
+        "order": [dict(zip(("place", "document_id", "tenant", "why"), row, strict=True)) for row in rows],
+    }  # fmt: skip
+
+    as_registered = {**asdict(options), "hard_cap_seconds": options.hard_cap_minutes * 60}
+    found |= _runs_as(as_registered, by_name=by_name)
+
+    def render(out: Console) -> None:
+        out.print(Listing(columns=("#", "document", "tenant", "why"), rows=rows))
+        out.print(found["runs"], soft_wrap=True, markup=False)
+        out.print(
+            f"batch {found['batch_id']} · {options.mode} · policy {options.policy} · "
+            f"{counted(options.lanes, 'lane')} · nothing was started"
+        )
+
+    show(found, as_json=as_json, render=render)

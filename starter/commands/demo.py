@@ -1,0 +1,246 @@
+"""Orchestration: `cutter demo`: the story of the README on the real parts, with keys thrown away afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+from rich.console import Console
+from temporalio.client import WorkflowHandle
+
+from cutter.approvals import epochs, schema
+from cutter.approvals.gpg import Gpg
+from cutter.errors import CutterError, NotFound, Unavailable
+from cutter.evidence.offline import FAILED, NOT_CHECKED, OK
+from cutter.messages import RunInput, RunResult
+from cutter.projections.run_view import short_time
+from cutter.settings import Settings, load
+from cutter.stack import temporal
+from cutter.stack.addresses import DEMO, temporal_address, ui_url
+from cutter.storage import private
+from cutter.storage import runs as known_runs
+from starter.approver import signing
+from starter.commands import approvers, demo_batch, evidence, source, up
+from starter.commands.run import Tell, by_state, wait_for_people
+from starter.console.terminal import ExitCode, Json, Listing, end, progress, say, show, table
+from temporal import runs
+from temporal.client import connect
+
+APPROVER = "demo-sovereign"
+LAWS = Path(__file__).resolve().parent.parent / "examples" / "laws"
+FIRST = ("reading-rooms-act", "us-constitution")
+"""Of a folder's laws, the one that goes alone; else its first."""
+
+
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the stack up.")] = False,
+    laws: Annotated[str | None, typer.Option(help="A folder of laws to cut instead of the model laws.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Cut laws on the real engine: one with approvals by the temporal CLI, then a batch signed in one sitting a gate.
+
+    It has a stack of its own, in the folder `demo` of the state folder.
+
+    Example: cutter demo --keep
+    """
+    settings = _apart(load())
+    with progress("starting") as status:
+        up.start(settings, status)
+    try:
+        home = ensure_approver(settings)
+        first, others = _laws(laws)
+        run_id = asyncio.run(_story(settings, home, first))
+        seen = known_runs.sidecar(settings, run_id)
+        batch = demo_batch.play(settings, signing.who(settings, APPROVER, None, home), others) if others else None
+        told = summary(settings, seen) | {"batch": batch}
+        show(told, as_json=as_json, render=lambda console: _closeout(told, console))
+    finally:
+        if keep:
+            say(f"left up: Web UI {ui_url(settings)}; `cutter down` stops it")
+            say(f"to look around: export CUTTER_STATE_DIR={settings.state}")
+        else:
+            with progress("stopping") as status:
+                up.stop(settings, status)
+    end(ExitCode.DONE if seen["run"]["state"] == "closeout_reported" else ExitCode.FAILED)
+
+
+def _apart(settings: Settings) -> Settings:
+    """The demo's own state folder, also for what this process starts; a database that exists is used as it is."""
+    if settings.database_url is not None:
+        return settings
+    os.environ["CUTTER_STATE_DIR"] = str(settings.state / DEMO)
+    return load()
+
+
+def ensure_approver(settings: Settings) -> Path:
+    """A throw-away approver for this stack, in its own GnuPG home, and the policy that names it."""
+    home = settings.state / "demo" / "gpg"
+    gpg = Gpg(home)
+    fingerprints = gpg.primary_fingerprints(secret=True) or (gpg.generate_key(f"{APPROVER} (throw-away)"),)
+    try:
+        policy = epochs.read_epoch(settings.approvers, 1)
+    except NotFound:
+        new = epochs.NewApprover(name=APPROVER, public_key=gpg.export_public(fingerprints[0]))
+        policy = epochs.init(settings.approvers, approvers=[new])
+    if policy.approver_of(fingerprints[0]) is None:
+        raise Unavailable(
+            f"this stack has a policy without {APPROVER}: use another CUTTER_STATE_DIR for the demo", what="approvers"
+        )
+    try:
+        approvers.in_force(settings)
+    except NotFound:
+        approvers.install(settings, policy)
+    return home
+
+
+def _laws(folder: str | None) -> tuple[Path, list[Path]]:
+    """(The law that goes alone, those of the batch)."""
+    where = Path(folder) if folder else LAWS
+    found = sorted(path for path in where.glob("*.*") if path.suffix in (".md", ".txt") and path.name != "README.md")
+    if not found:
+        raise NotFound(f"no .md or .txt file in {where}")
+    first = next((path for path in found if path.name.startswith(FIRST)), found[0])
+    return first, [path for path in found if path != first]
+
+
+async def _story(settings: Settings, home: Path, law: Path) -> str:
+    document_id = f"ICX-DEMO-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    source.register(
+        settings, law.read_bytes(), document_id=document_id, docprefix=document_id,
+        profile=demo_batch.profile_of(law.name), options=demo_batch.OPTIONS,
+    )  # fmt: skip
+    say(f"registered {document_id}: {law.name}")
+    client = await connect(settings)
+    run_id = known_runs.register_run(settings, document_id, "live")
+    first = RunInput(document_id=document_id, run_id=run_id, starter="demo")
+    handle = await runs.start(client, first, runs.turn_of(settings, document_id))
+    signer = signing.who(settings, APPROVER, None, home)
+    with progress(f"{document_id}: running") as status:
+        tell = by_state(status)
+        for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
+            seen = await _await_gate(settings, handle, run_id, gate, tell)
+            if seen.get("request") is None:
+                raise CutterError(f"the demo's run went to {seen['state']}: see `cutter status {run_id}`")
+            kb_id = _sign(settings, signer, run_id, seen["request"])
+            say(f"{gate}: signed, {_signal(settings, document_id, kb_id)}")
+            await _await_consumed(settings, run_id, gate)
+        await runs.result_of(handle, RunResult)
+    return run_id
+
+
+async def _await_gate(
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, gate: str, tell: Tell
+) -> dict[str, Any]:
+    while True:
+        seen = await wait_for_people(settings, handle, run_id, tell)
+        if seen.get("request") is None or known_runs.sidecar(settings, run_id)["requests"][-1]["gate"] == gate:
+            return seen
+        await asyncio.sleep(0.1)
+
+
+async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
+    while True:
+        seen = await asyncio.to_thread(known_runs.sidecar, settings, run_id)
+        if any(used["gate"] == gate for used in seen["consumptions"]) or seen["run"]["state"].startswith("stopped_"):
+            return
+        await asyncio.sleep(0.1)
+
+
+def _sign(settings: Settings, signer: signing.Signing, run_id: str, request: str) -> str:
+    document, data = signing.read_request(settings, run_id, request)
+    signing.recompute(settings, document)
+    statement = signing.answer(document, data, signer, schema.APPROVE)
+    return signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)
+
+
+def _signal(settings: Settings, document_id: str, kb_id: str) -> str:
+    """Send the signal with the real temporal CLI, as a person would."""
+    program = temporal.resolve(address=None).path
+    command = [
+        str(program or "temporal"), "workflow", "signal", "--address", temporal_address(settings), "--workflow-id",
+        f"document/{document_id}", "--name", "submit_approval", "--input", f'"{kb_id}"',
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, env=dict(os.environ))
+    if done.returncode != 0:
+        raise Unavailable(f"the temporal CLI refused: {done.stderr.strip().splitlines()[-1][:200]}", what="temporal")
+    return f"`temporal workflow signal --workflow-id document/{document_id} --name submit_approval`"
+
+
+def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
+    """What the demo showed: the closeout, the units, both approvals, the addresses, how long each gate took."""
+    pins = {key: value for receipt in seen["receipts"] for key, value in receipt["result"]["pins"].items()}
+    bundle = _evidence(settings, seen, pins) if "evidence_sha256" in pins else None
+    query = quote(f'WorkflowId="document/{seen["run"]["document_id"]}"', safe="")
+    return {
+        "run_id": seen["run"]["run_id"],
+        "state": seen["run"]["state"],
+        "units_enacted": pins.get("units_enacted"),
+        "units_planned": pins.get("candidate_count"),
+        "audit_head": pins.get("audit_head", seen["audit_head"]),
+        "closeout": next((doc["kb_id"] for doc in seen["documents"] if doc["subject"] == "IG_closeout"), None),
+        "run_folder": str(settings.runs / seen["run"]["run_id"]),
+        "evidence": bundle,
+        "ui": f"{ui_url(settings)}/namespaces/{settings.temporal_namespace}/workflows?query={query}",
+        "gates": [_gate(receipt, seen["attempts"]) for receipt in seen["receipts"]],
+        "approvals": [
+            {name: one[name] for name in ("gate", "approver", "fingerprint", "writer_digest", "consumed_at")}
+            for one in seen["consumptions"]
+        ],
+    }
+
+
+def _evidence(settings: Settings, seen: dict[str, Any], pins: dict[str, Any]) -> dict[str, Any]:
+    """The run's bundle as a file, and what its check says, which needs neither the stack nor this program."""
+    made, _, _ = evidence.exported(settings, seen["run"]["run_id"])
+    file = settings.state / "reports" / f"{made.run_id}.evidence.tar"
+    private.own_folder(file.parent)
+    private.write(file, made.data)
+    checked = evidence.checks(file.read_bytes(), head=pins["audit_head"], sha256=pins["evidence_sha256"])
+    return {"file": str(file), "sha256": made.sha256, "checks": checked}
+
+
+def _gate(receipt: dict[str, Any], attempts: list[dict[str, Any]]) -> dict[str, Any]:
+    mine = [one for one in attempts if one["gate"] == receipt["gate"]]
+    took = datetime.fromisoformat(mine[-1]["finished_at"]) - datetime.fromisoformat(mine[-1]["started_at"])
+    return {
+        "gate": receipt["gate"],
+        "milliseconds": round(took.total_seconds() * 1000),
+        "attempts": len(mine),
+        "receipt": receipt["receipt_hash"],
+    }
+
+
+def _closeout(told: dict[str, Any], console: Console) -> None:
+    gates = [(one["gate"], f"{one['milliseconds']} ms", one["attempts"], one["receipt"][:16]) for one in told["gates"]]
+    console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{told['run_id']}"))
+    used = [
+        (one["gate"], one["approver"], one["fingerprint"], one["writer_digest"][:16],
+         short_time(one["consumed_at"]))
+        for one in told["approvals"]
+    ]  # fmt: skip
+    columns = ("approval of", "signed by", "fingerprint", "digest", "consumed once at")
+    console.print(Listing(columns=columns, rows=used, title="\napprovals"))
+    console.print(f"\n{told['units_enacted']} enacted of {told['units_planned']}")
+    console.print(f"state: {told['state']} · audit head {str(told['audit_head'])[:16]}")
+    for name in ("closeout", "run_folder", "ui"):
+        label = {"closeout": "closeout", "run_folder": "run folder", "ui": "Web UI"}[name]
+        console.print(f"{label}: {told[name]}", soft_wrap=True)
+    if told["evidence"] is not None:
+        _show_evidence(told["evidence"], console)
+    if told["batch"] is not None:
+        demo_batch.show(told["batch"], console)
+
+
+def _show_evidence(bundle: dict[str, Any], console: Console) -> None:
+    console.print(f"evidence: {bundle['file']}", soft_wrap=True)
+    console.print(f"  sha256 {bundle['sha256']}, as the closeout's report says; checked offline:")
+    for word in (OK, FAILED, NOT_CHECKED):
+        names = [what for what, verdict, _ in bundle["checks"] if verdict == word]
+        if names:
+            console.print(f"  {word}: {', '.join(names)}")

@@ -1,0 +1,156 @@
+"""Orchestration: the second half of `cutter demo`: several laws as one batch, approved in one sitting a gate."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import uuid_utils
+from rich.console import Console
+
+from cutter.domain.visible import visible_line
+from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.messages import BatchResult
+from cutter.projections import batch_folder_files as batch_folder
+from cutter.registration import caps_of
+from cutter.settings import Settings
+from cutter.storage import batches as registry
+from cutter.storage.batches import Options
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect as connect_database
+from cutter.storage.runs import OPERATOR
+from starter.approver import signing_session as sitting
+from starter.approver.signing import Signing
+from starter.commands import source
+from starter.console.terminal import Listing, progress, say
+from starter.operator import batch_status
+from starter.operator.batch_watch import until_people_or_end
+from temporal import batches, runs
+from temporal.client import connect
+
+Json = dict[str, Any]
+
+OPTIONS = {"duplicates": "ordinal", "empty": "heading_only", "max_candidates": 1000}
+
+PROFILES = (("vn-", "vietnamese-law"), ("us-code-", "us-code-style"), ("eu-", "eu-regulation"))
+"""What a file's name says of its form; the model laws say their language before the suffix."""
+
+DONE = ("enacted", "rehearsed", "skipped")
+
+
+def profile_of(name: str) -> str:
+    """The profile that fits a law by its file's name."""
+    if name.endswith(".vi.md"):
+        return "vietnamese-law"
+    return next((profile for begin, profile in PROFILES if name.startswith(begin)), "generic-markdown")
+
+
+def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> Json:
+    """Register the laws, run them as a batch, sign what waits; what became of each, and where its report stands."""
+    names, refused = _registered(settings, laws)
+    batch_id = _begun(settings, list(names))
+    say(f"batch {batch_id}: {len(names)} documents, set aside what fails (--quarantine)")
+    _through(settings, batch_id, signer)
+    seen = batch_status.look(settings, batch_id)
+    return {
+        "batch_id": batch_id,
+        "state": seen["state"],
+        "totals": seen["totals"],
+        "documents": [{**_row(one), "law": names[one["document_id"]]} for one in seen["documents"]],
+        "not_registered": refused,
+        "report": str(_report(settings, batch_id)),
+        "next": seen["next"],
+    }
+
+
+def _registered(settings: Settings, laws: Sequence[Path]) -> tuple[dict[str, str], dict[str, str]]:
+    """(Document id → file name, file name → why it was not even registered)."""
+    stamp = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    names, refused = {}, {}
+    for number, law in enumerate(laws, start=1):
+        document_id = f"ICX-DEMO-{stamp}-{number}"
+        try:
+            source.register(settings, law.read_bytes(), document_id=document_id, docprefix=document_id,
+                            profile=profile_of(law.name), options=OPTIONS)  # fmt: skip
+            names[document_id] = law.name
+        except InvalidInput as problem:
+            refused[law.name] = str(problem)
+    if not names:
+        raise InvalidInput("none of the laws can be registered: " + "; ".join(refused.values()))
+    return names, refused
+
+
+def _begun(settings: Settings, document_ids: Sequence[str]) -> str:
+    """Write the queue as a person would, and start it as `cutter orchestrate batch --quarantine` does."""
+    lines = [
+        "schema_version: 1", f"batch_id: {uuid_utils.uuid7()}", "created_by: demo",
+        f'created_utc: "{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"', "default_scope: enacted_only", "items:",
+        *(f"- document_id: {name}" for name in document_ids),
+    ]  # fmt: skip
+    data = ("\n".join(lines) + "\n").encode()
+    options = Options(policy="quarantine")
+    with translated(), connect_database(settings, OPERATOR) as connection:
+        admission = registry.admit(connection, data, options)
+        caps = asdict(caps_of(settings))
+        batch_id, _ = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
+    batches.keep_queue(settings, batch_id, data)
+    asyncio.run(_start(settings, batch_id))
+    return batch_id
+
+
+async def _start(settings: Settings, batch_id: str) -> None:
+    await batches.start(await connect(settings), batch_id, "demo")
+
+
+def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
+    """A sitting whenever the batch waits for people, until its workflow has ended."""
+    while True:
+        seen = until_people_or_end(settings, batch_id)
+        if seen["over"]:
+            break
+        try:
+            told = sitting.sit(settings, batch_id, signer, only=(), show=lambda _: None, yes=True)
+        except NotFound:
+            continue  # what waited a moment ago has gone on
+        if told["status"] != "accepted":
+            raise Refused(f"the demo's batch refused what was signed: see `cutter status {batch_id}`", code="refused")
+        say(f"one sitting: {told['signed']} documents signed, one signature each")
+    with progress("writing the report") as _:
+        asyncio.run(_ended(settings, batch_id))
+
+
+async def _ended(settings: Settings, batch_id: str) -> None:
+    """The workflow ends after its folder is written."""
+    client = await connect(settings)
+    await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
+
+
+def _row(one: Json) -> Json:
+    return {name: one[name] for name in ("document_id", "shown", "state", "queue", "reason", "commands")}
+
+
+def _report(settings: Settings, batch_id: str) -> Path:
+    """report.html in the batch's folder."""
+    return batch_folder.find(settings.batches, batch_id) / "report.html"
+
+
+def show(told: Json, console: Console) -> None:
+    """One line a document, what went wrong with its queue and reason, and the report."""
+    rows = [(one["document_id"], one["law"], one["shown"], one["queue"] or "") for one in told["documents"]]
+    console.print(Listing(columns=("document", "law", "outcome", "queue"), rows=rows,
+                          title=f"\nbatch {told['batch_id']}"))  # fmt: skip
+    for one in told["documents"]:
+        if one["shown"] not in DONE:
+            console.print(f"\n{one['document_id']} {one['state']}: {visible_line(str(one['reason']))}", soft_wrap=True)
+            for command in one["commands"]:
+                console.print(f"  {command}", soft_wrap=True)
+    for law, reason in told["not_registered"].items():
+        console.print(f"\n{law} was not registered: {visible_line(str(reason))}", soft_wrap=True)
+    counts = " · ".join(f"{name} {count}" for name, count in told["totals"].items())
+    console.print(f"\nbatch state: {told['state']} · {counts}", soft_wrap=True)
+    console.print(f"report: {told['report']}", soft_wrap=True)

@@ -1,0 +1,76 @@
+"""IO: `cutter status … --as request|run|task|workstream`: one run or batch in the words of a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Group, RenderableType
+
+from cutter.domain import ids
+from cutter.errors import InvalidInput
+from cutter.projections.batch_folder_files import read_facts
+from cutter.projections.lifecycle_view import BATCH_VIEW, RUN_VIEWS, batch_as_workstream, run_as
+from cutter.projections.run_view import short_time
+from cutter.settings import Settings
+from cutter.storage import runs as known_runs
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from starter.console.terminal import Listing, table
+from starter.console.watch import follow
+
+View = dict[str, Any]
+
+
+def status_as(settings: Settings, kind: str, name: str | None, *, watch: bool, as_json: bool) -> None:
+    """Show one run or batch as something; InvalidInput where it is no such thing."""
+    follow(_looks(settings, kind, name), _render, _lines, lambda view: view["ended_utc"] is not None, watch=watch,
+           as_json=as_json)  # fmt: skip
+
+
+def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View]:
+    kinds = ", ".join([*RUN_VIEWS, BATCH_VIEW])
+    if kind not in (*RUN_VIEWS, BATCH_VIEW):
+        raise InvalidInput(f"--as {kind}: it is one of {kinds}")
+    if name is None:
+        raise InvalidInput(f"--as {kind}: name a run or a batch: `cutter status ICX-LAW-2026-001 --as {kind}`")
+    if ids.is_batch_id(name) != (kind == BATCH_VIEW):
+        raise InvalidInput(f"--as {kind}: a batch is a {BATCH_VIEW}, a run is a {', a '.join(RUN_VIEWS)}")
+    if kind == BATCH_VIEW:
+        return lambda: _workstream(settings, name)
+    run_id = known_runs.run_id_of(settings, name)
+    return lambda: run_as(kind, known_runs.sidecar(settings, run_id))
+
+
+def _workstream(settings: Settings, batch_id: str) -> View:
+    with translated(), connect(settings, known_runs.OPERATOR) as connection:
+        return batch_as_workstream(read_facts(connection, ids.batch_id(batch_id)))
+
+
+def _render(view: View) -> RenderableType:
+    shown = ("as", "entity_id", "status", "document_id", "run_id", "batch_id", "state", "reason")
+    rows = [(name, view[name]) for name in shown if view.get(name)]
+    if view.get("stopped"):
+        rows.insert(3, ("flag", "stopped"))
+    parts: list[RenderableType] = [table(("field", "value"), rows)]
+    for title, columns in _PARTS.items():
+        if view.get(title):
+            cells = [[_cell(name, one[name]) for name in columns] for one in view[title]]
+            parts += ["", Listing(columns=columns, rows=cells, title=title)]
+    return Group(*parts)
+
+
+_PARTS = {
+    "transitions": ("at", "from", "to", "trigger", "cause"),
+    "steps": ("step_index", "step", "tool_name", "status"),
+    "approvals": ("request_id", "gate", "status", "tier", "two_person"),
+    "tasks": ("document_id", "state", "critical", "task", "workstream_id"),
+}
+
+
+def _cell(name: str, value: Any) -> str:
+    return short_time(value) if name == "at" else "" if value is None else str(value)
+
+
+def _lines(view: View) -> list[str]:
+    return [f"{short_time(one['at'])} {view['entity_id']} {one['to']} ({one['cause']})" for one in view["transitions"]]

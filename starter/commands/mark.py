@@ -1,0 +1,144 @@
+"""IO: `cutter mark FILE`, which shows how a text would be cut; needs no server and writes nothing.
+
+Exit 0 with the units, 4 with a refusal in one sentence, 2 when the command line or the profile is wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from cutter.domain.amounts import counted
+from cutter.domain.digests import sha256_hex
+from cutter.limits import FINDINGS_SHOWN_MAX
+from cutter.marking import PROFILES, Marking, MarkRefusal
+from cutter.settings import load
+from starter.commands import law_text as texts
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, line, say, show
+
+
+def mark_command(
+    file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
+    profile: Annotated[str, typer.Option(help=f"{', '.join(PROFILES)}, or a YAML file.")] = "generic-markdown",
+    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
+    duplicates: texts.Duplicates = None,
+    empty: texts.Empty = None,
+    scope: texts.Scope = None,
+    deepest: texts.Deepest = None,
+    max_candidates: texts.MaxCandidates = None,
+    forbid: texts.Forbid = None,
+    normalise: texts.Normalise = None,
+    as_json: Json = False,
+) -> None:
+    """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost.
+
+    Example: cutter mark law.md --profile generic-markdown
+    """
+    settings = load()
+    texts.require_allowed(settings, max_candidates)
+    data, _ = texts.normalised(texts.read(file), normalise)
+    options = texts.chosen(
+        duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates
+    )
+    _, chosen = texts.profile_of(profile)
+    result = texts.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
+    if isinstance(result, Marking):
+        show(_as_json(file, data, result), as_json=as_json, render=lambda out: _show(out, data, result))
+        return
+    if as_json:
+        show(_as_json(file, data, result), as_json=True, render=lambda _: None)
+    else:
+        say(f"refused ({result.code}): {result.message}")
+    end(ExitCode.STOPPED)
+
+
+def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str, Any]:
+    head: dict[str, Any] = {"file": file.name, "sha256": sha256_hex(data)}
+    if isinstance(result, MarkRefusal):
+        details = dict(result.details)
+        told = {"code": result.code, "line": result.line, "message": result.message, "details": details}
+        return as_failure({**head, "refused": told}, code=result.code, message=result.message)
+    return head | {
+        "profile": {"id": result.profile_id, "sha256": result.profile_sha256},
+        "region": {"start": result.region_start, "end": result.region_end, "sha256": result.region_sha},
+        "mark_digest": result.mark_digest,
+        "partition": _counts(result),
+        "candidates": [
+            asdict(unit) | {"sha256": sha256_hex(data[unit.start : unit.end])} for unit in result.candidates
+        ],
+        "exclusions": [asdict(piece) for piece in result.exclusions],
+        "findings": [asdict(finding) for finding in result.findings],
+    }
+
+
+def _counts(marking: Marking) -> dict[str, int]:
+    return {
+        "candidates_bytes": sum(unit.end - unit.start for unit in marking.candidates),
+        "exclusions_bytes": sum(piece.end - piece.start for piece in marking.exclusions),
+        "non_content_bytes": sum(gap.end - gap.start for gap in marking.non_content),
+        "region_bytes": marking.region_end - marking.region_start,
+    }
+
+
+def _show(console: Console, data: bytes, marking: Marking) -> None:
+    console.print(_units(marking))
+    if marking.exclusions:
+        console.print(_exclusions(marking))
+    for finding in marking.findings[:FINDINGS_SHOWN_MAX]:
+        console.print(line(f"finding {finding.code}: {finding.message}"), soft_wrap=True)
+    if len(marking.findings) > FINDINGS_SHOWN_MAX:
+        console.print(f"… and {len(marking.findings) - FINDINGS_SHOWN_MAX} findings more (--json has them all)")
+    _show_proof(console, data, marking)
+
+
+def _units(marking: Marking) -> Table:
+    table = Table(title=f"{counted(len(marking.candidates), 'unit')} by {marking.profile_id}", title_justify="left")
+    for name in ("address", "type", "title"):
+        table.add_column(name, overflow="fold")
+    table.add_column("line", justify="right")
+    table.add_column("bytes", justify="right")
+    for unit in marking.candidates:
+        size = str(unit.end - unit.start)
+        table.add_row(line(unit.address), unit.section_type, line(unit.title), str(unit.line), size)
+    return table
+
+
+def _exclusions(marking: Marking) -> Table:
+    table = Table(title=counted(len(marking.exclusions), "exclusion"), title_justify="left")
+    for name in ("reason", "known by"):
+        table.add_column(name)
+    table.add_column("line", justify="right")
+    table.add_column("bytes", justify="right")
+    for piece in marking.exclusions:
+        table.add_row(piece.reason, piece.status_basis, str(piece.line), str(piece.end - piece.start))
+    return table
+
+
+def _show_proof(console: Console, data: bytes, marking: Marking) -> None:
+    marking.prove(data)
+    counts = _counts(marking)
+    console.print(
+        f"partition proven: {counts['candidates_bytes']} bytes in units + {counts['exclusions_bytes']} excluded + "
+        f"{counts['non_content_bytes']} blank or group headers = {counts['region_bytes']} of the region",
+        soft_wrap=True,
+    )
+    console.print(f"region_sha  {marking.region_sha}", soft_wrap=True)
+    console.print(f"mark_digest {marking.mark_digest}", soft_wrap=True)
+
+
+def main() -> None:
+    """Run the command alone: `python -m starter.commands.mark FILE`."""
+    from starter import cli
+
+    sys.exit(cli.run(["mark", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    main()

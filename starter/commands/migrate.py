@@ -1,0 +1,60 @@
+"""IO: `cutter migrate`: schema, functions, roles' grants, drift baseline."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from psycopg.conninfo import conninfo_to_dict
+
+from cutter.domain.amounts import counted
+from cutter.errors import InvalidInput
+from cutter.settings import Settings, load
+from cutter.storage import bootstrap as roles
+from cutter.storage import migrate as storage
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, show
+
+
+def migrate(
+    check: Annotated[bool, typer.Option("--check", help="Only say what is missing; exit 1 when something is.")] = False,
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(help="First make roles and databases: a superuser's URL without password (that is PGPASSWORD)"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Bring the database to this version's schema; a second call does nothing.
+
+    Example: PGPASSWORD=… cutter migrate --bootstrap postgresql://postgres@127.0.0.1:5433/postgres
+    """
+    settings = load()
+    if check:
+        missing = storage.check(settings)
+        found: dict[str, Any] = {"missing": missing}
+        if missing:
+            told = f"{counted(len(missing), 'migration')} missing: type `cutter migrate`"
+            found = as_failure(found, code="migrations_missing", message=told)
+        show(
+            found,
+            as_json=as_json,
+            render=lambda out: out.print("missing: " + ", ".join(missing) if missing else "nothing is missing"),
+        )
+        end(ExitCode.FAILED if missing else ExitCode.DONE)
+        return
+    if bootstrap is not None:
+        _bootstrap(settings, bootstrap)
+    done = storage.migrate(settings)
+    show(
+        {"version": done.version, "applied": done.applied},
+        as_json=as_json,
+        render=lambda out: out.print(
+            f"schema version {done.version}; applied: {', '.join(done.applied) or 'nothing new'}"
+        ),
+    )
+
+
+def _bootstrap(settings: Settings, url: str) -> None:
+    if conninfo_to_dict(url).get("password"):
+        raise InvalidInput("--bootstrap: leave the password out of the URL, others can read it; set PGPASSWORD")
+    roles.bootstrap(url, settings.secrets)

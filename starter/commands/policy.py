@@ -1,0 +1,181 @@
+"""IO: `cutter policy`: put policy.yaml in force, check one, and say which of its rules decides and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from cutter.catalogue import BY_NAME, GATES, Sovereign, stands_on
+from cutter.domain import ids
+from cutter.domain.timestamps import EXAMPLE, parse_instant
+from cutter.errors import InvalidInput, NotFound
+from cutter.policy import current
+from cutter.policy.command import OPERATIONS, PLACES, Operation, operations_at
+from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, explain, shadowed
+from cutter.policy.rules_file import parse_rules
+from cutter.settings import load
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, fields, show, table
+
+app = typer.Typer(help="What side effects are allowed: policy.yaml.", no_args_is_help=True, add_completion=False)
+
+
+@app.command()
+def install(
+    file: Annotated[Path | None, typer.Argument(help="A policy.yaml; default: the shipped one")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Put it in the place of another one.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Put a policy in force; without a file, the shipped one, which allows what the product does.
+
+    Example: cutter policy install policy.yaml
+    """
+    settings = load()
+    made = current.install(settings.policy, _read(file) if file else current.shipped(), replace=replace)
+    _show(made, str(settings.policy), as_json=as_json)
+
+
+@app.command()
+def check(
+    file: Annotated[Path | None, typer.Argument(help="A policy.yaml")] = None,
+    in_force: Annotated[bool, typer.Option("--current", help="Check the one in force.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Read a policy as the workers would, and say everything that is wrong with it; exit 1 when it denies everything.
+
+    Example: cutter policy check policy.yaml
+    """
+    if (file is None) == (not in_force):
+        raise InvalidInput("name a file, or --current: `cutter policy check --current`")
+    path = file or load().policy
+    made = current.read(path) if file is None else parse_rules(_read(path))
+    if isinstance(made, Policy):
+        _show(made, str(path), as_json=as_json)
+        return
+    problems = [{"line": one.line, "rule": one.rule, "text": one.text} for one in made.problems]
+    found = {"file": str(path), "sha256": made.sha256, "good": False, "problems": problems}
+    show(
+        as_failure(found, code="policy_wrong", message=str(made.problems[0])),
+        as_json=as_json,
+        render=lambda out: out.print("\n".join(map(str, made.problems)), soft_wrap=True),
+    )
+    end(ExitCode.FAILED)
+
+
+@app.command(name="explain")
+def explain_command(
+    gate: Annotated[str, typer.Option(help="A gate such as IG_cut_leg_a_execute, or a sovereign one")],
+    document: Annotated[str, typer.Option(help="Document id")],
+    tenant: Annotated[str | None, typer.Option(help="Default: the setting CUTTER_TENANT")] = None,
+    mode: Annotated[str, typer.Option(help="live or dryrun")] = "live",
+    candidates: Annotated[int | None, typer.Option(help="Units of the law; not given: not known yet")] = None,
+    at: Annotated[str | None, typer.Option(help=f"A time such as {EXAMPLE}; default: now")] = None,
+    file: Annotated[Path | None, typer.Option(help="A policy.yaml; default: the one in force")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say for each side effect of a gate which rule decides, with its line, and why those above it do not.
+
+    Example: cutter policy explain --gate IG_cut_leg_a_execute --document ICX-LAW-2026-001
+    """
+    settings = load()
+    policy = parse_rules(_read(file)) if file else current.read(settings.policy)
+    decided = [
+        _decided(policy, place, ProposedAction(
+            connector=operation.connector, operation=operation.name, gate=place, document_id=ids.document_id(document),
+            tenant=tenant or settings.tenant, mode=_mode(mode), candidates=candidates, at=_instant(at),
+        ))
+        for place, operation in _effects(gate)
+    ]  # fmt: skip
+    found = {"file": str(file or settings.policy), "sha256": policy.sha256, "decisions": decided}
+    show(found, as_json=as_json, render=lambda out: _render(out, decided))
+
+
+def _effects(gate: str) -> list[tuple[str, Operation]]:
+    """(Gate, operation): what is done there; at a sovereign gate also the writes that stand on its approval."""
+    if gate not in PLACES:
+        raise InvalidInput(f"--gate {gate}: there is no such gate; known: {', '.join(PLACES)}")
+    ahead = [one for one in GATES if gate in tuple(Sovereign) and stands_on(one) == gate]
+    writes = [(one.name, operation) for one in ahead for operation in OPERATIONS if one.name in operation.places]
+    return [*((gate, operation) for operation in operations_at(gate)), *writes]
+
+
+def _decided(policy: Policy | Broken, place: str, action: ProposedAction) -> dict[str, Any]:
+    said, passed = explain(policy, action)
+    return {
+        "gate": place, "connector": action.connector, "operation": action.operation, "verdict": said.verdict.value,
+        "tier": said.tier.value if said.tier else None, "rule": said.rule or None, "line": said.line, "why": said.why,
+        "then": _then(place, said.verdict),
+        "passed": [{"rule": one.rule.name, "line": one.rule.line, "why": one.why} for one in passed],
+    }  # fmt: skip
+
+
+def _then(place: str, verdict: Verdict) -> str:
+    """What becomes of a run that comes there."""
+    match verdict:
+        case Verdict.ALLOW:
+            return "it goes on"
+        case Verdict.DENY:
+            return "nothing is written; the run ends as failed_policy"
+        case Verdict.NEEDS_APPROVAL:
+            gate = BY_NAME[place]
+            sovereign = stands_on(gate)
+            if sovereign is not None:
+                return f"{sovereign} asks for as many people as the tier does"
+            return f"the run waits as stopped_policy_{gate.phase} for as many signed resumes as the tier asks for"
+
+
+def _render(out: Console, decided: list[dict[str, Any]]) -> None:
+    for one in decided:
+        shown = {
+            "side effect": f"{one['connector']} {one['operation']} at {one['gate']}",
+            "verdict": f"{one['verdict']}({one['tier']})" if one["tier"] else one["verdict"],
+            "why": one["why"],
+            "then": one["then"],
+        }
+        out.print(fields(shown), soft_wrap=True)
+        if one["passed"]:
+            rows = [(passed["rule"], passed["line"], passed["why"]) for passed in one["passed"]]
+            out.print(table(("rule above it", "line", "does not match, since"), rows), soft_wrap=True)
+        out.print()
+
+
+def _show(policy: Policy, path: str, *, as_json: bool) -> None:
+    hidden = [{"rule": one.name, "line": one.line, "by": other.name} for one, other in shadowed(policy)]
+    rows = [(rule.line, rule.name, rule.says) for rule in policy.rules]
+
+    def render(out: Console) -> None:
+        out.print(f"{path} · sha256 {policy.sha256[:16]}", soft_wrap=True)
+        if rows:
+            out.print(table(("line", "rule", "verdict"), rows))
+        for one in hidden:
+            out.print(f"line {one['line']}: {one['rule']} never decides, since {one['by']} above it always does")
+        if not rows:
+            out.print("no rule: everything is denied")
+
+    rules = [{"line": line, "rule": name, "verdict": says} for line, name, says in rows]
+    found = {"file": path, "sha256": policy.sha256, "good": True, "rules": rules, "never_decides": hidden}
+    show(found, as_json=as_json, render=render)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        raise NotFound(f"{file} cannot be read ({problem.strerror})") from None
+
+
+def _mode(text: str) -> str:
+    if text not in ("live", "dryrun"):
+        raise InvalidInput(f"--mode {text}: live or dryrun")
+    return text
+
+
+def _instant(text: str | None) -> datetime:
+    moment = parse_instant(text) if text else datetime.now(UTC)
+    if moment is None:
+        raise InvalidInput(f"--at {text}: a time such as {EXAMPLE}")
+    return moment

@@ -1,0 +1,131 @@
+"""IO: `cutter queues`: what waits in the batches' three queues (seed 001 §10, §11), from PostgreSQL alone."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from textwrap import shorten
+from typing import Annotated, Any
+
+import typer
+from psycopg.rows import dict_row
+from rich.console import Console, RenderableType
+
+from cutter.batch import ways
+from cutter.batch.steering import QUEUES
+from cutter.domain import ids
+from cutter.errors import NotFound
+from cutter.settings import Settings, load
+from cutter.storage import batches as registry
+from cutter.storage import runs as known_runs
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from starter.commands.inbox import utc
+from starter.console.terminal import Json, Listing, show
+from starter.operator.batch_status import age_text
+
+View = dict[str, Any]
+
+WHY_WIDTH = 60
+"""Columns of a reason in the list; `cutter queues show` prints it whole."""
+
+app = typer.Typer(add_completion=False)
+
+
+@app.callback(invoke_without_command=True)
+def queues(
+    context: typer.Context,
+    batch: Annotated[str | None, typer.Option(help="Only this batch's")] = None,
+    as_json: Json = False,
+) -> None:
+    """List what waits in the error, quarantine and human review queues, the longest waiting first, with its command.
+
+    Example: cutter queues
+    """
+    if context.invoked_subcommand is not None:
+        return
+    found = waiting(load(), batch_id=ids.batch_id(batch) if batch else None)
+    show({"waiting": found}, as_json=as_json, render=lambda out: out.print(_listing(found), soft_wrap=True))
+
+
+@app.command("show")
+def show_entry(
+    run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
+    as_json: Json = False,
+) -> None:
+    """Print the document about one run in a queue, and the one command that moves it on.
+
+    Example: cutter queues show ICX-LAW-2026-001
+    """
+    settings = load()
+    run_id = known_runs.run_id_of(settings, run)
+    entries = waiting(settings, run_id=run_id)
+    if not entries:
+        raise NotFound(f"{run_id} is in no queue: see `cutter queues`, or `cutter status {run_id}`", code="NOT_QUEUED")
+    entry = entries[-1]
+    entry["document"] = _document(settings, entry["kb_id"])
+    show(entry, as_json=as_json, render=lambda out: _print(out, entry))
+
+
+def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
+    """Open entries, the longest waiting first. Times are UTC texts; `commands` move the entry on."""
+    with translated(), connect(settings, known_runs.OPERATOR) as connection:
+        asked = {"batch_id": batch_id, "run_id": run_id}
+        rows = connection.cursor(row_factory=dict_row).execute(query("queues"), asked).fetchall()
+        views = {one: registry.view(connection, one) for one in dict.fromkeys(row["batch_id"] for row in rows)}
+    items = {(name, item["document_id"]): item for name, seen in views.items() for item in seen["items"]}
+    return [_entry(row, items[(row["batch_id"], row["document_id"])]) for row in rows]
+
+
+def _entry(row: View, item: View) -> View:
+    return {
+        "queue": row["queue"],
+        "document_id": row["document_id"],
+        "run_id": row["run_id"],
+        "batch_id": row["batch_id"],
+        "state": row["state"],
+        "code": row["code"],
+        "reason": row["reason"],
+        "since_utc": utc(row["entered_at"]),
+        "age": age_text(row["entered_at"].isoformat(), row["now"].isoformat()),
+        "kb_id": row["kb_id"],
+        "commands": _commands(row["batch_id"], item),
+    }
+
+
+def _commands(batch_id: str, item: View) -> list[str]:
+    """What is typed, in order."""
+    step = ways.item_step(batch_id, item)
+    return list(step.commands) if step else [f"cutter status {item['document_id']}"]
+
+
+def _listing(found: list[View]) -> RenderableType:
+    if not found:
+        return "nothing waits in the queues"
+    ordered = sorted(found, key=lambda one: QUEUES.index(one["queue"]))
+    return Listing(
+        columns=("document", "queue", "age", "state", "why"),
+        rows=[
+            (
+                one["document_id"],
+                one["queue"].removesuffix("_queue"),
+                one["age"],
+                one["state"],
+                shorten(one["reason"] or one["code"], WHY_WIDTH, placeholder="…"),
+            )
+            for one in ordered
+        ],
+        commands=[one["commands"][0] for one in ordered],
+    )
+
+
+def _document(settings: Settings, kb_id: str) -> str:
+    with translated(), connect(settings, known_runs.OPERATOR) as connection:
+        row = connection.execute(query("queue_document"), {"kb_id": kb_id}).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _print(out: Console, entry: View) -> None:
+    out.print(entry["document"], soft_wrap=True)
+    for word, command in zip_longest(("next",), entry["commands"], fillvalue="then"):
+        out.print(f"{word}: {command}", soft_wrap=True)

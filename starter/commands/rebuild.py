@@ -1,0 +1,192 @@
+"""IO: `cutter rebuild`: folders of runs and batches, and their documents, made again from PostgreSQL alone.
+
+Gate reports are rendered from receipts; requests and stop reports stand in their outbox rows; the snapshot's copy is
+the source's own bytes. What people put there (approvals and their signatures) is not in the database and cannot be made
+again: it is listed where it is missing. Nothing is overwritten in the knowledge base: other bytes under a name are a
+finding for an auditor. The request of an open gate then goes under another name, because people wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from psycopg.rows import dict_row
+
+from activities import effects as commands
+from activities.batch.folder import project_batch
+from activities.effects import Context
+from activities.gates.closeout import index_entry
+from activities.outbox import done, pins_of, project
+from activities.worker.dependencies import Deps, folder_of
+from cutter import log_lines as logs
+from cutter.catalogue import Role
+from cutter.domain import ids
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
+from cutter.kb import folder as kb_folder
+from cutter.kb.ids import signature_of
+from cutter.projections import phase_report
+from cutter.projections.batch_folder_files import QUEUE
+from cutter.settings import Settings, load
+from cutter.storage import runs as known_runs
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect, single
+from cutter.storage.queries import query
+from starter.commands.reconcile import reading_deps
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, progress, show, table
+
+View = dict[str, Any]
+
+
+def rebuild(
+    run: Annotated[
+        str | None, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest)")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every run and batch of the database.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make folders and documents of runs or a batch again from the database; exit 4 where other bytes stand.
+
+    Example: cutter rebuild ICX-LAW-2026-001
+    """
+    settings = load()
+    if (run is None) == (not every):
+        raise InvalidInput("name a run, or --all: `cutter rebuild DOCUMENT`")
+    logs.to_standard_error()
+    with reading_deps(settings) as deps, progress("rebuilding") as say:
+        found, batches = [], []
+        names = [run] if run is not None else [*_all(settings, "all_run_ids"), *_all(settings, "all_batch_ids")]
+        for number, name in enumerate(names, start=1):
+            say(f"{number} of {len(names)}: {name}")
+            if ids.is_batch_id(name):
+                batches.append(rebuild_batch(deps, name))
+            else:
+                found.append(rebuild_run(deps, known_runs.run_id_of(settings, name)))
+    conflicts = [conflict for one in [*found, *batches] for conflict in one["conflicts"]]
+    made: dict[str, Any] = {"runs": found, "batches": batches}
+    if conflicts:
+        made = as_failure(made, code="STOP_REPLAY_CONFLICT", message=str(conflicts[0]))
+    show(made, as_json=as_json, render=lambda out: _render(out, found, batches))
+    end(ExitCode.STOPPED if conflicts else ExitCode.DONE)
+
+
+def _all(settings: Settings, name: str) -> list[str]:
+    """Every id, the oldest first."""
+    with translated(), connect(settings, Role.READ.value) as connection:
+        return [str(row[0]) for row in connection.execute(query(name)).fetchall()]
+
+
+def rebuild_run(deps: Deps, run_id: str) -> View:
+    """Write one run's folder and put its documents; those whose name holds other bytes are listed as conflicts."""
+    sidecar = known_runs.sidecar(deps.settings, run_id)
+    project(deps, sidecar)
+    context = commands.of_run(sidecar["run"], pins_of(sidecar), _clock(deps.settings), None)
+    every = list(documents_of(deps.settings, sidecar))
+    documents, conflicts = _put_all(deps, context, every)
+    asked = {one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested"}
+    moved = [_under_another_name(deps, context, name, data) for name, data, _ in every if name in asked and
+             name in {one["kb_id"] for one in conflicts}]  # fmt: skip
+    folder = deps.settings.runs / run_id
+    return {
+        "run_id": run_id, "folder": str(folder), "documents": documents + len(moved), "conflicts": conflicts,
+        "renamed": moved,
+        "missing": _missing(deps, sidecar),
+    }  # fmt: skip
+
+
+def rebuild_batch(deps: Deps, batch_id: str) -> View:
+    """Write a batch's folder and put the documents about it; queue.yaml comes from the knowledge base, if at all."""
+    with translated(), connect(deps.settings, Role.READ.value) as connection:
+        rows = connection.execute(query("documents_of_batch"), {"batch_id": ids.batch_id(batch_id)}).fetchall()
+    bodies = ((str(kb_id), str(body).encode(), str(sha256) if sha256 else None) for kb_id, body, sha256 in rows)
+    documents, conflicts = _put_all(deps, commands.of_batch(_clock(deps.settings), batch_id), bodies)
+    folder, has_queue = project_batch(deps, batch_id)
+    return {
+        "batch_id": batch_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,
+        "missing": [] if has_queue else [str(folder / QUEUE)],
+    }  # fmt: skip
+
+
+def _clock(settings: Settings) -> datetime:
+    with translated(), connect(settings, Role.READ.value) as connection:
+        row = connection.execute(query("database_clock")).fetchone()
+    assert row is not None
+    moment: datetime = row[0]  # type: ignore[assignment]
+    return moment
+
+
+def _put_all(
+    deps: Deps, context: Context, documents: Iterable[tuple[str, bytes, str | None]]
+) -> tuple[int, list[View]]:
+    """(How many stand there now, those whose name holds other bytes)."""
+    put, conflicts = 0, []
+    for kb_id, data, recorded in documents:
+        try:
+            _put(deps, context, kb_id, data, recorded)
+            put += 1
+        except Unavailable:
+            raise
+        except CutterError as problem:
+            conflicts.append({"kb_id": kb_id, "code": problem.code, "reason": str(problem)})
+    return put, conflicts
+
+
+def _under_another_name(deps: Deps, context: Context, kb_id: str, data: bytes) -> View:
+    """Put the request that people are asked to sign where they can read it, and tell the database its new name."""
+    put = commands.put_free(deps, context, kb_id, data)
+    with single(deps.pool(Role.READ)) as connection, connection.transaction():
+        done(connection, kb_id, put)
+    return {"kb_id": kb_id, "now": put.kb_id}
+
+
+def _missing(deps: Deps, sidecar: View) -> list[str]:
+    """Accepted statements of people, or their signatures, that the knowledge base lacks."""
+    said = sorted({verdict["kb_id"] for verdict in sidecar["verdicts"] if verdict["accepted"]})
+    return [name for kb_id in said for name in (kb_id, signature_of(kb_id)) if not deps.kb.exists(name)]
+
+
+def documents_of(settings: Settings, sidecar: View) -> Iterator[tuple[str, bytes, str | None]]:
+    """(KB id, bytes, sha256 that was recorded when it was put) of every document that a run's workers wrote."""
+    run, receipts = sidecar["run"], {one["gate"]: one for one in sidecar["receipts"]}
+    with translated(), connect(settings, Role.READ.value) as connection:
+        rows = connection.cursor(row_factory=dict_row)
+        entries = rows.execute(query("documents_of_run"), {"run_id": run["run_id"]}).fetchall()
+        snapshot = rows.execute(query("snapshot_of_run"), {"run_id": run["run_id"]}).fetchone()
+    if snapshot is not None and sidecar["requests"]:
+        sha256 = snapshot["content_checksum"]
+        yield kb_folder.snapshot_copy(folder_of(run, sha256), sha256), bytes(snapshot["bytes"]), sha256
+    for entry in entries:
+        data = (
+            entry["body"].encode()
+            if entry["body"] is not None
+            else phase_report.render(run, receipts[entry["subject"]])
+        )
+        yield entry["kb_id"], data, entry["sha256"]
+    if "IG_closeout" in receipts:
+        yield *index_entry(sidecar), None
+
+
+def _put(deps: Deps, context: Context, kb_id: str, data: bytes, recorded: str | None) -> None:
+    if recorded is not None and sha256_hex(data) != recorded:
+        raise Conflict(f"{kb_id}: made again it is {sha256_hex(data)}, but {recorded} was put")
+    commands.put(deps, context, kb_id, data)
+
+
+def _render(out: Any, found: list[View], batches: list[View]) -> None:
+    every = [*found, *batches]
+    rows = [(one.get("run_id") or one["batch_id"], one["documents"], one["folder"]) for one in every]
+    names = "batch" if batches and not found else "run"
+    out.print(table((names, "documents", "folder"), rows) if rows else "no runs yet: type `cutter run DOCUMENT`")
+    missing = [(name,) for one in every for name in one["missing"]]
+    if missing:
+        out.print(table(("only the people who made these can put them back",), missing))
+    renamed = [(one["kb_id"], one["now"]) for each in found for one in each["renamed"]]
+    if renamed:
+        out.print(table(("the open request", "is now under"), renamed))
+    lines = [(one["kb_id"], one["reason"]) for each in every for one in each["conflicts"]]
+    if lines:
+        out.print(table(("document", "other bytes stand there"), lines))

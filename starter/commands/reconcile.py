@@ -1,0 +1,185 @@
+"""IO: `cutter reconcile`: the look after what nobody drives any more, typed once or on a Temporal schedule."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Annotated, Any
+
+import structlog
+import typer
+from temporalio.client import (
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleSpec,
+    ScheduleUpdate,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.reconciler import runs as looking_after
+from activities.reconciler.runs import START_GRACE_SECONDS, View, nothing
+from activities.worker.dependencies import Deps, Signer
+from cutter import __version__, limits
+from cutter import log_lines as logs
+from cutter.catalogue import Role, WorkerRole
+from cutter.domain.amounts import counted
+from cutter.errors import ProgrammingError, Unavailable
+from cutter.kb.store import Store
+from cutter.settings import Settings, load
+from cutter.storage.pools import open_pool
+from starter.commands import slack
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, fields, say, show, table
+from temporal import names as options
+from temporal.client import connect, unanswered
+
+
+def reconcile(
+    grace_seconds: Annotated[
+        float, typer.Option(help="Leave alone what is younger and never tried a gate")
+    ] = START_GRACE_SECONDS,
+    every: Annotated[
+        int | None,
+        typer.Option(help="Let a Temporal schedule do this every so many minutes; 0 ends that", min=0, max=24 * 60),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Mark runs whose workflow is gone, name such batches, deliver stops that Temporal missed, put what waits.
+
+    Example: cutter reconcile
+    """
+    settings = load()
+    if every is not None:
+        found = asyncio.run(_schedule(settings, every) if every else _unschedule(settings))
+        show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+        return
+    logs.to_standard_error()
+    found = _look(settings, grace_seconds)
+    waits = found.get("unavailable") or found["documents_waiting"] or found["cards_waiting"]
+    if waits:
+        message = found.get("unavailable") or "documents or cards still wait to be put: type `cutter doctor`"
+        found = as_failure(found, code="UNAVAILABLE", message=str(message), next_command="cutter doctor")
+    show(found, as_json=as_json, render=lambda out: _render(out, found))
+    if found.get("unavailable"):
+        say(found["unavailable"])
+    end(ExitCode.UNAVAILABLE if waits else ExitCode.DONE)
+
+
+def _look(settings: Settings, grace_seconds: float) -> View:
+    with reading_deps(settings) as deps:
+        put, waiting = looking_after.drain(deps)
+        cards = slack.drain(settings)
+        try:
+            seen = asyncio.run(_runs(settings, deps, grace_seconds))
+        except Unavailable as problem:
+            seen = {**nothing(), "unavailable": str(problem)}
+    return {**seen, **cards, "documents_put": put, "documents_waiting": waiting}
+
+
+async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> View:
+    return await looking_after.runs(await connect(settings), deps, grace_seconds)
+
+
+@contextmanager
+def reading_deps(settings: Settings) -> Iterator[Deps]:
+    """What activities of the read role need; it has no signing key and no other role's pool."""
+    # Activities log; a command's standard output is its answer alone.
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    pool = open_pool(settings, Role.READ.value)
+    try:
+        yield Deps(
+            settings=settings,
+            worker_role=WorkerRole.CUTTER,
+            worker=f"{socket.gethostname()}:reconcile",
+            tool_revision=f"cutter/{__version__}+reconcile",
+            pools={Role.READ: pool},
+            kb=Store(settings.kb),
+            signer=_no_signer,
+        )
+    finally:
+        pool.close()
+
+
+def _no_signer() -> Signer:
+    raise ProgrammingError("the reconciler signs nothing")
+
+
+# --- on a schedule ----------------------------------------------------------------------------------------------------
+
+
+def ensure_schedule(settings: Settings) -> None:
+    """Make the schedule where there is none; one that an operator has set keeps its interval. Raises Unavailable."""
+    asyncio.run(_schedule(settings, limits.RECONCILE_MINUTES, keep=True))
+
+
+async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> View:
+    """Make the schedule, or change the one that is there unless it is to `keep`: typing it twice leaves one."""
+    client = await connect(settings)
+    schedule = Schedule(
+        action=ScheduleActionStartWorkflow(
+            options.RECONCILE, id="reconcile", task_queue=options.WORKFLOW_QUEUE,
+            static_summary="look after what nobody drives",
+        ),
+        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(minutes=minutes))]),
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=timedelta(minutes=1)),
+    )  # fmt: skip
+    try:
+        try:
+            await client.create_schedule(options.RECONCILE_SCHEDULE, schedule)
+        except ScheduleAlreadyRunningError:
+            if keep:
+                return {}
+            await client.get_schedule_handle(options.RECONCILE_SCHEDULE).update(lambda _: ScheduleUpdate(schedule))
+    except RPCError as problem:
+        raise unanswered(problem) from None
+    return {"schedule_id": options.RECONCILE_SCHEDULE, "every_minutes": minutes, "next": "cutter reconcile --every 0"}
+
+
+async def _unschedule(settings: Settings) -> View:
+    client = await connect(settings)
+    status = "removed"
+    try:
+        await client.get_schedule_handle(options.RECONCILE_SCHEDULE).delete()
+    except RPCError as problem:
+        if problem.status is not RPCStatusCode.NOT_FOUND:
+            raise unanswered(problem) from None
+        status = "there was none"
+    return {"schedule_id": options.RECONCILE_SCHEDULE, "status": status, "next": "cutter reconcile --every 10"}
+
+
+def _render(out: Any, found: View) -> None:
+    titles = {
+        "marked": "marked: nobody drove them",
+        "without_workflow": "stopped, and their workflow is closed",
+        "told": "told of what Temporal had missed",
+    }
+    for kind, title in titles.items():
+        if found[kind]:
+            rows = [(one["document_id"], one["state"], one["next"]) for one in found[kind]]
+            out.print(table(("document", "state", "next"), rows, title=title))
+    if found["differs"]:
+        rows = [(one["document_id"], one["state"], one["temporal"]) for one in found["differs"]]
+        title = "PostgreSQL had no record of a stop; the workflow was told to make it"
+        out.print(table(("document", "in PostgreSQL", "in Temporal"), rows, title=title))
+    if found["documents_waiting"]:
+        rows = [
+            (one.get("run_id") or one["batch_id"], one["code"], one["reason"]) for one in found["documents_waiting"]
+        ]
+        out.print(table(("of", "code", "reason"), rows, title="documents still wait"))
+    if found["foreign"]:
+        named = [(one["workflow_id"], one["command"]) for one in found["foreign"]]
+        out.print(table(("workflow that is not cutter's", "removed by"), named))
+    slack.render(out, found)
+    if found["batches_without_workflow"]:
+        rows = [(one["batch_id"], one["state"], one["next"]) for one in found["batches_without_workflow"]]
+        out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))
+    counts = [f"{len(found[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "left_alone")]
+    out.print(", ".join([*counts, f"{counted(len(found['documents_put']), 'document')} put"]))

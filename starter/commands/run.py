@@ -1,0 +1,293 @@
+"""IO: `cutter run` and `cutter orchestrate run|resume`: start a document run, or go on with one."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Annotated, Any, cast
+
+import typer
+from temporalio.client import Client, WorkflowHandle
+
+from cutter import limits
+from cutter.domain import ids
+from cutter.domain import next_step as steps
+from cutter.domain.stop_codes import stop_code
+from cutter.errors import Conflict, InvalidInput, NotFound
+from cutter.messages import Mode, RunInput, RunResult
+from cutter.projections.run_view import law_already, run_view
+from cutter.settings import Settings, load
+from cutter.stack.addresses import ui_url
+from cutter.storage import enacted as law
+from cutter.storage import likely_names
+from cutter.storage import runs as known_runs
+from cutter.storage.answered_runs import answered
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect as connect_database
+from starter.approver import orders
+from starter.commands.resume_batch import resume_batch
+from starter.commands.status import lines_of_run, render_run
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, fields, progress, show
+from starter.console.watch import following
+from temporal import foreign_workflows as foreign
+from temporal import runs
+from temporal.client import connect
+from temporal.executions import open_execution_of
+from temporal.names import document_workflow_id
+
+WAITING_STATES = ("awaiting_cut_authorization", "awaiting_lifecycle_authorization")
+POLL_SECONDS = 0.3
+LEG_A = "IG_cut_leg_a_execute"
+
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")]
+Tell = Callable[[dict[str, Any]], None]
+"""Told what the database says of a run (its sidecar), at every look."""
+
+Moment = tuple[str, str]
+"""A state of a run, and when it came into it."""
+
+Shown = Callable[[], AbstractContextManager[Tell]]
+"""How a wait is shown to whoever waits."""
+
+
+def run(
+    document: Annotated[str, typer.Argument(help="Document id, such as ICX-LAW-2026-001")],
+    mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse the write and roll it back")] = "live",
+    wait: Wait = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="--wait with a live table; on a pipe one line a change.")
+    ] = False,
+    amends: Annotated[str | None, typer.Option(help="The failed run that this one corrects")] = None,
+    source_uri: Annotated[str | None, typer.Option(help="Refuse unless the source was registered from here")] = None,
+    priority: Annotated[
+        int,
+        typer.Option(help=f"0 to {limits.PRIORITY_MAX} as in a queue, lower first; a large one lets batches go first"),
+    ] = limits.PRIORITY_DEFAULT,
+    as_json: Json = False,
+) -> None:
+    """Start one document run.
+
+    Example: cutter run ICX-LAW-2026-001 --watch
+    """
+    settings = load()
+    if mode not in ("live", "dryrun"):
+        raise InvalidInput(f"--mode {mode}: live or dryrun")
+    if not 0 <= priority <= limits.PRIORITY_MAX:
+        raise InvalidInput(f"--priority {priority}: 0 to {limits.PRIORITY_MAX}, lower first")
+    shown = watched if watch and not as_json else said if wait or watch else None
+    likely_names.require_tenant(settings)
+    if mode == "live":
+        law.require_can_be_enacted(settings, document, waits=shown is not None)
+    started = asyncio.run(
+        _start(settings, ids.document_id(document), cast(Mode, mode), amends, source_uri, shown, priority)
+    )
+    _report(settings, started, as_json=as_json, wait=shown is not None)
+
+
+def resume(
+    run_id: Annotated[str | None, typer.Option(help="The run's id")] = None,
+    document_id: Annotated[str | None, typer.Option(help="Or the document's: its open run, else its newest")] = None,
+    approval_kb_id: Annotated[str | None, typer.Option(help="KB id of a signed approval")] = None,
+    batch_id: Annotated[str | None, typer.Option(help="Or a whole batch: see resume-batch")] = None,
+    approval_set: Annotated[str | None, typer.Option(help="Of a batch: folder of signed approvals")] = None,
+    wait: Wait = False,
+    as_json: Json = False,
+) -> None:
+    """Go on with a run or a batch: hand over approvals, resume a stop, or start a workflow that was lost again.
+
+    Example: cutter orchestrate resume --run-id ictr-… --approval-kb-id knowledge/…/SG1-cut-authz-approval-….md
+
+    Example: cutter orchestrate resume --batch-id 0199… --approval-set SG1-approvals/
+    """
+    if sum(one is not None for one in (run_id, document_id, batch_id)) != 1:
+        raise InvalidInput("name what goes on: --run-id ictr-…, --document-id ICX-… or --batch-id 0199…")
+    if (approval_set is not None and batch_id is None) or (approval_kb_id is not None and batch_id is not None):
+        raise InvalidInput("--approval-kb-id goes with a run, --approval-set with --batch-id")
+    if batch_id is not None:
+        resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
+        return
+    settings = load()
+    seen = known_runs.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id)))["run"]
+    answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
+    _report(settings, answer, as_json=as_json, wait=wait)
+
+
+async def _start(
+    settings: Settings, document_id: str, mode: Mode, amends: str | None, source_uri: str | None, shown: Shown | None,
+    priority: int = limits.PRIORITY_DEFAULT,
+) -> dict[str, Any]:  # fmt: skip
+    client = await connect(settings)
+    await runs.require_no_open_run(client, settings, document_id)
+    run_id = known_runs.register_run(settings, document_id, mode, amends=amends, priority=priority)
+    first = RunInput(
+        document_id=document_id, run_id=run_id, mode=mode, starter=getpass.getuser(), source_uri=source_uri,
+        amends=amends,
+    )  # fmt: skip
+    handle = await runs.start(client, first, runs.turn_of(settings, document_id, priority))
+    return await _outcome(settings, handle, run_id, document_id, shown)
+
+
+async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, shown: Shown | None) -> dict[str, Any]:
+    run_id, document_id = seen["run_id"], seen["document_id"]
+    client = await connect(settings)
+    if seen["ended_at"] is not None:
+        await _say_that_it_is_over(client, seen)
+        return {"run_id": run_id, "document_id": document_id, "state": seen["state"], "outcome": seen["outcome"]}
+    handle = client.get_workflow_handle(document_workflow_id(document_id), result_type=RunResult)
+    answer: dict[str, Any] = {}
+    if await orders.ensure_open(settings, client, seen):
+        answer = {"status": "accepted", "code": "started_again", "reason": "the run had no open workflow"}
+    # A new execution of a stopped run waits as the old one did: one command is to move it on.
+    if kb_id is not None or not answer or str(seen["state"]).startswith("stopped_"):
+        answer = await runs.resume(client, document_id, kb_id)
+    accepted = answer.get("status") in ("accepted", "queued")
+    left = (str(seen["state"]), str(seen["state_at"])) if accepted else None
+    return {**await _outcome(settings, handle, run_id, document_id, shown, left=left), "answer": answer}
+
+
+async def _say_that_it_is_over(client: Client, run: dict[str, Any]) -> None:
+    """A workflow that waits out an outage holds its document until it has looked at the run again."""
+    if await open_execution_of(client, run) is not None:
+        with suppress(Conflict, NotFound):  # it has closed meanwhile
+            await runs.resume(client, run["document_id"], None)
+
+
+async def _outcome(
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, document_id: str, shown: Shown | None, *,
+    left: Moment | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    found: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
+    if shown is None:
+        return {**found, "state": known_runs.sidecar(settings, run_id)["run"]["state"]}
+    with shown() as tell:
+        found |= await wait_for_people(settings, handle, run_id, tell, left=left)
+    law_by = known_runs.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
+    return {**found, "law_by": law_by, "reason": law_already(law_by)} if law_by else found
+
+
+@contextmanager
+def said() -> Iterator[Tell]:
+    """A wait with a progress line that says each new state."""
+    with progress("waiting for the run") as say:
+        yield by_state(say)
+
+
+@contextmanager
+def watched() -> Iterator[Tell]:
+    """A wait as `cutter status --watch` shows it."""
+    with following(render_run, lines_of_run) as tell:
+        yield lambda seen: tell(run_view(seen))
+
+
+def by_state(say: Callable[[str], None]) -> Tell:
+    """Says a run's state whenever it is another one."""
+    before = ""
+
+    def tell(seen: dict[str, Any]) -> None:
+        nonlocal before
+        if seen["run"]["state"] != before:
+            before = seen["run"]["state"]
+            say(f"{seen['run']['document_id']}: {before}")
+
+    return tell
+
+
+async def wait_for_people(
+    settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, tell: Tell, *, left: Moment | None = None
+) -> dict[str, Any]:
+    """Until the run ends, stops, or waits for a person; the database says which.
+
+    `left`: a stop that an accepted order lifts, so that it is not the outcome that is waited for.
+    """
+    result = asyncio.ensure_future(runs.result_of(handle, RunResult))
+    try:
+        while not result.done():
+            seen, answered_runs = await asyncio.to_thread(_look, settings, run_id)
+            tell(seen)
+            if (rest := _rests(seen, answered=run_id in answered_runs, left=left)) is not None:
+                return rest
+            await asyncio.wait([result], timeout=POLL_SECONDS)
+        ended: RunResult = await result
+        tell(await asyncio.to_thread(known_runs.sidecar, settings, run_id))
+        return {"state": ended.state, "outcome": ended.outcome, "reason": ended.reason, "kb_doc_id": ended.kb_doc_id}
+    finally:
+        result.cancel()
+
+
+def _look(settings: Settings, run_id: str) -> tuple[dict[str, Any], frozenset[str]]:
+    """The run, and the runs that people have answered before or after it was read.
+
+    An approval may be consumed, or recorded, between the two questions.
+    """
+    with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
+        before = answered(connection).runs
+        seen = known_runs.sidecar(settings, run_id)
+        return seen, before | answered(connection).runs
+
+
+def _rests(seen: dict[str, Any], *, answered: bool, left: Moment | None) -> dict[str, Any] | None:
+    """What only a person moves on, with its request; None while the run goes on by itself.
+
+    A rehearsal writes its requests and goes on. A request that was answered is the exec worker's.
+    """
+    run = seen["run"]
+    if run["state"].startswith("stopped_"):
+        return None if left == (run["state"], run["state_at"]) else {"state": run["state"], "request": None}
+    # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
+    put = {one["kb_id"] for one in seen["documents"] if one["sha256"]}
+    waiting = [one for one in seen["requests"] if one["status"] == "requested" and one["kb_id"] in put]
+    if run["state"] in WAITING_STATES and waiting and run["mode"] == "live" and not answered:
+        return {"state": run["state"], "request": waiting[-1]["kb_id"]}
+    return None
+
+
+def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: bool) -> None:
+    state = found["state"]
+    found["next"] = next_step(settings, found)
+    found["ui"] = ui_url(settings)
+    code = exit_code(found, state, wait=wait)
+    if code in (ExitCode.FAILED, ExitCode.STOPPED):
+        found = _as_failure(found, state)
+    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+    end(code)
+
+
+def _as_failure(found: dict[str, Any], state: str) -> dict[str, Any]:
+    """The outcome of a run that failed or stands, or an answer that was refused, as every failure is told."""
+    answer = found.get("answer") or {}
+    refused = answer.get("status") == "refused"
+    code = str(answer.get("code") or state) if refused else stop_code(state) or state
+    reason = answer.get("reason") if refused else found.get("reason")
+    return as_failure(found, code=code, message=str(reason or f"the run is {state}"))
+
+
+def exit_code(found: dict[str, Any], state: str, *, wait: bool) -> ExitCode:
+    """0 done (or started), 1 failed, 3 waiting for a person, 4 stopped or refused (spec "Commands")."""
+    answer = found.get("answer") or {}
+    # Asking without an approval is a question about what is awaited, not something refused.
+    if answer.get("status") == "refused" and answer.get("code") != "approval_needed":
+        return ExitCode.STOPPED
+    if state.startswith("failed_"):
+        return ExitCode.FAILED
+    if state.startswith(("stopped_", "voided_")):
+        return ExitCode.STOPPED
+    if wait and state in WAITING_STATES and found.get("outcome") != "rehearsed":
+        return ExitCode.WAITING
+    return ExitCode.DONE
+
+
+def next_step(settings: Settings, found: dict[str, Any]) -> str:
+    """What moves the run on, by what the database says of it."""
+    seen = known_runs.sidecar(settings, found["run_id"])
+    sealed = {one["gate"] for one in seen["receipts"]}
+    by_law = found["state"] == "failed_source_pin" and not found.get("law_by")
+    law_by = known_runs.enacting_run(settings, found["document_id"]) if by_law else found.get("law_by")
+    step = steps.next_step(
+        run_id=found["run_id"], document_id=found["document_id"], state=found["state"], outcome=found.get("outcome"),
+        latched=seen["latch"]["stopped"], wrote=LEG_A in sealed, enacted="IG_lifecycle_enact_execute" in sealed,
+        law_by=law_by,
+    )  # fmt: skip
+    return step.command

@@ -1,0 +1,255 @@
+"""IO: `cutter schedule install|show|remove`: a queue as a pattern that a Temporal Schedule runs every night."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import re
+import shlex
+import sys
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import typer
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleCalendarSpec,
+    ScheduleDescription,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleRange,
+    ScheduleSpec,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from cutter import limits
+from cutter.batch import documents, nights
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, InvalidInput, NotFound
+from cutter.kb.store import Store
+from cutter.kb.writing import put
+from cutter.messages import NightInput
+from cutter.settings import Settings, load
+from cutter.storage import batches as registry
+from cutter.storage import private
+from cutter.storage.batches import Options
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect as connect_database
+from cutter.storage.runs import OPERATOR
+from starter.console.terminal import Json, fields, show
+from temporal import batches
+from temporal import names as options
+from temporal.client import connect, unanswered
+
+app = typer.Typer(help="Run a queue every night by a Temporal Schedule.", no_args_is_help=True, add_completion=False)
+
+CATCH_UP = timedelta(hours=1)
+"""A night whose time passed while Temporal was down is caught up within this; the server's own default is a year."""
+
+Name = Annotated[str, typer.Option(help="The schedule's name, when there are several")]
+
+
+@app.command()
+def install(
+    at: Annotated[str, typer.Option(help="Time of day, HH:MM")],
+    queue: Annotated[Path, typer.Option(help="queue.yaml, the pattern of every night")],
+    tz: Annotated[str, typer.Option(help="Time zone, such as Europe/Berlin")] = "UTC",
+    name: Name = "nightly",
+    max_concurrent: Annotated[int, typer.Option(help="Documents planned at once", min=1, max=limits.BATCH_LANES_MAX)]
+    = limits.OVERNIGHT_LANES,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Install a schedule, and show the same as a crontab line.
+
+    Each night gets a batch_id of its own, made from the time; what is law by then is left out.
+
+    Example: cutter schedule install --at 22:00 --tz Europe/Berlin --queue overnight.yaml
+    """
+    settings = load()
+    hour, minute = _time(at)
+    zone, pattern = _zone(tz), _pattern(settings, queue)
+    sha256 = sha256_hex(pattern)
+    put(Store(settings.kb), documents.pattern_id(sha256), documents.queue_document(pattern))
+    night = NightInput(queue_sha256=sha256, starter=getpass.getuser(), lanes=max_concurrent)
+    asyncio.run(_create(settings, _schedule_id(name), _schedule(hour, minute, zone, _schedule_id(name), night)))
+    found = asyncio.run(_describe(settings, name))
+    found |= {"crontab": crontab(settings, hour, minute, zone.key, queue.resolve(), max_concurrent)}
+    _show(found, as_json=as_json)
+
+
+@app.command("show")
+def show_schedule(
+    name: Name = "nightly",
+    write_next: Annotated[
+        Path | None, typer.Option(help="Write the next night's queue.yaml here, to rehearse and sign it beforehand")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the next night, its batch_id, the last ones, and whether the schedule is paused.
+
+    Example: cutter schedule show --write-next tonight.yaml
+    """
+    settings = load()
+    found = asyncio.run(_describe(settings, name))
+    if write_next is not None:
+        if found["next_utc"] is None:
+            raise NotFound(f"schedule {name} has no next night")
+        when = datetime.fromisoformat(found["next_utc"])
+        private.write(write_next, nights.queue_of(_stored(settings, found["queue_sha256"]), when))
+        found["next"] = f"cutter orchestrate batch --queue {shlex.quote(str(write_next))} --mode dryrun --wait"
+    _show(found, as_json=as_json)
+
+
+@app.command()
+def remove(name: Name = "nightly", as_json: Json = False) -> None:
+    """Remove a schedule; the batches that it started go on.
+
+    Example: cutter schedule remove
+    """
+    settings = load()
+    asyncio.run(_delete(settings, name))
+    _show({"schedule_id": _schedule_id(name), "status": "removed"}, as_json=as_json)
+
+
+# --- what is typed ----------------------------------------------------------------------------------------------------
+
+
+def _time(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", text)
+    if found is None:
+        raise InvalidInput(f"--at {text}: a time of day such as 22:00")
+    return int(found[1]), int(found[2])
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidInput(f"--tz {name}: a time zone's name, such as Europe/Berlin or UTC") from None
+
+
+def _schedule_id(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name):
+        raise InvalidInput(f"--name {name}: at most 40 of a-z, 0-9 and '-'")
+    if f"cutter-{name}" == options.RECONCILE_SCHEDULE:
+        raise InvalidInput(f"--name {name}: the reconciler's own schedule; `cutter reconcile --every 0` removes it")
+    return f"cutter-{name}"
+
+
+def _pattern(settings: Settings, path: Path) -> bytes:
+    """The queue's bytes, after everything that would refuse it at night has been looked at now."""
+    data = batches.read_queue(path)
+    night = replace(Options.overnight(items_max=settings.batch_items_max), skip_completed=True)
+    with translated(), connect_database(settings, OPERATOR) as connection:
+        registry.admit(connection, data, night)
+    return data
+
+
+def _stored(settings: Settings, sha256: str) -> bytes:
+    pattern = documents.queue_in(Store(settings.kb).get(documents.pattern_id(sha256)))
+    if pattern is None:
+        raise NotFound(f"{documents.pattern_id(sha256)} holds no queue: install the schedule again")
+    return pattern
+
+
+def crontab(settings: Settings, hour: int, minute: int, zone: str, queue: Path, lanes: int) -> str:
+    """The same night by cron: its zone's line, for a cron that knows it, and the command's."""
+    cutter = Path(sys.executable).with_name("cutter")
+    words = [
+        "env", f"CUTTER_STATE_DIR={settings.state.resolve()}", str(cutter), "orchestrate", "batch", "--queue",
+        str(queue), "--overnight", "--nightly", "--max-concurrent", str(lanes),
+    ]  # fmt: skip
+    return f"CRON_TZ={zone}\n{minute} {hour} * * * {shlex.join(words)}".replace("%", r"\%")
+
+
+# --- Temporal ---------------------------------------------------------------------------------------------------------
+
+
+def _schedule(hour: int, minute: int, zone: ZoneInfo, schedule_id: str, night: NightInput) -> Schedule:
+    """SKIP: a night whose predecessor is still at work is left out. A night that could not begin pauses the rest."""
+    return Schedule(
+        action=ScheduleActionStartWorkflow(
+            options.BATCH_STARTER,
+            night,
+            id=f"batch-starter/{schedule_id}",
+            task_queue=options.WORKFLOW_QUEUE,
+            static_summary=f"tonight's batch of {schedule_id}",
+        ),
+        spec=ScheduleSpec(
+            calendars=[ScheduleCalendarSpec(hour=(ScheduleRange(hour),), minute=(ScheduleRange(minute),))],
+            time_zone_name=zone.key,
+        ),
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP, pause_on_failure=True),
+    )
+
+
+async def _create(settings: Settings, schedule_id: str, schedule: Schedule) -> None:
+    client = await connect(settings)
+    try:
+        await client.create_schedule(schedule_id, schedule)
+    except ScheduleAlreadyRunningError:
+        raise Conflict(
+            f"{schedule_id} is installed: type `cutter schedule remove --name {schedule_id.removeprefix('cutter-')}` "
+            "first",
+            code="STOP_SCHEDULE_EXISTS",
+        ) from None
+    except RPCError as problem:
+        raise unanswered(problem) from None
+
+
+async def _delete(settings: Settings, name: str) -> None:
+    client = await connect(settings)
+    try:
+        await client.get_schedule_handle(_schedule_id(name)).delete()
+    except RPCError as problem:
+        raise _missing(name, problem) from None
+
+
+async def _describe(settings: Settings, name: str) -> dict[str, Any]:
+    client = await connect(settings)
+    try:
+        seen = await client.get_schedule_handle(_schedule_id(name)).describe()
+    except RPCError as problem:
+        raise _missing(name, problem) from None
+    night = await _night_of(client, seen)
+    upcoming = seen.info.next_action_times[0] if seen.info.next_action_times else None
+    return {
+        "schedule_id": seen.id,
+        "time_zone": seen.schedule.spec.time_zone_name or "UTC",
+        "next_utc": upcoming.isoformat() if upcoming else None,
+        "next_batch_id": nights.batch_id_of(_stored(settings, night.queue_sha256), upcoming) if upcoming else None,
+        "queue_sha256": night.queue_sha256,
+        "starter": night.starter,
+        "lanes": night.lanes,
+        "started": seen.info.num_actions,
+        "skipped": seen.info.num_actions_skipped_overlap,
+        "missed": seen.info.num_actions_missed_catchup_window,
+        "last": [one.action.workflow_id for one in seen.info.recent_actions if hasattr(one.action, "workflow_id")][-3:],
+        "paused": (seen.schedule.state.note or "yes") if seen.schedule.state.paused else "",
+        "next": f"temporal schedule toggle --unpause --schedule-id {seen.id}" if seen.schedule.state.paused
+        else f"cutter schedule show --name {seen.id.removeprefix('cutter-')} --write-next FILE",
+    }  # fmt: skip
+
+
+async def _night_of(client: Client, seen: ScheduleDescription) -> NightInput:
+    action = seen.schedule.action
+    assert isinstance(action, ScheduleActionStartWorkflow)
+    night: NightInput = (await client.data_converter.decode(list(action.args), [NightInput]))[0]
+    return night
+
+
+def _missing(name: str, problem: RPCError) -> Exception:
+    if problem.status is RPCStatusCode.NOT_FOUND:
+        return NotFound(f"no schedule {name}: type `cutter schedule install --at 22:00 --tz ZONE --queue FILE`")
+    return unanswered(problem)
+
+
+def _show(found: dict[str, Any], *, as_json: bool) -> None:
+    shown = {key: "\n".join(value) if isinstance(value, list) else value for key, value in found.items()}
+    show(found, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))

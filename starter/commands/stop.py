@@ -1,0 +1,220 @@
+"""IO: `cutter stop|cancel|void|acknowledge-drift`: what people say to a run beside approvals.
+
+Stop and cancel need no signature and work while Temporal is down: the latch in PostgreSQL is what holds every write
+back, the signal only lets the workflow know at once. Void and the acknowledgement of drift are signed orders.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import textwrap
+from typing import Annotated, Any, Literal
+
+import typer
+
+from cutter import limits
+from cutter.approvals import schema
+from cutter.batch.state import ENDS
+from cutter.catalogue import GATES
+from cutter.domain import ids
+from cutter.domain.next_step import next_step
+from cutter.errors import InvalidInput, Refused, Unavailable
+from cutter.settings import Settings, load
+from cutter.storage import runs as known_runs
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import connect as connect_database
+from starter.approver import orders
+from starter.commands.approve import ACCEPTED, Approver, Home, Key, Run, Yes
+from starter.commands.inbox import OPERATOR
+from starter.console.failures import of_answer
+from starter.console.terminal import ExitCode, Json, end, err, fields, progress, show, table
+from temporal import batches
+from temporal import foreign_workflows as foreign
+from temporal.client import connect
+from temporal.executions import tell
+
+Reason = Annotated[str, typer.Option(help="Why, in one line; it is recorded")]
+Kind = Literal["stop", "cancel"]
+
+
+def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
+    """Stop a run before its next gate, or a batch with all its runs; unsigned. A run goes on by a signed resume.
+
+    Example: cutter stop ICX-LAW-2026-001 --reason "the text is wrong"
+    """
+    _stop(run, "stop", reason, as_json=as_json)
+
+
+def cancel(run: Run, reason: Reason, as_json: Json = False) -> None:
+    """Cancel a run, or a batch with all its runs; unsigned.
+
+    What has written nothing ends; what has written stops until it is voided.
+
+    Example: cutter cancel ICX-LAW-2026-001 --reason "started by mistake"
+    """
+    _stop(run, "cancel", reason, as_json=as_json)
+
+
+def void(
+    run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """End an open or failed run as voided, signed; drafts that it wrote are withdrawn. Enacted law is never voided.
+
+    Example: cutter void ICX-LAW-2026-001 --reason "wrong source"
+    """
+    settings = load()
+    run_id = known_runs.run_id_of(settings, run)
+    seen = known_runs.sidecar(settings, run_id)
+    if seen["run"]["state"].startswith("voided_"):
+        asyncio.run(orders.tell_of_void(settings, seen))
+        _show({"run_id": run_id, "status": "duplicate", "state": seen["run"]["state"]}, as_json=as_json)
+        return
+    if any(receipt["gate"] == "IG_lifecycle_enact_execute" for receipt in seen["receipts"]):
+        raise Refused(f"{run_id} is law already: enacted units are never voided", code="enacted_law_is_never_voided")
+    order = orders.prepare(settings, seen["run"], schema.VOID, reason, orders.Keys(approver, key, gpg_home))
+    if not as_json:
+        err().print(table(("void", run_id), _void_rows(seen)))
+    orders.confirm(order, yes=yes)
+    name = orders.sign(settings, order)
+    answer = asyncio.run(orders.through_void_workflow(settings, seen["run"], name))
+    _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **answer}, as_json=as_json)
+
+
+def acknowledge_drift(
+    run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Show what differs in the database now, and accept exactly that state, signed; the run goes on from it.
+
+    Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
+    """
+    settings = load()
+    run_id = known_runs.run_id_of(settings, run)
+    seen = known_runs.sidecar(settings, run_id)["run"]
+    drift = known_runs.drift(settings, run_id)
+    if drift is None:
+        raise Refused(
+            f"{run_id} is {seen['state']}, not stopped by drift: see `cutter status {run_id}`", code="no_drift"
+        )
+    order = orders.prepare(
+        settings, seen, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
+        fingerprint=drift["fingerprint"],
+    )  # fmt: skip
+    if not as_json:
+        err().print(table(("drift", run_id), drift_rows(drift)))
+    orders.confirm(order, yes=yes)
+    name = orders.sign(settings, order)
+    answer = orders.hand_over(settings, seen, name)
+    found = {"run_id": run_id, "decision": schema.ACKNOWLEDGE_DRIFT, "kb_id": name, "drift": drift["diff"], **answer}
+    _show(found, as_json=as_json)
+
+
+def drift_rows(drift: dict[str, Any]) -> list[tuple[str, str]]:
+    """The readable diff: the dimension, then one object a line, then the fingerprint that is signed."""
+    lines = [str(line).partition(": ") for line in drift.get("diff") or []]
+    return [
+        ("dimension", str(drift.get("dimension", ""))),
+        *([] if lines else [("", "nothing differs any more")]),
+        *((name, "\n".join(textwrap.wrap(rest, 120)) or name) for name, _, rest in lines),
+        ("fingerprint", str(drift["fingerprint"])),
+    ]
+
+
+def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
+    settings = load()
+    text = " ".join(reason.split())[: limits.REASON_CHARACTERS_MAX]
+    if not text:
+        raise InvalidInput("--reason: say why, in one line")
+    if ids.is_batch_id(run):
+        _stop_batch(settings, run, kind, text, as_json=as_json)
+        return
+    run_id = foreign.run_id_of(settings, run)
+    seen = known_runs.sidecar(settings, run_id)["run"]
+    if seen["ended_at"] is not None:
+        raise Refused(f"{run_id} is over as {seen['outcome'] or seen['state']}: nothing to {kind}", code="run_ended")
+    answer = set_latch(settings, run_id, kind, text)
+    if answer["status"] != "stopped":
+        raise Refused(
+            f"{run_id} ended meanwhile as {answer.get('state', 'unknown')}: nothing to {kind}", code="run_ended"
+        )
+    delivered, note = asyncio.run(_deliver(settings, seen, kind, text))
+    wrote = bool(answer["wrote"])
+    found = {
+        "run_id": run_id,
+        "document_id": seen["document_id"],
+        "latch": kind,
+        "reason": text,
+        "wrote": wrote,
+        "units": "draft units of this run stand in the database" if wrote else "nothing was written",
+        "workflow_told": delivered,
+        "note": note,
+        "next": _after(seen, kind, wrote=wrote, delivered=delivered),
+    }
+    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+
+
+def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, as_json: bool) -> None:
+    """Halt a batch in the database; whoever steers it is woken by that. An ended one has nothing left to halt."""
+    seen = batches.view(settings, batch_id)
+    state = seen["batch"]["state"]
+    if state in ENDS and all(one["ended"] or not one["run_id"] for one in seen["items"]):
+        raise Refused(f"batch {batch_id} is over as {state}: nothing to {kind}", code="batch_ended")
+    halted, note = batches.stop(settings, batch_id, kind, reason)
+    found = {"batch_id": batch_id, "status": "accepted", "halted": halted, "reason": reason, "note": note,
+             "next": f"cutter status {batch_id}"}  # fmt: skip
+    _show(found, as_json=as_json)
+
+
+def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[str, Any]:
+    """Set the stop latch as the operator. A gate that is writing just now is waited for, at most until its cap."""
+    longest = max(settings.cap_seconds(gate.phase) for gate in GATES)
+    with (
+        progress("setting the stop latch; a gate that is writing is waited for") as _,
+        translated(),
+        connect_database(settings, OPERATOR) as connection,
+    ):
+        connection.execute("select set_config('lock_timeout', %s, false)", (f"{int(longest * 1000)}ms",))
+        return call(
+            connection,
+            "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
+            (run_id, kind, reason, getpass.getuser()),
+        )
+
+
+async def _deliver(settings: Settings, run: dict[str, Any], kind: Kind, reason: str) -> tuple[bool, str]:
+    """Signal the run's own workflow; (told, what to know when it was not)."""
+    try:
+        client = await connect(settings)
+        return await tell(client, run, kind, reason)
+    except Unavailable:
+        return False, "Temporal does not answer: the latch alone is set, and no gate writes past it"
+
+
+def _after(run: dict[str, Any], kind: Kind, *, wrote: bool, delivered: bool) -> str:
+    if not delivered:
+        return "cutter reconcile"
+    if kind == "cancel" and wrote:
+        return f"cutter void {run['run_id']} --reason TEXT"
+    state = "voided_cancelled" if kind == "cancel" else "stopped_stop"
+    return next_step(run_id=run["run_id"], document_id=run["document_id"], state=state, latched=True).command
+
+
+def _void_rows(seen: dict[str, Any]) -> list[tuple[str, object]]:
+    run = seen["run"]
+    wrote = any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in seen["receipts"])
+    return [
+        ("document", run["document_id"]),
+        ("state", run["state"]),
+        ("gates passed", len(seen["receipts"])),
+        ("effect", "its draft units are withdrawn" if wrote else "it wrote no unit; the run ends"),
+    ]
+
+
+def _show(answered: dict[str, Any], *, as_json: bool) -> None:
+    done = (*ACCEPTED, "voided")
+    found = of_answer(answered, done)
+    show(found, as_json=as_json, render=lambda out: out.print(fields(answered), soft_wrap=True))
+    end(ExitCode.DONE if found.get("status") in done else ExitCode.STOPPED)

@@ -1,0 +1,106 @@
+"""IO: `cutter tenants`: what each tenant may have at work, begin and write, what it has, and how that is set."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+from rich.console import RenderableType
+
+from cutter.domain import tenants as words
+from cutter.errors import InvalidInput
+from cutter.settings import Settings, load
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from cutter.storage.runs import OPERATOR
+from starter.console.terminal import Json, Listing, fields, show
+
+View = dict[str, Any]
+
+app = typer.Typer(add_completion=False)
+
+NONE = "none"
+Cap = Annotated[str | None, typer.Option(help="A number, or none: take it away")]
+
+
+@app.callback(invoke_without_command=True)
+def tenants(context: typer.Context, as_json: Json = False) -> None:
+    """List the tenants: weight, runs at work, runs of the last minute, units a run may write, each beside its cap.
+
+    Example: cutter tenants
+    """
+    if context.invoked_subcommand is not None:
+        return
+    found = look(load())
+    show({"tenants": found}, as_json=as_json, render=lambda out: out.print(listing(found), soft_wrap=True))
+
+
+@app.command("set")
+def set_caps(
+    name: Annotated[str, typer.Argument(help="The tenant")],
+    weight: Cap = None,
+    max_concurrency: Cap = None,
+    max_runs_per_min: Cap = None,
+    max_writes_per_run: Cap = None,
+    workflow: Annotated[
+        str, typer.Option(help="any, or only for single runs: document, or for runs in batches: batch")
+    ] = "any",
+    as_json: Json = False,
+) -> None:
+    """Set a tenant's caps and weight; what is not named stays. Who has none has weight 1 and no cap.
+
+    A run over max_concurrency or max_runs_per_min is not begun: in a batch it waits, alone it is refused. One over
+    max_writes_per_run fails at IG_cutplan, before anybody is asked. Weights share the lanes of batches begun from now.
+
+    Example: cutter tenants set north --max-concurrency 4 --max-runs-per-min 30 --weight 2
+    """
+    given = {
+        "weight": weight, "max_concurrency": max_concurrency, "max_runs_per_min": max_runs_per_min,
+        "max_writes_per_run": max_writes_per_run,
+    }  # fmt: skip
+    caps = {cap: _number(cap, text) for cap, text in given.items() if text is not None}
+    if not words.NAME.fullmatch(name):
+        raise InvalidInput(f"{name}: a tenant's name is 1 to 64 of A-Z a-z 0-9 . _ @ -")
+    if workflow not in words.WORKFLOWS:
+        raise InvalidInput(f"--workflow {workflow}: {', '.join(words.WORKFLOWS)}")
+    if not caps:
+        raise InvalidInput(f"nothing to set: name at least one of --{', --'.join(given).replace('_', '-')}")
+    asked = {"tenant": name, "workflow": workflow, "caps": Jsonb(caps), "by": getpass.getuser()}
+    with translated(), connect(load(), OPERATOR) as connection:
+        row = connection.execute(query("tenant_set"), asked).fetchone()
+    made: Any = row[0] if row else {}
+    show(
+        made, as_json=as_json, render=lambda out: out.print(fields({**made, "next": "cutter tenants"}), soft_wrap=True)
+    )
+
+
+def look(settings: Settings) -> list[View]:
+    """Every tenant that has caps or documents: its room for single runs (`document`) and for runs in batches."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        return connection.cursor(row_factory=dict_row).execute(query("tenants")).fetchall()
+
+
+def apart(settings: Settings) -> list[Mapping[str, Any]]:
+    """The tenants that `cutter status` speaks of, where any is set apart from others."""
+    return words.shown(look(settings))
+
+
+def listing(found: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Tenants as a table."""
+    if not found:
+        return "no tenants yet: they come with `cutter source add`"
+    return Listing(columns=words.COLUMNS, rows=[words.cells(one) for one in found])
+
+
+def _number(cap: str, text: str) -> int | None:
+    if text == NONE:
+        return None
+    most = words.CAPS[cap]
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:8]) <= most or len(text) > 8:
+        raise InvalidInput(f"--{cap.replace('_', '-')} {text}: a number from 1 to {most:,}, or {NONE}")
+    return int(text)

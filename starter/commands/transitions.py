@@ -1,0 +1,79 @@
+"""IO: `cutter transitions`: check a file of transitions, ours or another program's; write every one of the database."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+from psycopg import IsolationLevel
+
+from cutter.errors import InvalidInput
+from cutter.projections.transitions_corpus import Spool, gathered
+from cutter.projections.transitions_file import told
+from cutter.settings import Settings, load
+from cutter.storage import runs as known_runs
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from starter.console.terminal import ExitCode, Json, end, say, show, write
+
+app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
+
+
+@app.callback()
+def transitions() -> None:
+    """Files of transitions (transitions.jsonl)."""
+
+
+@app.command()
+def validate(
+    file: Annotated[str, typer.Argument(help="A transitions.jsonl; - is the standard input")], as_json: Json = False
+) -> None:
+    """Check schema, legality, invariants and time of every transition; each finding with its line; exit 1 for any.
+
+    Example: cutter transitions validate .cutter/runs/RUN/transitions.jsonl
+    """
+    valid = told(file, write, as_json=as_json)
+    end(ExitCode.DONE if valid else ExitCode.FAILED)
+
+
+@app.command()
+def export(
+    out: Annotated[Path | None, typer.Option(help="A file; default: standard output")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write every transition of all runs, batches, tasks and workers as one stream, in the order of time.
+
+    One JSON object a line, from one snapshot of the database, ordered on disk: memory does not grow with the database.
+
+    Example: cutter transitions export --out transitions.jsonl
+    """
+    count = 0
+    with closing(_gathered(load())) as spool, _target(out) as stream:
+        for line in spool.ordered():
+            count += stream.write(f"{line}\n") > 0
+    if out is None:
+        return  # the stream itself is JSON lines
+    check = f"cutter transitions validate {out}"
+    answer = {"transitions": count, "out": str(out), "next": check}
+    show(answer, as_json=as_json, render=lambda _: say(f"{count} transitions in {out}; to check them: {check}"))
+
+
+def _gathered(settings: Settings) -> Spool:
+    with translated(), connect(settings, known_runs.OPERATOR) as connection:
+        connection.isolation_level = IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        with connection.transaction():
+            return gathered(connection)
+
+
+@contextmanager
+def _target(out: Path | None) -> Iterator[TextIO]:
+    try:
+        with nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8") as stream:
+            yield stream
+    except OSError as problem:
+        raise InvalidInput(f"--out {out}: {problem.strerror}: name a file in a folder that can be written") from None

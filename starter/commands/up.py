@@ -1,0 +1,264 @@
+"""Orchestration: the local stack's commands: `up` in the order of need, `down` in reverse, `doctor`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from time import monotonic, sleep
+from typing import Any, TypeVar
+
+import typer
+
+from cutter import limits
+from cutter.errors import Unavailable
+from cutter.policy import current
+from cutter.settings import Settings, load
+from cutter.stack import agents, folders, postgres, records, supervisor, temporal, temporal_server, workers
+from cutter.stack.addresses import DEMO, temporal_address, ui_url
+from cutter.stack.detached import last_line
+from cutter.stack.records import Service
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, progress, say, show, table
+from starter.local import doctor_checks as checks
+
+Answer = TypeVar("Answer")
+Say = Callable[[str], None]
+
+
+def up(as_json: Json = False) -> None:
+    """Start the local stack: database, Temporal, three workers. What runs already is left alone.
+
+    Example: cutter up
+    """
+    settings = load()
+    with progress("starting") as status:
+        services = start(settings, status)
+    other = workers.differing(settings)
+    if other:
+        say(f"the running workers have other settings: {'; '.join(other)}: type `cutter down`, then `cutter up`")
+    for service in services:
+        if service.note not in ("", "started"):
+            say(f"{service.name} {service.note}")
+    rows = [_row(service) for service in services]
+    ui = ui_url(settings)
+    if ui is not None:
+        rows.append({"name": "web ui", "address": ui, "version": "", "pid": None, "how": "temporal", "note": ""})
+    columns = ("name", "address", "version", "pid", "how")
+    show(
+        {
+            "services": rows,
+            "temporal_address": temporal_address(settings),
+            "ui": ui,
+            "other_settings": other,
+            "next": "cutter down" if other else None,
+        },
+        as_json=as_json,
+        render=lambda console: console.print(
+            table(("what", "address", "version", "pid", "how"), [[row[key] or "" for key in columns] for row in rows])
+        ),
+    )
+
+
+def down(
+    drain: bool = typer.Option(False, "--drain", help="Let the workers finish what they run, up to the longest cap."),
+    as_json: Json = False,
+) -> None:
+    """Stop what `cutter up` started or a demo left up, and only that. Data stays.
+
+    Example: cutter down --drain
+    """
+    settings = load()
+    with progress("stopping") as status:
+        stopped = stop(settings, status, drain=drain)
+        demo = settings.model_copy(update={"state_dir": settings.state / DEMO})
+        if records.read(demo.state):
+            stopped += [f"the demo's {name}" for name in stop(demo, status)]
+    told = f"stopped: {', '.join(stopped)}" if stopped else f"nothing was running in {settings.state}"
+    show(
+        {"stopped": stopped, "state_dir": str(settings.state)},
+        as_json=as_json,
+        render=lambda console: console.print(told, soft_wrap=True),
+    )
+
+
+def doctor(
+    as_json: Json = False,
+    fetch: bool = typer.Option(False, "--fetch", help="Get the Temporal server now, if it is missing, and end."),
+) -> None:
+    """Look at everything the product needs here, and say what is missing and how to get it.
+
+    Example: cutter doctor
+    """
+    if fetch:
+        _fetch(as_json)
+        return
+    found = checks.all_checks(load())
+    answer: dict[str, Any] = {
+        "healthy": not any(check.failed for check in found), "checks": [asdict(check) for check in found],
+    }  # fmt: skip
+    wrong = next((check for check in found if check.failed), None)
+    if wrong is not None:
+        answer = as_failure(answer, code="UNAVAILABLE", message=f"{wrong.name}: {wrong.found}; {wrong.remedy}")
+    show(
+        answer,
+        as_json=as_json,
+        render=lambda console: console.print(
+            table(
+                ("", "what", "found", "to do"),
+                [(checks.MARKS[check.verdict], check.name, check.found, check.remedy) for check in found],
+            )
+        ),
+    )
+    end(ExitCode.UNAVAILABLE if any(check.failed for check in found) else ExitCode.DONE)
+
+
+def _fetch(as_json: bool) -> None:
+    with progress("looking for a Temporal server") as status:
+        found = temporal.resolve(address=load().temporal_address, say=status)
+    where = found.address or str(found.path)
+    show(
+        {"how": found.how, "where": where, "version": found.version, "tried": found.tried},
+        as_json=as_json,
+        render=lambda console: console.print(f"Temporal: {where} ({found.how})"),
+    )
+
+
+def start(settings: Settings, status: Say) -> list[Service]:
+    """Everything up and ready, in order; a second call starts only what died. Raises Unavailable."""
+    # Passwords, keys, logs and data of the stack are its owner's alone, whatever the shell's umask is.
+    before = os.umask(0o077)
+    try:
+        return _start(settings, status)
+    finally:
+        os.umask(before)
+
+
+def _start(settings: Settings, status: Say) -> list[Service]:
+    # Here, not above: `cutter --help` and `cutter down` need neither the database's driver nor Temporal's.
+    from cutter.storage.migrate import migrate
+    from starter.commands import reconcile, search_attributes
+    from starter.local import worker_versions as versions
+    from starter.local.keys import ensure_throwaway_keys
+
+    state_dir = settings.state
+    folders.make_writable(state_dir)
+    with supervisor.only_one(state_dir):
+        supervisor.require_disk(state_dir)
+        services = []
+        if settings.database_url is None:
+            status("starting PostgreSQL")
+            services.append(_start_postgres(settings))
+        status("migrating the database")
+        migrate(settings)
+        status("making keys")
+        ensure_throwaway_keys(settings)
+        _ensure_policy(settings)
+        services += _start_temporal(settings, status)
+        ask = partial(_answered, settings, status)
+        status("registering search attributes")
+        ask(lambda: search_attributes.ensure(settings))
+        status("starting the workers")
+        given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
+        services += workers.ensure_workers(settings, given=given)
+        services += ask(lambda: versions.settle(settings))
+        status("scheduling the reconciler")
+        ask(lambda: reconcile.ensure_schedule(settings))
+        return services
+
+
+def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> Answer:
+    """The step's answer. A server that was killed or met a full disk is asked again until it serves.
+
+    A local server that does not serve within half of the time is started again once: its data is on disk.
+    """
+    began, restarted = monotonic(), False
+    while True:
+        try:
+            return step()
+        except Unavailable as problem:
+            waited = monotonic() - began
+            if problem.what != "temporal" or waited > limits.TEMPORAL_START_SECONDS:
+                raise _with_log(settings, problem) from None
+            if not restarted and waited > limits.TEMPORAL_START_SECONDS / 2:
+                restarted = True
+                temporal_server.stop_server(settings.state)
+                _start_temporal(settings, status)
+            status("waiting for Temporal to answer")
+            sleep(limits.TEMPORAL_ASK_SECONDS)
+
+
+def _with_log(settings: Settings, problem: Unavailable) -> Unavailable:
+    """The error, with what the local server logged last."""
+    log = temporal_server.log_file(settings.state)
+    said = f"; its log says: {last_line(log)} (whole log: {log})" if problem.what == "temporal" and log.exists() else ""
+    return Unavailable(f"{problem}{said}", what=problem.what, code=problem.code)
+
+
+def _ensure_policy(settings: Settings) -> None:
+    """A stack of one's own begins with the policy that allows what the product does; one that stands is left alone."""
+    if not settings.policy.exists():
+        current.install(settings.policy, current.shipped())
+        say(f"no policy was in force: installed the shipped one at {settings.policy}; `cutter policy check --current`")
+
+
+def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
+    """Stop what the records name, the last started first; the names of what was running."""
+    state_dir = settings.state
+    if not state_dir.exists():
+        return []
+    with supervisor.only_one(state_dir):
+        status("stopping the workers")
+        stopped = workers.stop_workers(state_dir, drain=drain)
+        status("stopping Temporal")
+        if temporal_server.stop_server(state_dir):
+            stopped.append(temporal_server.NAME)
+        status("stopping PostgreSQL")
+        if postgres.NAME in records.read(state_dir):
+            if postgres.stop_cluster(state_dir):
+                stopped.append(postgres.NAME)
+            records.forget(state_dir, postgres.NAME)
+        agents.stop_agents(state_dir)
+        return stopped
+
+
+def _start_postgres(settings: Settings) -> Service:
+    """The embedded cluster with its roles; recorded so that `down` knows that `up` started it."""
+    cluster = postgres.ensure_cluster(settings.state, port=settings.database_port)
+    note = "had died: started again, its data recovered" if cluster.recovered else "started" if cluster.started else ""
+    service = Service(
+        name=postgres.NAME,
+        process=cluster.process,
+        address=cluster.url(),
+        version=cluster.version,
+        how="embedded",
+        note=note,
+    )
+    records.remember(settings.state, service)
+    postgres.bootstrap(cluster, settings.secrets)
+    return service
+
+
+def _start_temporal(settings: Settings, status: Say) -> list[Service]:
+    status("looking for a Temporal server")
+    found = temporal.resolve(address=settings.temporal_address, say=status)
+    if found.address is not None:
+        return []
+    status("starting Temporal")
+    return [temporal_server.ensure_server(settings, found)]
+
+
+def _database_address(settings: Settings) -> str:
+    return settings.database_url or (settings.state / "postgres.url").read_text(encoding="ascii").strip()
+
+
+def _row(service: Service) -> dict[str, Any]:
+    return {
+        "name": service.name,
+        "address": service.address,
+        "version": service.version,
+        "pid": service.process.pid,
+        "how": service.how,
+        "note": service.note,
+    }

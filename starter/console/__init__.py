@@ -1,0 +1,1 @@
+"""IO: the terminal: output, progress, live tables, failures and questions."""

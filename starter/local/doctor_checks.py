@@ -1,0 +1,370 @@
+"""IO: what `cutter doctor` looks at. A check looks, it never starts, makes or repairs anything."""
+
+from __future__ import annotations
+
+import getpass
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from cutter import limits
+from cutter.catalogue import WorkerRole
+from cutter.domain import lanes
+from cutter.errors import CutterError, NotFound, Unavailable
+from cutter.policy import current
+from cutter.policy.rules import Policy
+from cutter.settings import Settings, dsn
+from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
+from cutter.stack.records import Service
+from cutter.storage import bootstrap as roles
+from cutter.storage.faults import translated
+from cutter.storage.pools import Connection, connect
+from cutter.storage.queries import query
+
+PYTHON_MIN = (3, 11)
+GPG_MIN = (2, 2)
+KEYS = tuple(sorted(key_homes.HOMES.values()))
+
+
+class Verdict(StrEnum):
+    """`off`: not running because nobody started it, which is no fault; `optional`: missing and not needed here."""
+
+    OK = "ok"
+    OFF = "off"
+    OPTIONAL = "optional"
+    BAD = "bad"
+
+
+MARKS = {Verdict.OK: "✓", Verdict.OFF: "-", Verdict.OPTIONAL: "-", Verdict.BAD: "✗"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing looked at; `remedy` is what to type when it is not as it should be."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    remedy: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.verdict is Verdict.BAD
+
+
+def all_checks(settings: Settings) -> list[Check]:
+    return list(_all(settings))
+
+
+def _all(settings: Settings) -> Iterator[Check]:
+    known = records.read(settings.state)
+    yield python()
+    yield gpg()
+    yield tool("git", needed=True)
+    yield tool("make", needed=True)
+    yield tool("go", needed=False)
+    yield temporal_program(settings)
+    yield temporal_server(settings, known)
+    yield database(settings)
+    yield migrations(settings)
+    yield guards(settings)
+    yield held_lanes(settings)
+    yield notifications(settings)
+    yield policy(settings)
+    for role in WorkerRole:
+        yield process(workers.service_name(settings, role), known)
+    yield runs(settings)
+    yield disk(settings)
+    yield writable(settings)
+    yield keys(settings)
+    yield approvers(settings)
+
+
+def python() -> Check:
+    wanted = ".".join(map(str, PYTHON_MIN))
+    good = sys.version_info >= PYTHON_MIN
+    remedy = "" if good else f"install Python {wanted} or newer, then make the virtual environment again"
+    return Check(name="python", verdict=_good(good), found=platform.python_version(), remedy=remedy)
+
+
+def gpg() -> Check:
+    remedy = "install GnuPG 2.2 or newer: `apt-get install gnupg` (Debian), `brew install gnupg` (macOS)"
+    path = shutil.which("gpg")
+    if path is None:
+        return Check(name="gpg", verdict=Verdict.BAD, found="not on PATH", remedy=remedy)
+    said = _said([path, "--version"])
+    version = re.search(r"(\d+)\.(\d+)\.\d+", said)
+    good = version is not None and (int(version[1]), int(version[2])) >= GPG_MIN
+    found = said.splitlines()[0] if said else f"{path} does not run"
+    return Check(name="gpg", verdict=_good(good), found=found, remedy="" if good else remedy)
+
+
+def tool(name: str, *, needed: bool) -> Check:
+    path = shutil.which(name)
+    if path is not None:
+        return Check(name=name, verdict=Verdict.OK, found=path)
+    if not needed:
+        return Check(name=name, verdict=Verdict.OPTIONAL, found="not on PATH", remedy="only to build Temporal")
+    return Check(name=name, verdict=Verdict.BAD, found="not on PATH", remedy=f"install {name}")
+
+
+def temporal_program(settings: Settings) -> Check:
+    """How `cutter up` would come by a server; nothing is downloaded or built for this."""
+    try:
+        found = temporal.resolve(address=settings.temporal_address, fetch=False)
+    except Unavailable:
+        how = "will be downloaded or, with go, built by `cutter up`"
+        return Check(name="temporal program", verdict=Verdict.OPTIONAL, found="none yet", remedy=how)
+    where = found.address or f"{found.version} at {found.path}"
+    return Check(name="temporal program", verdict=Verdict.OK, found=f"{found.how}: {where}")
+
+
+def temporal_server(settings: Settings, known: dict[str, Service]) -> Check:
+    if settings.temporal_address is None:
+        return process("temporal", known)
+    good = ports.listens(settings.temporal_address)
+    remedy = "" if good else "start it, or correct CUTTER_TEMPORAL_ADDRESS"
+    found = f"{settings.temporal_address} {'listens' if good else 'does not answer'}"
+    return Check(name="temporal", verdict=_good(good), found=found, remedy=remedy)
+
+
+def process(name: str, known: dict[str, Service]) -> Check:
+    service = known.get(name)
+    if service is None:
+        return Check(name=name, verdict=Verdict.OFF, found="not started", remedy="cutter up")
+    if not service.alive:
+        found = f"died (process {service.process.pid})"
+        return Check(name=name, verdict=Verdict.BAD, found=found, remedy="cutter up; its log is in the state folder")
+    found = " ".join(filter(None, (service.address, service.version, f"process {service.process.pid}")))
+    return Check(name=name, verdict=Verdict.OK, found=found)
+
+
+def database(settings: Settings) -> Check:
+    """The embedded cluster by its own look, an external one by a connection."""
+    if settings.database_url is None:
+        status = postgres.cluster_status(settings.state)
+        found = f"embedded, {status.state}" + (f" on port {status.port}" if status.port else "")
+        verdict = {
+            postgres.State.RUNNING: Verdict.OK,
+            postgres.State.STARTING: Verdict.OK,
+            postgres.State.CRASHED: Verdict.BAD,
+        }.get(status.state, Verdict.OFF)
+        return Check(name="postgres", verdict=verdict, found=found, remedy="" if verdict is Verdict.OK else "cutter up")
+    try:
+        with psycopg.connect(dsn(settings, "cutter_operator"), connect_timeout=5) as connection:
+            version = connection.info.server_version // 10_000
+    except (psycopg.OperationalError, CutterError) as problem:
+        reason = str(problem).strip().splitlines()[0]
+        return Check(name="postgres", verdict=Verdict.BAD, found=reason, remedy="correct CUTTER_DATABASE_URL")
+    return Check(name="postgres", verdict=Verdict.OK, found=f"PostgreSQL {version} at {settings.database_url}")
+
+
+def migrations(settings: Settings) -> Check:
+    """As `cutter migrate --check` sees them; off while the database is."""
+    if database(settings).verdict is not Verdict.OK:
+        return Check(name="migrations", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
+    from cutter.storage import migrate
+
+    try:
+        waiting = migrate.check(settings)
+    except CutterError as problem:
+        return Check(name="migrations", verdict=Verdict.BAD, found=str(problem), remedy="cutter migrate")
+    if waiting:
+        return Check(name="migrations", verdict=Verdict.BAD, found=f"{len(waiting)} waiting", remedy="cutter migrate")
+    return Check(name="migrations", verdict=Verdict.OK, found="up to date")
+
+
+def runs(settings: Settings) -> Check:
+    """Whether each open run that waits for nobody still moves; off while the database is."""
+    try:
+        with _asked(settings) as connection:
+            asked = {"run_id": None, "seconds": limits.STILL_SECONDS}
+            still = [str(row[1]) for row in connection.execute(query("still_runs"), asked).fetchall()]
+    except CutterError as problem:
+        return _unseen("runs", problem)
+    if still:
+        named = ", ".join(still[:3]) + (" …" if len(still) > 3 else "")
+        found = f"{len(still)} without a move for {limits.STILL_SECONDS // 60} minutes: {named}"
+        return Check(name="runs", verdict=Verdict.BAD, found=found, remedy="cutter reconcile")
+    return Check(name="runs", verdict=Verdict.OK, found="each open run moves or waits for a person")
+
+
+def guards(settings: Settings) -> Check:
+    """Whether the superuser's part is in place, which keeps each role from taking what the others need."""
+    if settings.database_url is None:
+        remedy = "cutter up"
+    else:
+        remedy = "cutter migrate --bootstrap postgresql://SUPERUSER@HOST/postgres"
+    try:
+        with _asked(settings) as connection:
+            open_to_all = [name for name, everybody in connection.execute(query("guarded_functions")) if everybody]
+            free = connection.execute(query("roles_without_limit"), {"roles": list(roles.ROLES)}).fetchall()
+            bounded = connection.execute(query("sessions_are_bounded")).fetchone()
+    except CutterError as problem:
+        return _unseen("database guards", problem)
+    gaps = [f"{len(open_to_all)} functions such as {open_to_all[0]} are open to every role"] if open_to_all else []
+    gaps += [f"{name} may open any number of connections" for (name,) in free]
+    gaps += [] if bounded and bounded[0] else ["sessions are not bounded"]
+    if gaps:
+        return Check(name="database guards", verdict=Verdict.BAD, found="; ".join(gaps), remedy=remedy)
+    return Check(name="database guards", verdict=Verdict.OK, found="each role has its limits")
+
+
+def held_lanes(settings: Settings) -> Check:
+    """Who holds the lanes; a session of no run keeps every run from writing."""
+    try:
+        with _asked(settings) as connection:
+            row: Any = connection.execute(query("lanes")).fetchone()
+    except CutterError as problem:
+        return _unseen("lanes", problem)
+    found = "; ".join(lanes.sentences(row[0])) or "free"
+    strangers = lanes.strangers(row[0])
+    if not strangers:
+        return Check(name="lanes", verdict=Verdict.OK, found=found)
+    end = f"select pg_terminate_backend({strangers[0]['pid']})"
+    remedy = f"as the superuser: {end}; then give {strangers[0]['role']} another password"
+    return Check(name="lanes", verdict=Verdict.BAD, found=found, remedy=remedy)
+
+
+def notifications(settings: Settings) -> Check:
+    """How full the server's queue of notifications is; from half on, batches see changes by their poll only."""
+    try:
+        with _asked(settings) as connection:
+            row: Any = connection.execute(query("notification_queue")).fetchone()
+    except CutterError as problem:
+        return _unseen("notifications", problem)
+    good = row[0] < limits.NOTIFY_QUEUE_SHARE_MAX
+    remedy = (
+        "" if good else "end the session that listens and stays in its transaction: it is named in PostgreSQL's log"
+    )
+    return Check(name="notifications", verdict=_good(good), found=f"{row[0]:.0%} of the queue", remedy=remedy)
+
+
+@contextmanager
+def _asked(settings: Settings) -> Iterator[Connection]:
+    """A connection of the operator; Unavailable where there is none, also before the first migration."""
+    if database(settings).verdict is not Verdict.OK:
+        raise Unavailable("the database is not up", what="database")
+    try:
+        with translated(), connect(settings, "cutter_operator") as connection:
+            yield connection
+    except psycopg.Error as problem:
+        raise Unavailable(str(problem).strip().splitlines()[0], what="database") from None
+
+
+def _unseen(name: str, problem: CutterError) -> Check:
+    return Check(name=name, verdict=Verdict.OFF, found=str(problem), remedy="cutter up")
+
+
+def policy(settings: Settings) -> Check:
+    """Whether policy.yaml allows anything at all; off before it was ever installed."""
+    found = current.read(settings.policy)
+    if isinstance(found, Policy):
+        return Check(name="policy", verdict=Verdict.OK, found=f"{len(found.rules)} rules, {settings.policy}")
+    if not settings.policy.exists():
+        return Check(name="policy", verdict=Verdict.OFF, found="none is installed", remedy="cutter policy install")
+    return Check(
+        name="policy", verdict=Verdict.BAD, found=str(found.problems[0]), remedy="cutter policy check --current"
+    )
+
+
+def approvers(settings: Settings) -> Check:
+    """Whether somebody may approve what this user starts; off while the database is."""
+    if database(settings).verdict is not Verdict.OK:
+        return Check(name="approvers", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
+    from starter.approver import signing
+
+    try:
+        names = sorted({one.name for one in signing.policy_in_force(settings).approvers})
+    except NotFound:
+        remedy = "cutter approvers init --approver NAME=KEY.asc"
+        return Check(
+            name="approvers", verdict=Verdict.BAD, found="no policy is installed: nobody may sign", remedy=remedy
+        )
+    except CutterError as problem:
+        return Check(name="approvers", verdict=Verdict.BAD, found=str(problem), remedy="cutter approvers show")
+    me = getpass.getuser()
+    if set(names) <= {me}:
+        found = f"only {me} may sign, and nobody may approve a run that they started"
+        remedy = "cutter approvers propose --approver NAME=KEY.asc, or let another user start the runs"
+        return Check(name="approvers", verdict=Verdict.BAD, found=found, remedy=remedy)
+    return Check(name="approvers", verdict=Verdict.OK, found=", ".join(names))
+
+
+def writable(settings: Settings) -> Check:
+    """Whether the deployment's folders can be written; nothing is made in them."""
+    wrong = [str(folder) for folder in _folders(settings) if not folders.is_writable(folder)]
+    if wrong:
+        remedy = "make them writable for this user, or set CUTTER_STATE_DIR"
+        return Check(name="folders", verdict=Verdict.BAD, found=f"cannot write in {', '.join(wrong)}", remedy=remedy)
+    return Check(name="folders", verdict=Verdict.OK, found=f"writable, {settings.state}")
+
+
+def _folders(settings: Settings) -> list[Path]:
+    """Where commands and workers write, as far as it is on this machine."""
+    stores = [
+        Path(url.removeprefix("file://")) for url in (settings.kb, settings.artifacts) if url.startswith("file://")
+    ]
+    return list(dict.fromkeys([settings.state, settings.runs, settings.batches, settings.approvers, *stores]))
+
+
+def disk(settings: Settings) -> Check:
+    free = supervisor.free_bytes(settings.state)
+    good = free >= limits.DISK_FREE_MIN_BYTES
+    needed = limits.DISK_FREE_MIN_BYTES // limits.MIB
+    remedy = "" if good else f"make room: {needed} MiB are needed, or set CUTTER_STATE_DIR"
+    return Check(
+        name="disk", verdict=_good(good), found=f"{free // limits.MIB} MiB free for {settings.state}", remedy=remedy
+    )
+
+
+def keys(settings: Settings) -> Check:
+    missing = [name for name in KEYS if not (settings.keys / name).is_dir()]
+    if not missing:
+        return _separation(settings) or Check(
+            name="keys", verdict=Verdict.OK, found=f"{', '.join(KEYS)} in {settings.keys}"
+        )
+    remedy = "cutter up makes throw-away keys; for real ones set CUTTER_KEYS_DIR"
+    verdict = Verdict.OFF if len(missing) == len(KEYS) else Verdict.BAD
+    return Check(name="keys", verdict=verdict, found=f"missing: {', '.join(missing)}", remedy=remedy)
+
+
+def _separation(settings: Settings) -> Check | None:
+    """What is wrong when a worker can sign as another one."""
+    for one, other in key_homes.shared(settings.keys):
+        found = f"{one} and {other} in {settings.keys} hold the same private key"
+        return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="give each worker a key of its own")
+    for role in WorkerRole:
+        others = key_homes.foreign(workers.handed_keys(settings, role), role)
+        if others:
+            found = f"the {role} worker was given {', '.join(others)} too"
+            return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="cutter down, then cutter up")
+    return None
+
+
+def _good(good: bool) -> Verdict:
+    return Verdict.OK if good else Verdict.BAD
+
+
+def _said(command: list[str]) -> str:
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=limits.PROGRAM_VERSION_SECONDS,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""

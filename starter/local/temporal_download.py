@@ -1,0 +1,38 @@
+"""IO: let the SDK download its development server into a folder; a process of its own (`cutter.stack.temporal`).
+
+`python -m starter.local.temporal_download FOLDER` leaves the program there and ends with 0, or says why not and ends with 1.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from temporalio.testing import WorkflowEnvironment
+
+from cutter.stack.temporal import CLI_VERSION
+from starter.console.terminal import say
+
+
+async def download(folder: str) -> None:
+    """The SDK downloads only when it starts a server, so one is started and stopped. Raises RuntimeError."""
+    environment = await WorkflowEnvironment.start_local(
+        download_dest_dir=folder, dev_server_download_version=f"v{CLI_VERSION}"
+    )
+    await environment.shutdown()
+
+
+def main() -> None:
+    code = 0
+    try:
+        asyncio.run(download(sys.argv[1]))
+    except RuntimeError as problem:
+        say(str(problem))
+        code = 1
+    sys.stderr.flush()
+    os._exit(code)  # the SDK can abort while the interpreter exits, and the exit code would lie
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""IO: `cutter status BATCH`: one row a document, the totals, how far it is; once or live; and the open batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from cutter.catalogue import Sovereign
+from cutter.domain import ids
+from cutter.domain.amounts import counted
+from cutter.domain.next_step import Needs
+from cutter.projections.batch_summary import by_need, glance
+from cutter.projections.run_view import short_time
+from cutter.settings import Settings
+from cutter.storage import batches as registry
+from cutter.storage import likely_names
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.queries import query
+from cutter.storage.runs import OPERATOR
+from starter.commands.inbox import utc
+from starter.console.terminal import Listing, line, out, plain
+from starter.console.watch import follow
+
+View = dict[str, Any]
+
+COLUMNS = ("document", "state", "gate", "passed", "age", "queue")
+
+LINES_BESIDE = 9
+"""Lines of the live picture that are no documents: head, bar, the table's head, the rest, next, a free one. What holds
+the batch up comes on top of them."""
+
+OPEN_MAX = 1_000
+"""Batches that are looked through for open ones."""
+
+ROWS_MIN = 5
+"""Documents in the live picture however small the terminal is."""
+
+
+def look(settings: Settings, batch_id: str) -> View:
+    """The batch now; STOP_BATCH_NOT_FOUND when the database knows none."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("batch_glance"), {"batch_id": ids.batch_id(batch_id)}).fetchone()
+        if row is None or row[0] is None:
+            raise likely_names.with_batches_meant(connection, registry.unknown(batch_id), batch_id)
+    seen: Any = row
+    return glance(seen[0], seen[2], seen[1].isoformat(), rooms=seen[3])
+
+
+def _newest(settings: Settings) -> list[View]:
+    """The newest batches, newest first."""
+    names = ("batch_id", "mode", "state", "policy", "created_at", "ended_at", "halted", "items", "queued")
+    with translated(), connect(settings, OPERATOR) as connection:
+        rows = connection.execute(query("batches"), {"limit": OPEN_MAX}).fetchall()
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def status_of_batch(settings: Settings, batch_id: str, *, watch: bool, as_json: bool) -> None:
+    """Show a batch once, or until it is over."""
+    render = live if watch else whole
+    follow(lambda: look(settings, batch_id), render, lines, lambda view: bool(view["over"]), watch=watch,
+           as_json=as_json)  # fmt: skip
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def whole(view: View) -> RenderableType:
+    """Every document, then the totals and the next commands."""
+    terminal = out().is_terminal
+    rows = view["documents"]
+    commands = [next(iter(one["commands"]), "") for one in rows]
+    listing = Listing(columns=COLUMNS, rows=[_cells(view, one) for one in rows], commands=() if terminal else commands)
+    wanted = _wanted(view) if terminal else []
+    return Group(_head(view), Text(), listing, *([Text(), *wanted] if wanted else []), Text(), _next(view))
+
+
+def live(view: View) -> RenderableType:
+    """As much as the screen holds: what moves or needs somebody first, the rest counted."""
+    room = max(out().size.height - LINES_BESIDE - bool(view["held"]), ROWS_MIN)
+    ordered = by_need(view["documents"])
+    rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
+    listing = _lines_of_table([_cells(view, one) for one in rows])
+    more = [line(f"… and {len(rest)} more: {_counted(rest)}")] if rest else []
+    return Group(_head(view), _bar(view), "", listing, *more, "", _next(view))
+
+
+def lines(view: View) -> list[str]:
+    """A line for the batch's state and one for each document's; those told before are left out by whoever prints."""
+    moved = f"{short_time(view['state_utc'])} batch {view['batch_id']} {_state(view)}"
+    return [*(_line(view, one) for one in view["documents"] if one["since_utc"] or one["shown"] != "pending"), moved]
+
+
+def _line(view: View, one: View) -> str:
+    queue = f" ({one['queue']})" if one["queue"] else ""
+    ended = f" ({one['shown']})" if one["shown"] in ("rehearsed", "skipped") and one["state"] != one["shown"] else ""
+    return f"{short_time(one['since_utc'] or view['state_utc'])} {one['document_id']} {one['state']}{ended}{queue}"
+
+
+def _state(view: View) -> str:
+    return f"{view['state']}{' (partial)' if view['partial'] else ''}{' (halted)' if view['halted'] else ''}"
+
+
+def _head(view: View) -> RenderableType:
+    mode = "" if view["mode"] == "live" else f" · {view['mode']}"
+    counts = " · ".join(f"{name} {count}" for name, count in view["totals"].items() if name != "settled")
+    halted = [line(f"halted: {view['halted_reason'] or view['halted']}")] if view["halted"] else []
+    held = [line(f"held by caps: {'; '.join(one['reason'] for one in view['held'])}")] if view["held"] else []
+    head = plain(f"batch {view['batch_id']}{mode}\n{_state(view)}", "bold")
+    return Group(head, *halted, line(f"{counted(len(view['documents']), 'document')}: {counts}"), *held)
+
+
+def _bar(view: View) -> RenderableType:
+    done, gates = view["gates_done"], max(view["gates"], 1)
+    grid = Table.grid(padding=(0, 1), expand=True)
+    grid.add_column(ratio=1)
+    grid.add_column(no_wrap=True)
+    grid.add_row(ProgressBar(total=gates, completed=done), f"{100 * done // gates} %  {done} of {view['gates']} gates")
+    return grid
+
+
+def _next(view: View) -> Text:
+    return line(f"next: {view['next']}")
+
+
+def _wanted(view: View) -> list[Text]:
+    """What went wrong with documents, and the commands of those that need somebody, each to be copied whole.
+
+    Where the batch waits for signatures they are given in one sitting, by its own command.
+    """
+    by_sitting = (Needs.NOTHING.value, *([Needs.APPROVAL.value] if view["awaits"] else []))
+    found = []
+    for one in view["documents"]:
+        commands = one["commands"] if one["needs"] not in by_sitting else []
+        if commands or one["reason"]:
+            reason = f": {one['reason']}" if one["reason"] else ""
+            found += [line(f"{one['document_id']} {one['state']}{reason}"), *(line(f"  {each}") for each in commands)]
+    return found
+
+
+def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
+    """One line a row at any width: what does not fit is cut; without --watch it is whole."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in COLUMNS:
+        made.add_column(column, no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        made.add_row(*map(line, row))
+    return made
+
+
+def _cells(view: View, one: View) -> tuple[object, ...]:
+    age = "" if one["ended_utc"] or not one["since_utc"] else age_text(one["since_utc"], view["now_utc"])
+    queue = (one["queue"] or "").removesuffix("_queue")
+    gate = _SHORT.get(one["gate"], one["gate"])
+    return one["document_id"], one["shown"], gate, one["gates_passed"] or "", age, queue
+
+
+_SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
+
+
+def age_text(since: str, now: str) -> str:
+    """How long it has been: 7 s, 4 min, 2 h 5 min, 3 d 4 h."""
+    passed = (datetime.fromisoformat(now) - datetime.fromisoformat(since)).total_seconds()
+    minutes, seconds = divmod(int(max(passed, 0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours >= 24:
+        return f"{hours // 24} d {hours % 24} h"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min" if minutes else f"{seconds} s"
+
+
+def _counted(rows: Sequence[View]) -> str:
+    shown = [one["shown"] for one in rows]
+    return ", ".join(f"{shown.count(word)} {word}" for word in dict.fromkeys(shown))
+
+
+# --- all batches ------------------------------------------------------------------------------------------------------
+
+
+def open_batches(settings: Settings) -> list[View]:
+    """The batches that have not ended, newest first."""
+    return [_batch(row) for row in _newest(settings) if row["ended_at"] is None]
+
+
+def _batch(row: Mapping[str, Any]) -> View:
+    return {
+        "batch_id": row["batch_id"],
+        "mode": row["mode"],
+        "state": row["state"],
+        "policy": row["policy"],
+        "halted": row["halted"],
+        "documents": row["items"],
+        "queued": row["queued"],
+        "created_utc": utc(row["created_at"]),
+        "next": f"cutter status {row['batch_id']}",
+    }
+
+
+def table_of_batches(found: Sequence[View]) -> RenderableType:
+    """The open batches as a table, with the command that shows each."""
+    return Listing(
+        columns=("batch", "state", "documents", "in queues"),
+        rows=[(one["batch_id"], one["state"], one["documents"], one["queued"] or "") for one in found],
+        commands=[one["next"] for one in found],
+        title="open batches",
+    )

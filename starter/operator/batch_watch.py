@@ -1,0 +1,50 @@
+"""IO: waiting for a batch that was started: until it ends or waits for people, said line by line or shown live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from cutter.settings import Settings
+from starter.console.terminal import progress
+from starter.console.watch import following, until
+from starter.operator import batch_status
+from starter.operator.batch_status import View
+
+
+def until_people_or_end(settings: Settings, batch_id: str, *, watch: bool = False) -> View:
+    """The batch at a glance when its workflow has nothing to do, or waits for signatures."""
+    with _watched() if watch else _said(batch_id) as tell:
+        return until(lambda: batch_status.look(settings, batch_id), tell, rests)
+
+
+def rests(seen: View) -> bool:
+    """True when only people move the batch on, if anything does; a rehearsal passes SG_1 and waits for nobody."""
+    return bool(seen["over"] or (seen["awaits"] and seen["mode"] == "live"))
+
+
+@contextmanager
+def _watched() -> Iterator[Callable[[View], None]]:
+    with following(batch_status.live, batch_status.lines) as tell:
+        yield tell
+
+
+@contextmanager
+def _said(batch_id: str) -> Iterator[Callable[[View], None]]:
+    shown = ""
+    with progress(f"{batch_id}: looking") as say:
+
+        def tell(seen: View) -> None:
+            nonlocal shown
+            text = line_of(seen)
+            if text != shown:
+                shown = text
+                say(text)
+
+        yield tell
+
+
+def line_of(seen: View) -> str:
+    """The batch in one line."""
+    counts = " · ".join(f"{name} {count}" for name, count in seen["totals"].items())
+    return f"{seen['batch_id'][:8]} {seen['state']}: {counts}"

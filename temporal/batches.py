@@ -1,0 +1,242 @@
+"""IO: starting, resuming and reading batches; shared by the commands, the demo and the tests."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+    WorkflowUpdateFailedError,
+)
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from cutter import limits
+from cutter.batch import documents, steering
+from cutter.domain import ids
+from cutter.domain.digests import sha256_hex
+from cutter.domain.markdown import prose
+from cutter.domain.task_priority import Urgency
+from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
+from cutter.kb.sets import listing_sha256, set_names
+from cutter.kb.store import Store
+from cutter.kb.writing import put
+from cutter.messages import BatchInput, BatchResult
+from cutter.projections import batch_folder_files as batch_folder
+from cutter.settings import Settings
+from cutter.storage import batches as registry
+from cutter.storage import likely_names
+from cutter.storage.faults import translated
+from cutter.storage.pools import connect
+from cutter.storage.runs import OPERATOR
+from temporal import foreign_workflows as foreign
+from temporal import names as options
+from temporal.client import connect as connect_to_temporal
+from temporal.client import unanswered
+
+Json = dict[str, Any]
+
+
+def view(settings: Settings, batch_id: str) -> Json:
+    """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        try:
+            return registry.view(connection, ids.batch_id(batch_id))
+        except NotFound as problem:
+            raise likely_names.with_batches_meant(connection, problem, batch_id) from None
+
+
+def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> str:
+    """Start nothing more and stop what runs (`stop`, `cancel`), or go on (None). Works while Temporal is down.
+
+    What it is halted by now; that is another kind where an earlier halt outweighs this one. Empty for none.
+    """
+    with translated(), connect(settings, OPERATOR) as connection:
+        answer = connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
+        return str((answer.fetchone() or [""])[0] or "")
+
+
+def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str, str]:
+    """Halt it, and see to it that somebody steers it where documents are still to be told.
+
+    (What it is halted by now, what to know or nothing.)
+    """
+    over = is_over(view(settings, batch_id))
+    halted = halt(settings, batch_id, kind, reason)
+    seen = view(settings, batch_id)
+    note = "" if halted == kind else f"it was halted before, which stays: {seen['batch']['halted_reason']}"
+    if steering.decide(seen, window=limits.BATCH_WINDOW).stops:
+        try:
+            asyncio.run(_steered(settings, seen["batch"], over=over))
+        except Unavailable:
+            note = "Temporal does not answer: the halt is recorded; type this again when it does"
+    return halted, note
+
+
+async def _steered(settings: Settings, batch: Json, *, over: bool) -> None:
+    client = await connect_to_temporal(settings)
+    if over:
+        await past_closing(client, batch["batch_id"])
+    await start(client, batch["batch_id"], batch["starter"])
+
+
+def go_on(settings: Settings, batch_id: str, reason: str) -> bool:
+    """Take back what halted it; True when there was nothing left to do, so that its workflow may be closing.
+
+    Under the lock of whoever steers: a workflow's look came before this, and may have seen the batch over, or comes
+    after it and sees that it goes on.
+    """
+    with translated(), connect(settings, OPERATOR) as connection, connection.transaction():
+        connection.execute("select cutter_governance.fn_batch_lock(%s)", (batch_id,))
+        seen = registry.view(connection, batch_id)
+        connection.execute("select cutter_governance.fn_batch_halt(%s, null, %s)", (batch_id, reason))
+    return is_over(seen)
+
+
+def is_over(seen: Json) -> bool:
+    """True for a view of a batch whose workflow has nothing left to do."""
+    return steering.summarise(seen, attended=not seen["batch"]["unattended"]).over
+
+
+def again(settings: Settings, batch_id: str) -> None:
+    """Let the next resume cut again what was voided until now; without any such document nothing is written."""
+    if not any(str(one["state"]).startswith("voided_") for one in view(settings, batch_id)["items"]):
+        return
+    with translated(), connect(settings, OPERATOR) as connection:
+        connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))
+
+
+async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[Any, Any]:
+    """The batch's workflow, started now or open already."""
+    await foreign.refuse(client, options.batch_workflow_id(batch_id))
+    try:
+        return await client.start_workflow(**_started(batch_id, starter))
+    except RPCError as problem:
+        raise unanswered(problem) from None
+
+
+async def past_closing(client: Client, batch_id: str) -> bool:
+    """Wait, for a while, until the batch's workflow has closed (True), or looks at the batch anew (False)."""
+    handle = client.get_workflow_handle(options.batch_workflow_id(batch_id))
+    ends, before = monotonic() + limits.BATCH_CLOSING_SECONDS, None
+    while monotonic() < ends:
+        try:
+            seen = await handle.describe()
+        except RPCError as problem:
+            if problem.status is RPCStatusCode.NOT_FOUND:
+                return True
+            raise unanswered(problem) from None
+        if seen.status is not WorkflowExecutionStatus.RUNNING:
+            return True
+        looks = _looks(seen)
+        before = looks if before is None else before
+        if not looks <= before:
+            return False
+        await asyncio.sleep(limits.BATCH_CLOSING_LOOK_SECONDS)
+    return False
+
+
+def _looks(seen: WorkflowExecutionDescription) -> set[tuple[str, str]]:
+    """The looks at the batch that are scheduled or under way: (execution, activity)."""
+    return {
+        (seen.run_id, one.activity_id)
+        for one in seen.raw_description.pending_activities
+        if one.activity_type.name == "steer_batch"
+    }
+
+
+def _started(batch_id: str, starter: str) -> Json:
+    return {
+        "workflow": options.BATCH,
+        "arg": BatchInput(batch_id=batch_id, starter=starter),
+        "result_type": BatchResult,
+        "id": options.batch_workflow_id(batch_id),
+        "task_queue": options.WORKFLOW_QUEUE,
+        "id_reuse_policy": WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        "id_conflict_policy": WorkflowIDConflictPolicy.USE_EXISTING,
+        "static_summary": f"batch {batch_id[:8]}",
+        "priority": options.priority(Urgency.BATCH),
+        "static_details": f"started by {prose(starter)}",
+    }
+
+
+async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str, listing: str) -> Json:
+    """One update with the set; a batch whose workflow is over is started again for it."""
+    await foreign.refuse(client, options.batch_workflow_id(batch_id))
+    arguments = _started(batch_id, starter)
+    operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
+    try:
+        answer: Json = await client.execute_update_with_start_workflow(
+            "submit_approval_set",
+            {"folder": folder, "listing_sha256": listing},
+            start_workflow_operation=operation,
+            result_type=dict,
+        )
+    except WorkflowUpdateFailedError as problem:
+        raise Conflict(f"the batch did not take it: {problem.cause}") from None
+    except RPCError as problem:
+        raise unanswered(problem) from None
+    return answer
+
+
+def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str]:
+    """(KB folder, digest of its listing) of a set: a folder of the knowledge base, or one on this machine to upload.
+
+    What is uploaded goes into a folder named after its digest, so the same set twice is one set.
+    """
+    store = Store(settings.kb)
+    local = Path(source)
+    if not local.is_dir():
+        names = set_names(store, source) if ids.is_kb_folder(source) else []
+        if not names:
+            raise NotFound(f"--approval-set {source}: no folder with signed statements, here or in the knowledge base")
+        return source.rstrip("/"), listing_sha256(store, names)
+    files = _signed_files(local)
+    if not files:
+        raise InvalidInput(f"--approval-set {source}: no NAME.md with its NAME.md.asc beside it")
+    digest = sha256_hex("".join(f"{name} {sha256_hex(data)}\n" for name, data in sorted(files.items())))
+    folder = f"{documents.folder(batch_id)}/approvals-{digest[:16]}"
+    for name, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):
+        put(store, f"{folder}/{name}", data)
+    return folder, listing_sha256(store, set_names(store, folder))
+
+
+def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[str, int]:
+    """Put the approvals that lie beside the queue where the batch looks for them; how many, by folder."""
+    store, found = Store(settings.kb), {}
+    for name in documents.PRE_BATCHED.values():
+        files = _signed_files(beside / name)
+        for file, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):
+            put(store, f"{documents.folder(batch_id)}/{name}/{file}", data)
+        if files:
+            found[name] = len(files) // 2
+    return found
+
+
+def read_queue(path: Path) -> bytes:
+    """The file that --queue names; STOP_QUEUE_NOT_FOUND when it cannot be read."""
+    try:
+        return batch_folder.read_queue(path)
+    except OSError as problem:
+        raise InvalidInput(f"--queue {path}: {problem.strerror or problem}", code="STOP_QUEUE_NOT_FOUND") from None
+
+
+def keep_queue(settings: Settings, batch_id: str, data: bytes) -> None:
+    """The queue where the batch's folder and the knowledge base have it."""
+    put(Store(settings.kb), documents.queue_id(batch_id), documents.queue_document(data))
+    batch_folder.keep_queue(settings.batches, batch_id, data)
+
+
+def _signed_files(folder: Path) -> dict[str, bytes]:
+    """Statements and signatures that have each other, by name."""
+    if not folder.is_dir():
+        return {}
+    statements = [path for path in sorted(folder.glob("*.md")) if path.with_name(f"{path.name}.asc").is_file()]
+    return {file.name: file.read_bytes() for one in statements for file in (one, one.with_name(f"{one.name}.asc"))}

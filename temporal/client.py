@@ -1,0 +1,64 @@
+"""IO: a Temporal client: of CUTTER_TEMPORAL_ADDRESS, else of the running local stack, else of Temporal's own profile.
+
+Temporal's environment profile (`TEMPORAL_*`, temporal.toml) says how to reach a server that exists: TLS, API key,
+namespace. The local stack's server has none of these, so there the profile has no say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.envconfig import ClientConfig
+from temporalio.runtime import Runtime
+from temporalio.service import RPCError
+
+from cutter.errors import Unavailable
+from cutter.settings import Settings
+from cutter.stack.addresses import TEMPORAL, temporal_address
+from temporal import tracing
+from temporal.data_converter import DATA_CONVERTER
+
+
+async def connect(settings: Settings, *, identity: str | None = None, runtime: Runtime | None = None) -> Client:
+    """Connect, or say in one sentence that nothing answers. A worker has an `identity`, and a `runtime` of its own."""
+    profile = _profile(settings)
+    if identity is not None:
+        profile["identity"] = identity
+    try:
+        return await Client.connect(
+            **profile,
+            data_converter=DATA_CONVERTER,
+            runtime=runtime,
+            interceptors=tracing.interceptors(at_once=identity is None),
+        )
+    except (RPCError, RuntimeError) as problem:
+        raise Unavailable(
+            f"Temporal at {profile['target_host']} does not answer: type `cutter up` or see `cutter doctor` "
+            f"({_cause(problem)})",
+            what="temporal",
+        ) from None
+
+
+def _cause(problem: Exception) -> str:
+    """The system's own words where the transport's nested error has some, else how it begins."""
+    words = re.findall(r'message: "([^"]+)"', str(problem))
+    return words[-1] if words else str(problem).partition("\n")[0][:120]
+
+
+def _profile(settings: Settings) -> dict[str, Any]:
+    local = settings.temporal_address is None and (settings.state / TEMPORAL).exists()
+    profile: dict[str, Any] = {} if local else dict(ClientConfig.load_client_connect_config())
+    if settings.temporal_address or "target_host" not in profile:
+        profile["target_host"] = temporal_address(settings)
+    profile.setdefault("namespace", settings.temporal_namespace)
+    return profile
+
+
+def unanswered(problem: RPCError) -> Unavailable:
+    """Temporal's own failure as ours."""
+    return Unavailable(
+        f"Temporal did not answer ({problem.status.name.lower()}): type `cutter up` or see `cutter doctor`",
+        what="temporal",
+    )

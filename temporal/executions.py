@@ -1,0 +1,101 @@
+"""IO: which run a document's open workflow is: by its first event, so that no worker needs to be there.
+
+The workflow id is the document's, so an open workflow may be another run's; whoever stops, resumes or reconciles a run
+looks here first, and addresses exactly that execution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client, WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
+
+from cutter.errors import Refused
+from temporal import foreign_workflows as foreign
+from temporal import names as options
+from temporal.client import unanswered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """An open workflow of a document: the run id it was started with (None: it minted one) and its first execution."""
+
+    workflow_id: str
+    execution_id: str
+    first_execution_id: str
+    run_id: str | None
+    shown: str = ""
+    """The state that the workflow shows by its search attribute; "" before it has shown any."""
+
+    def is_of(self, run_id: str, first_execution_id: str | None) -> bool:
+        """True when this is the workflow of that run."""
+        return self.run_id == run_id or (self.run_id is None and self.first_execution_id == first_execution_id)
+
+    def handle(self, client: Client) -> WorkflowHandle[Any, Any]:
+        """Exactly this execution, not a later one of the same document."""
+        return client.get_workflow_handle(self.workflow_id, run_id=self.execution_id)
+
+
+async def open_execution(client: Client, document_id: str) -> Execution | None:
+    """The document's open workflow, or None. Raises Unavailable, and Refused when a foreign workflow has its id."""
+    workflow_id = options.document_workflow_id(document_id)
+    seen = await foreign.ours_open(client, workflow_id)
+    if seen is None:
+        return None
+    handle = client.get_workflow_handle(workflow_id)
+    try:
+        async for event in handle.fetch_history_events(page_size=1):
+            if event.event_type is EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+                started = event.workflow_execution_started_event_attributes
+                return Execution(
+                    workflow_id=workflow_id,
+                    execution_id=started.original_execution_run_id,
+                    first_execution_id=started.first_execution_run_id,
+                    run_id=await _run_id(client, started.input.payloads),
+                    shown=seen.typed_search_attributes.get(options.STATE, ""),
+                )
+            break
+    except RPCError as problem:
+        if problem.status is not RPCStatusCode.NOT_FOUND:
+            raise unanswered(problem) from None
+    return None
+
+
+async def open_execution_of(client: Client, run: dict[str, Any]) -> Execution | None:
+    """The open workflow of this very run (a row with document_id, run_id, first_execution_id), or None."""
+    found = await open_execution(client, run["document_id"])
+    return found if found is not None and found.is_of(run["run_id"], run["first_execution_id"]) else None
+
+
+async def is_ours(client: Client, workflow_id: str) -> bool:
+    """True while a workflow of that id runs and is not a foreign one."""
+    try:
+        return await foreign.ours_is_open(client, workflow_id)
+    except Refused:
+        return False
+
+
+async def tell(client: Client, run: dict[str, Any], kind: str, reason: str) -> tuple[bool, str]:
+    """Send the signal to the open workflow of this very run; (told, why not)."""
+    try:
+        execution = await open_execution_of(client, run)
+    except Refused as problem:
+        return False, f"the latch alone is set: {problem}"
+    if execution is None:
+        return False, "the run has no open workflow: the latch alone is set"
+    try:
+        await execution.handle(client).signal(kind, {"reason": reason})
+    except RPCError as problem:
+        if problem.status is RPCStatusCode.NOT_FOUND:
+            return False, "the workflow closed meanwhile: the latch alone is set"
+        raise unanswered(problem) from None
+    return True, ""
+
+
+async def _run_id(client: Client, payloads: Any) -> str | None:
+    values = await client.data_converter.decode(payloads) if payloads else []
+    first = values[0] if values else None
+    return first.get("run_id") if isinstance(first, dict) else None

@@ -1,0 +1,135 @@
+"""IO: workflows of strangers under ids that are ours. Such a workflow holds the document or batch that its id names.
+
+Whoever reaches Temporal can start any workflow under any id. No worker of ours takes it, so people must remove it: each
+command that meets one names it, and prints the command that terminates it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shlex
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus
+from temporalio.service import RPCError, RPCStatusCode
+
+from cutter import limits
+from cutter.errors import NotFound, Refused, Unavailable
+from cutter.settings import Settings
+from cutter.stack.temporal import cached
+from cutter.storage import runs as known_runs
+from temporal import names as options
+from temporal.client import connect, unanswered
+
+_OURS = {
+    "document/": options.DOCUMENT_RUN,
+    "batch/": options.BATCH,
+    "void/": options.VOID_RUN,
+    "revoke/": options.REVOKE_APPROVAL,
+}
+_ID = re.compile(r"(document|batch|void|revoke)/[A-Za-z0-9._-]{1,200}")
+_QUERY = "ExecutionStatus = 'Running' AND (WorkflowType NOT IN ({types}) OR TaskQueue != '{queue}')"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreign:
+    """An open workflow of another type, or on another task queue, under an id that is ours."""
+
+    workflow_id: str
+    execution_id: str
+    type: str
+    queue: str
+    command: str
+
+    @property
+    def sentence(self) -> str:
+        """What a person reads; the stranger chose type and queue, so they are shown as JSON."""
+        said = f"of type {_shown(self.type)} on the task queue {_shown(self.queue)}"
+        return f"{self.workflow_id} is a workflow {said}, which is not cutter's: remove it with `{self.command}`"
+
+
+async def under(client: Client, workflow_id: str) -> Foreign | None:
+    """The foreign workflow that is open under an id of ours, or None. Raises Unavailable."""
+    seen = await _open(client, workflow_id)
+    return _foreign(client, seen) if seen is not None else None
+
+
+async def refuse(client: Client, workflow_id: str) -> None:
+    """Raise Refused when a foreign workflow is open under this id."""
+    await ours_is_open(client, workflow_id)
+
+
+async def ours_is_open(client: Client, workflow_id: str) -> bool:
+    """Whether a workflow of ours is open under this id. Raises Refused when it is a foreign one, and Unavailable."""
+    return await ours_open(client, workflow_id) is not None
+
+
+async def ours_open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
+    """Our open workflow under this id, or None. Raises Refused when it is a foreign one, and Unavailable."""
+    seen = await _open(client, workflow_id)
+    found = _foreign(client, seen) if seen is not None else None
+    if found is not None:
+        raise Refused(found.sentence, code="foreign_workflow")
+    return seen
+
+
+async def every(client: Client) -> list[Foreign]:
+    """The open foreign workflows under ids of ours, as far as Temporal's list has them yet. Raises Unavailable."""
+    query = _QUERY.format(types=", ".join(f"'{name}'" for name in _OURS.values()), queue=options.WORKFLOW_QUEUE)
+    try:
+        listed = client.list_workflows(query, limit=limits.FOREIGN_WORKFLOWS_SHOWN)
+        seen = [_foreign(client, one) async for one in listed if _ID.fullmatch(one.id)]
+    except RPCError as problem:
+        raise unanswered(problem) from None
+    return [one for one in seen if one is not None]
+
+
+def run_id_of(settings: Settings, name: str) -> str:
+    """`known_runs.run_id_of`; where a document has no run, a foreign workflow that holds it is named instead."""
+    try:
+        return known_runs.run_id_of(settings, name)
+    except NotFound:
+        with suppress(Unavailable):
+            asyncio.run(_refuse(settings, options.document_workflow_id(name)))
+        raise
+
+
+async def _refuse(settings: Settings, workflow_id: str) -> None:
+    await refuse(await connect(settings), workflow_id)
+
+
+async def _open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
+    try:
+        seen = await client.get_workflow_handle(workflow_id).describe()
+    except RPCError as problem:
+        if problem.status is RPCStatusCode.NOT_FOUND:
+            return None
+        raise unanswered(problem) from None
+    return seen if seen.status is WorkflowExecutionStatus.RUNNING else None
+
+
+def _foreign(client: Client, seen: WorkflowExecution) -> Foreign | None:
+    ours = next((name for prefix, name in _OURS.items() if seen.id.startswith(prefix)), None)
+    if (seen.workflow_type, seen.task_queue) == (ours, options.WORKFLOW_QUEUE):
+        return None
+    return Foreign(
+        workflow_id=seen.id, execution_id=seen.run_id, type=seen.workflow_type, queue=seen.task_queue,
+        command=_command(client, seen),
+    )  # fmt: skip
+
+
+def _command(client: Client, seen: WorkflowExecution) -> str:
+    words = [
+        "temporal" if shutil.which("temporal") else str(cached()), "workflow", "terminate",
+        "--address", client.service_client.config.target_host, "--namespace", client.namespace,
+        "--workflow-id", seen.id, "--run-id", seen.run_id, "--reason", "not cutter's",
+    ]  # fmt: skip
+    return shlex.join(words)
+
+
+def _shown(text: str) -> str:
+    return json.dumps(text[: limits.FOREIGN_NAME_CHARACTERS])

@@ -1,0 +1,117 @@
+"""IO: what a worker tells of itself to other programs: metrics for Prometheus, and log lines.
+
+Metrics are off, then on loopback, unless a setting says otherwise; nothing of it carries a text or a secret.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+from typing import Any, TextIO, cast
+
+import structlog
+from structlog.typing import EventDict, Processor
+from temporalio.runtime import (
+    LogForwardingConfig,
+    LoggingConfig,
+    PrometheusConfig,
+    Runtime,
+    TelemetryConfig,
+    TelemetryFilter,
+)
+
+from cutter.catalogue import WorkerRole
+from cutter.errors import Unavailable
+from cutter.log_lines import text_line
+from cutter.settings import Settings
+
+PORTS_A_ROLE = 3
+"""Ports tried: workers of so many builds may serve metrics side by side on one host."""
+
+
+def runtime(settings: Settings, role: WorkerRole, build_id: str) -> tuple[Runtime, str]:
+    """The SDK's runtime, whose log lines are this process's own, and the address of its metrics; "" without a port.
+
+    The roles' ports lie one above the other from `metrics_port` on; those of a build beside it follow behind all three.
+    """
+    if settings.metrics_port is None:
+        return Runtime(telemetry=TelemetryConfig(logging=_logging())), ""
+    roles = tuple(WorkerRole)
+    problem = ""
+    for turn in range(PORTS_A_ROLE):
+        address = f"{settings.metrics_host}:{settings.metrics_port + roles.index(role) + turn * len(roles)}"
+        try:
+            return Runtime(telemetry=_telemetry(address, role, build_id)), address
+        except ValueError as refused:
+            problem = str(refused)
+    raise Unavailable(f"no metrics at {address}, nor below: {problem}; set CUTTER_METRICS_PORT", what="port")
+
+
+def _telemetry(address: str, role: WorkerRole, build_id: str) -> TelemetryConfig:
+    return TelemetryConfig(
+        logging=_logging(),
+        metrics=PrometheusConfig(
+            bind_address=address, counters_total_suffix=True, unit_suffix=True, durations_as_seconds=True
+        ),
+        global_tags={"worker_role": role.value, "build_id": build_id},
+        attach_service_name=False,
+    )
+
+
+def _logging() -> LoggingConfig:
+    return LoggingConfig(
+        filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+        forwarding=LogForwardingConfig(logger=logging.getLogger("temporalio.core")),
+    )
+
+
+class LogStream(io.TextIOBase):
+    """A stream for log lines that never fails its caller: a full disk loses lines, not work.
+
+    The first line that can be written again is preceded by one that says how many were lost.
+    """
+
+    def __init__(self, target: TextIO) -> None:
+        self._target = target
+        self._lost = 0
+
+    def write(self, text: str, /) -> int:
+        """Write the text, or count it as lost."""
+        try:
+            if self._lost:
+                self._target.write(json.dumps({"event": "log.lost", "lines": self._lost, "level": "warning"}) + "\n")
+            self._target.write(text)
+            self._target.flush()
+            self._lost = 0
+        except (OSError, ValueError):  # ValueError: the stream was closed
+            self._lost += 1
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing: each write is flushed."""
+
+
+def configure_logs(settings: Settings, **bound: str) -> None:
+    """Every line that this process logs, the SDK's and other libraries' too, as JSON or as text; `bound` is on each."""
+
+    def bind(_logger: Any, _method: str, event: EventDict) -> EventDict:
+        return {**event, **bound}
+
+    shared: list[Processor] = [
+        bind, structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)
+    ]  # fmt: skip
+    as_json = settings.log_format == "json"
+    last: Processor = structlog.processors.JSONRenderer() if as_json else text_line
+    lines = LogStream(sys.stdout)
+    structlog.configure(
+        processors=[*shared, last], logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, lines))
+    )
+    others = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[*shared, structlog.stdlib.add_logger_name, structlog.processors.format_exc_info],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
+    )
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(others)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
