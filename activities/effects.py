@@ -1,8 +1,8 @@
 """IO: the one handler of side effects: policy → approval if needed → receipt lookup → effect → receipt (AG-EXE-01).
 
 No other module of the workers calls an adapter; an import contract holds it. What is written into the database goes
-through a gate's transaction instead (`activities.gates.runner`), whose receipt is the gate's own: the decision is part of it.
-Reads are no commands.
+through a gate's transaction instead (`activities.gates.runner`), whose receipt is the gate's own: the decision is part
+of it. Reads are no commands.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ from cutter.batch.state import FAILURES
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
 from cutter.storage.batches import Options
+from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
-from cutter.storage.runs import OPERATOR
 from starter.approver import signing
 from temporal import batches
 from temporal import names as options

@@ -29,8 +29,8 @@ from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage.batches import Options
+from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
-from cutter.storage.runs import OPERATOR
 from starter.commands import demo, source
 from temporal import batches, runs
 from temporal.client import connect

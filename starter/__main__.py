@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from starter.cli import COMMANDS, main
+from starter.cli import main
+from starter.command_table import COMMANDS
 
 FAMILY = "orchestrate"
 

@@ -7,14 +7,11 @@ with a flush and `os._exit`: a Temporal client can abort while the interpreter e
 from __future__ import annotations
 
 import errno
-import importlib
-import importlib.util
 import os
 import shlex
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partial
 from types import TracebackType
@@ -26,6 +23,7 @@ from typer.core import TyperGroup
 from cutter import __version__
 from cutter.approvals import scratch
 from cutter.errors import CutterError, InvalidInput
+from starter.command_table import COMMANDS, Command
 from starter.console.failures import AS_JSON, Failure, failure, tell
 from starter.console.terminal import EXIT_CODES, ExitCode, say, write
 
@@ -35,66 +33,6 @@ OF_THE_SYSTEM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQ
 
 BUG = "this is a bug in cutter: type the command again with --debug and report what it prints"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """What to type, and where it is: a function, or a `typer.Typer` for a whole family. A space makes a group."""
-
-    name: str
-    module: str
-    attribute: str
-
-    @property
-    def present(self) -> bool:
-        return importlib.util.find_spec(self.module) is not None
-
-    def load(self) -> Any:
-        return getattr(importlib.import_module(self.module), self.attribute)
-
-
-COMMANDS = tuple(
-    Command(name=name, module=f"starter.{module}", attribute=attribute)
-    for name, module, attribute in (
-        ("up", "up", "up"),
-        ("down", "up", "down"),
-        ("doctor", "up", "doctor"),
-        ("demo", "demo", "demo"),
-        ("migrate", "migrate", "migrate"),
-        ("source add", "source", "add"),
-        ("source list", "source", "list_sources"),
-        ("mark", "mark", "mark_command"),
-        ("run", "orchestrate", "run"),
-        ("orchestrate run", "orchestrate", "run"),
-        ("orchestrate resume", "orchestrate", "resume"),
-        ("orchestrate batch", "batch", "batch"),
-        ("orchestrate resume-batch", "batch_resume", "resume_batch"),
-        ("inbox", "inbox", "inbox"),
-        ("approve", "approvals", "approve"),
-        ("reject", "approvals", "reject"),
-        ("revoke", "approvals", "revoke"),
-        ("stop", "messages", "stop"),
-        ("cancel", "messages", "cancel"),
-        ("void", "messages", "void"),
-        ("acknowledge-drift", "messages", "acknowledge_drift"),
-        ("approvers", "approvers", "app"),
-        ("policy", "policy", "app"),
-        ("status", "status", "status"),
-        ("queues", "queues", "app"),
-        ("workers", "workers", "workers"),
-        ("tenants", "tenants", "app"),
-        ("report", "report", "report"),
-        ("reconcile", "reconcile", "reconcile"),
-        ("rebuild", "rebuild", "rebuild"),
-        ("backup", "backup", "app"),
-        ("audit", "audit", "app"),
-        ("transitions", "transitions", "app"),
-        ("evidence", "evidence", "app"),
-        ("schedule", "schedule", "app"),
-        ("slack", "slack", "app"),
-        ("search-attributes", "search_attributes", "search_attributes"),
-    )
-)
-"""Every command. A new one is one row here and one function there."""
 
 GROUPS = {
     "source": "Register documents and their pinned snapshots.",

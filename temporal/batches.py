@@ -34,8 +34,7 @@ from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage import likely_names
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
-from cutter.storage.runs import OPERATOR
+from cutter.storage.pools import OPERATOR, connect
 from temporal import foreign_workflows as foreign
 from temporal import names as options
 from temporal.client import connect as connect_to_temporal

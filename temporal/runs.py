@@ -17,9 +17,9 @@ from cutter.errors import Conflict, NotFound, Refused
 from cutter.messages import BatchResult, RunInput, RunResult
 from cutter.settings import Settings
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
-from cutter.storage.runs import OPERATOR, open_run_of_document
+from cutter.storage.runs import open_run_of_document
 from temporal import foreign_workflows as foreign
 from temporal import names as options
 from temporal.client import unanswered

@@ -27,8 +27,8 @@ def sandbox() -> SandboxedWorkflowRunner:
 class _ContextFreeSandbox(SandboxedWorkflowRunner):
     """For each payload of a task the SDK enters the sandbox several times, to ask whom the payload is for.
 
-    Only a codec or an external store would want to know, and `temporal.data_converter` has neither; these questions were
-    nearly half of the time of the worker's event loop.
+    Only a codec or an external store would want to know, and `temporal.data_converter` has neither; these questions
+    were nearly half of the time of the worker's event loop.
     """
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:

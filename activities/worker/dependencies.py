@@ -39,8 +39,8 @@ class Deps:
     """Dependencies of the activities of one worker process. `worker` names it in attempts; no globals anywhere.
 
     `build_id` names the code that it runs; empty where no workflow is driven. `history` freezes the digest of the
-    history of the workflow that runs an activity (`activities.worker.history_digest`); None where none does. `look_after` is the
-    reconciler's look, where a Temporal client is there to ask.
+    history of the workflow that runs an activity (`activities.worker.history_digest`); None where none does.
+    `look_after` is the reconciler's look, where a Temporal client is there to ask.
     """
 
     settings: Settings

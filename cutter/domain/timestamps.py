@@ -29,3 +29,8 @@ def render_instant(moment: datetime) -> str:
 def readable(moment: datetime) -> str:
     """The text of a time for people, everywhere the same: `2026-11-21 09:00:00Z`."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def utc(moment: datetime | None) -> str | None:
+    """A database time for machines, to the second; None stays None."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None

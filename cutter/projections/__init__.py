@@ -1,1 +1,1 @@
-"""Pure or IO: views of recorded facts: run folders, batch folders, reports, pages and event streams."""
+"""Pure: views of recorded facts: run and batch folders, reports, pages and event streams; writing them is IO."""

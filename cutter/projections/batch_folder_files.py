@@ -1,8 +1,8 @@
 """IO: a batch's folder, `<batches>/<batch_id>` while it works and `<batches>/archive/<batch_id>` once it has ended.
 
-A projection that one call writes anew from the database (`cutter.projections.batch_folder` says what stands in it). Runs
-are relative links to the run folders: a copy of thirty folders would grow old, and a link can be followed by every
-program. What people put beside our files stays, also when the folder moves.
+A projection that one call writes anew from the database (`cutter.projections.batch_folder` says what stands in it).
+Runs are relative links to the run folders: a copy of thirty folders would grow old, and a link can be followed by
+every program. What people put beside our files stays, also when the folder moves.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 def render(view: Json) -> bytes:
-    """The page of a run's view (`cutter.projections.run_view.run_view`), as UTF-8; the same view gives the same bytes."""
+    """The page of a run's view (`projections.run_view.run_view`), as UTF-8; the same view gives the same bytes."""
     page = template(TEMPLATE).render(run=view, tone=tone(view), steps=steps(view), slowest=_slowest(view))
     return page.encode()
 

@@ -30,12 +30,10 @@ from cutter.slack import card
 from cutter.slack.api import TOKEN_FILE, Slack, Trouble, secret
 from cutter.slack.card import Outcome, Waiting
 from cutter.storage.faults import translated
-from cutter.storage.pools import Connection, connect
+from cutter.storage.pools import OPERATOR, Connection, connect
 from cutter.storage.queries import query
 
 Json = dict[str, Any]
-OPERATOR = "cutter_operator"
-
 _ENTER = "select cutter_governance.fn_slack_enter(%s, %s, %s, %s, %s, %s)"
 _TAKE = "select cutter_governance.fn_slack_take(%s)"
 _DONE = "select cutter_governance.fn_slack_done(%s, %s)"

@@ -9,9 +9,8 @@ from psycopg.rows import dict_row
 from cutter.errors import Refused
 from cutter.settings import Settings
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
-from cutter.storage.runs import OPERATOR
 
 ENACTED = "STOP_DOCUMENT_ENACTED"
 

@@ -7,10 +7,9 @@ from difflib import get_close_matches
 from cutter import limits
 from cutter.errors import CutterError, InvalidInput, NotFound
 from cutter.settings import Settings
-from cutter.storage.pools import Connection, connect
+from cutter.storage.pools import OPERATOR, Connection, connect
 from cutter.storage.queries import query
 
-OPERATOR = "cutter_operator"
 UNKNOWN_DOCUMENT = "STOP_DOCUMENT_UNKNOWN"
 
 

@@ -21,6 +21,9 @@ from cutter.errors import Unavailable
 from cutter.settings import Settings, dsn
 from cutter.storage.faults import translated
 
+OPERATOR = "cutter_operator"
+"""The role of people's commands; the roles of workers are in the catalogue."""
+
 Connection = psycopg.Connection[tuple[object, ...]]
 Pool = ConnectionPool[Connection]
 

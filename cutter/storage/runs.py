@@ -17,11 +17,10 @@ from cutter.settings import Settings
 from cutter.storage import likely_names
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
 
 Json = dict[str, Any]
-OPERATOR = "cutter_operator"
 
 
 def register_run(

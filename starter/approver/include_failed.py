@@ -14,8 +14,8 @@ from cutter.errors import NotFound, Refused
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
 from starter.approver import orders, signing
-from starter.commands import resume_batch as batch_resume
 from starter.console.terminal import Listing, err, progress
+from starter.operator import batch_resume
 from temporal import batches
 
 Json = dict[str, Any]

@@ -24,11 +24,10 @@ from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.settings import Settings
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
 
 ORDER_HOURS = 12
-OPERATOR = "cutter_operator"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

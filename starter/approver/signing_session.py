@@ -23,14 +23,14 @@ from cutter.kb.store import Store
 from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
+from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
-from cutter.storage.runs import OPERATOR
 from starter.approver import signing
 from starter.approver.orders import Keys
 from starter.approver.signing import Signing
-from starter.commands import resume_batch as batch_resume
 from starter.console.confirmation import confirmed
 from starter.console.terminal import Listing, err, progress, say
+from starter.operator import batch_resume
 from temporal import batches
 
 Json = dict[str, Any]

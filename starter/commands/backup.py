@@ -20,9 +20,8 @@ from cutter.settings import Settings, dsn, load
 from cutter.stack.postgres import pg_bin
 from cutter.storage import runs as known_runs
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
-from cutter.storage.runs import OPERATOR
 from starter.console.terminal import Json, Listing, progress, show, table
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and restore the pre-write backups.")

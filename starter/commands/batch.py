@@ -26,13 +26,13 @@ from cutter.storage import batches as registry
 from cutter.storage import enacted as law
 from cutter.storage.batches import Admission, Options
 from cutter.storage.faults import translated
-from cutter.storage.pools import Connection
+from cutter.storage.pools import OPERATOR, Connection
 from cutter.storage.pools import connect as connect_database
-from cutter.storage.runs import OPERATOR
 from starter.commands import law_text as texts
-from starter.commands.resume_batch import Wait, Watch, go_on, resting
+from starter.commands.resume_batch import Wait, Watch
 from starter.console.terminal import Json, Listing, show
 from starter.operator.batch_outcome import outcome
+from starter.operator.batch_resume import go_on, resting
 from temporal import batches
 
 QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]

@@ -22,8 +22,8 @@ from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage.batches import Options
 from cutter.storage.faults import translated
+from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
-from cutter.storage.runs import OPERATOR
 from starter.approver import signing_session as sitting
 from starter.approver.signing import Signing
 from starter.commands import source

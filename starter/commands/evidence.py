@@ -21,9 +21,8 @@ from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as known_runs
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
-from starter.commands.inbox import OPERATOR
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show, table
 

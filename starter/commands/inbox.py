@@ -17,17 +17,17 @@ from cutter.approvals.schema import APPROVE, RESUME
 from cutter.catalogue import Sovereign
 from cutter.domain import lanes
 from cutter.domain.next_step import Needs, next_step
+from cutter.domain.timestamps import utc
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
 from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
 from starter.approver import signing
 from starter.console.terminal import Json, Listing, line, show
 
-OPERATOR = "cutter_operator"
 COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
 
 
@@ -137,8 +137,3 @@ def _line(one: dict[str, Any]) -> tuple[object, ...]:
         one["document_id"], one["gate"] or one["state"], one["needs"], short_time(one["since_utc"]), accepted + names,
         short_time(one["expires_utc"]), one["you_may_not"] or "",
     )  # fmt: skip
-
-
-def utc(moment: datetime | None) -> str | None:
-    """A database time for machines, to the second; None stays None."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None

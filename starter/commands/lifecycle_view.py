@@ -15,7 +15,7 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from starter.console.terminal import Listing, table
 from starter.console.watch import follow
 
@@ -43,7 +43,7 @@ def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View
 
 
 def _workstream(settings: Settings, batch_id: str) -> View:
-    with translated(), connect(settings, known_runs.OPERATOR) as connection:
+    with translated(), connect(settings, OPERATOR) as connection:
         return batch_as_workstream(read_facts(connection, ids.batch_id(batch_id)))
 
 

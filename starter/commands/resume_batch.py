@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import getpass
 from typing import Annotated, Any
 
 import typer
 
-from cutter.batch import resumption, ways
-from cutter.settings import Settings, load
+from cutter.batch import resumption
+from cutter.settings import load
 from starter.console.terminal import Json
 from starter.operator.batch_outcome import outcome
+from starter.operator.batch_resume import go_on, hand_over
 from temporal import batches
-from temporal.client import connect
-
-FINISHED = "it is finished: nothing was started, and nothing was written"
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")]
 Watch = Annotated[
     bool | None,
     typer.Option("--watch/--no-watch", help="--wait with a live table, or one line a change; default on a terminal"),
 ]
-
-HELD_BY_A_DECISION = ("stop", "cancel", "failure", "critical")
-"""Halts that signing approvals does not lift; a full night's cap it does."""
 
 
 def resume_batch(
@@ -47,57 +40,3 @@ def resume_batch(
     else:
         found |= go_on(settings, seen)
     outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
-
-
-def go_on(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
-    """Whatever had halted it, and whoever was busy or blocked, is asked anew; its workflow is opened if need be.
-
-    A batch that has nothing left to do is not touched; the answer says so.
-    """
-    if not resumption.moves(seen):
-        return {"note": resting(seen)}
-    batch_id = seen["batch"]["batch_id"]
-    return {"workflow_id": asyncio.run(_opened(settings, batch_id, seen["batch"]["starter"]))}
-
-
-def resting(seen: dict[str, Any]) -> str:
-    """Why a resume of this batch starts nothing: it is finished, or people come first."""
-    waiting = sum(1 for _ in ways.needing_people(seen))
-    if not waiting:
-        return FINISHED
-    documents = "a document needs" if waiting == 1 else f"{waiting} documents need"
-    return f"nothing was started, and nothing was written: {documents} a person first, by the command below"
-
-
-async def _opened(settings: Settings, batch_id: str, starter: str) -> str:
-    # The client first: while Temporal does not answer, nothing is taken back that held the batch.
-    client = await connect(settings)
-    if await asyncio.to_thread(batches.go_on, settings, batch_id, f"resumed by {getpass.getuser()}"):
-        await batches.past_closing(client, batch_id)
-    return (await batches.start(client, batch_id, starter)).id
-
-
-def hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
-    """Give a set to the batch; one that had run out of its time gets it anew, since its people have come."""
-    return asyncio.run(_hand_over(settings, seen, folder, listing))
-
-
-async def _hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
-    client, batch_id, who = await connect(settings), seen["batch"]["batch_id"], getpass.getuser()
-    over = batches.is_over(seen)
-    if seen["batch"]["halted"] not in HELD_BY_A_DECISION:
-        over = await asyncio.to_thread(batches.go_on, settings, batch_id, f"signed for by {who}")
-    if over:
-        await batches.past_closing(client, batch_id)
-    nothing_moves = await _is_over(settings, batch_id)
-    answer = await batches.hand_over_set(client, batch_id, who, folder, listing)
-    # The workflow that was started for the set may have looked before it was judged, and closes behind it. That it had
-    # something to do after `go_on` says nothing: what was blocked is asked anew there, and blocked again by that look.
-    if (over or nothing_moves) and answer["accepted"] and not await _is_over(settings, batch_id):
-        await batches.past_closing(client, batch_id)
-        await batches.start(client, batch_id, who)
-    return answer
-
-
-async def _is_over(settings: Settings, batch_id: str) -> bool:
-    return batches.is_over(await asyncio.to_thread(batches.view, settings, batch_id))

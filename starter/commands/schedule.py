@@ -40,8 +40,8 @@ from cutter.storage import batches as registry
 from cutter.storage import private
 from cutter.storage.batches import Options
 from cutter.storage.faults import translated
+from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
-from cutter.storage.runs import OPERATOR
 from starter.console.terminal import Json, fields, show
 from temporal import batches
 from temporal import names as options

@@ -19,12 +19,10 @@ from cutter.settings import Settings, load
 from cutter.storage import enacted as law
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
 from starter.commands import law_text as texts
 from starter.console.terminal import Json, show, table
-
-OPERATOR = "cutter_operator"
 
 
 def register(

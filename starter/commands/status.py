@@ -15,6 +15,7 @@ from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.domain.next_step import next_step
+from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.projections.run_view import run_view, short_time
@@ -22,10 +23,9 @@ from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
 from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.faults import translated
-from cutter.storage.pools import Connection, connect
+from cutter.storage.pools import OPERATOR, Connection, connect
 from cutter.storage.queries import query
 from starter.commands import tenants
-from starter.commands.inbox import OPERATOR, utc
 from starter.commands.lifecycle_view import status_as
 from starter.console.terminal import Json, Listing, line, table
 from starter.console.watch import follow

@@ -24,10 +24,10 @@ from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
+from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
 from starter.approver import orders
 from starter.commands.approve import ACCEPTED, Approver, Home, Key, Run, Yes
-from starter.commands.inbox import OPERATOR
 from starter.console.failures import of_answer
 from starter.console.terminal import ExitCode, Json, end, err, fields, progress, show, table
 from temporal import batches

@@ -15,9 +15,8 @@ from cutter.domain import tenants as words
 from cutter.errors import InvalidInput
 from cutter.settings import Settings, load
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
-from cutter.storage.runs import OPERATOR
 from starter.console.terminal import Json, Listing, fields, show
 
 View = dict[str, Any]

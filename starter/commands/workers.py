@@ -18,16 +18,15 @@ from temporalio.service import RPCError
 
 from cutter.domain import recorded
 from cutter.domain.amounts import counted
+from cutter.domain.timestamps import utc
 from cutter.domain.worker_status import crew
 from cutter.errors import Unavailable
 from cutter.lifecycle.history import of_audit
 from cutter.settings import Settings, load
-from cutter.storage import runs as known_runs
 from cutter.storage.faults import translated
-from cutter.storage.pools import Connection
+from cutter.storage.pools import OPERATOR, Connection
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from starter.commands.inbox import utc
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, Listing, end, say, show, write
 from starter.local import worker_versions as versions
@@ -86,7 +85,7 @@ def _message(seen: View) -> str:
 
 def look(settings: Settings) -> View:
     """What `crew` sees now; first what silence means is recorded. `unavailable` says why pollers are not known."""
-    with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
+    with translated(), connect_database(settings, OPERATOR) as connection:
         rows = rows_of(connection)
     pollers, unavailable = None, None
     builds: dict[str, str] = {}
@@ -110,7 +109,7 @@ def rows_of(connection: Connection) -> list[View]:
 
 def events(settings: Settings) -> Iterator[str]:
     """The transitions of all workers in their order, as lines of a transitions.jsonl (seed 004 "Event Schema")."""
-    with translated(), connect_database(settings, known_runs.OPERATOR) as connection:
+    with translated(), connect_database(settings, OPERATOR) as connection:
         for (body,) in connection.execute(query("worker_events")):
             event = of_audit(str(body))
             if event is not None:

@@ -12,6 +12,7 @@ from typing import Any
 from cutter.domain.printed_commands import commands_in
 from cutter.domain.visible import json_text
 from cutter.errors import CutterError, InvalidInput
+from starter.command_table import COMMANDS
 from starter.console.terminal import ExitCode, say, write
 
 AS_JSON = "--json"
@@ -73,8 +74,6 @@ def _general(failed: Failure, arguments: Sequence[str]) -> str | None:
 
 def _command(arguments: Sequence[str]) -> list[str]:
     """The words of the command line that name its command."""
-    from starter.cli import COMMANDS
-
     words = [word for word in arguments if not word.startswith("-")]
     names = {entry.name for entry in COMMANDS}
     for length in (2, 1):

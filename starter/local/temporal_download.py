@@ -1,6 +1,7 @@
 """IO: let the SDK download its development server into a folder; a process of its own (`cutter.stack.temporal`).
 
-`python -m starter.local.temporal_download FOLDER` leaves the program there and ends with 0, or says why not and ends with 1.
+`python -m starter.local.temporal_download FOLDER` leaves the program there and ends with 0, or says why
+not and ends with 1.
 """
 
 from __future__ import annotations

@@ -15,16 +15,15 @@ from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.amounts import counted
 from cutter.domain.next_step import Needs
+from cutter.domain.timestamps import utc
 from cutter.projections.batch_summary import by_need, glance
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage import likely_names
 from cutter.storage.faults import translated
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
-from cutter.storage.runs import OPERATOR
-from starter.commands.inbox import utc
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
 

@@ -22,10 +22,9 @@ from cutter.errors import CutterError
 from cutter.settings import Settings
 from cutter.slack import api
 from cutter.slack.callback import Click
-from cutter.slack.posting import OPERATOR
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
 from starter.approver import signing
 from starter.slack_app.server import Reply

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-EDGE = ROOT / "starter" / "terminal.py"
+EDGE = ROOT / "starter" / "console" / "terminal.py"
 FILES = sorted([*(ROOT / "starter").glob("**/*.py"), ROOT / "worker.py"])
 
 WRITERS = re.compile(

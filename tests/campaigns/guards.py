@@ -524,7 +524,7 @@ BATCHES = (
          "::test_an_actor_whom_the_policy_does_not_know_is_refused_and_without_a_policy_nobody_is"),
     ),
     *_of(
-        "starter/commands/resume_batch.py", "workflow/test_batch_resumed_late.py",
+        "starter/operator/batch_resume.py", "workflow/test_batch_resumed_late.py",
         ("a set that nobody follows", "if (over or nothing_moves) and", "if nothing_moves and",
          "::test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed_to_its_end"),
     ),

@@ -24,8 +24,7 @@ import uuid_utils
 from cutter.batch import documents
 from cutter.storage.batches import Options
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import connect
-from cutter.storage.runs import OPERATOR
+from cutter.storage.pools import OPERATOR, connect
 from starter.approver import signing
 from tests.campaigns.trials import Dice, Summary, command_line, write_lines
 from tests.support import batch as support

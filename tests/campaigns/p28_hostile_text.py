@@ -274,7 +274,8 @@ def nothing_escaped() -> Iterator[None]:
     }  # fmt: skip
     modules = (
         "starter.console.terminal", "starter.console.watch", "starter.commands.workers", "cutter.projections.report",
-        "cutter.projections.stop_route", "cutter.batch.documents", "cutter.projections.phase_report", "cutter.domain.markdown",
+        "cutter.projections.stop_route", "cutter.batch.documents", "cutter.projections.phase_report",
+        "cutter.domain.markdown",
     )  # fmt: skip
     with ExitStack() as exits:
         for module in modules:

@@ -11,8 +11,7 @@ from typing import Any
 
 import uuid_utils
 
-from cutter.storage.pools import connect
-from cutter.storage.runs import OPERATOR
+from cutter.storage.pools import OPERATOR, connect
 from tests.acceptance.cli.conftest import NOBODY, Cutter, Told
 from tests.support import batch as support
 from tests.support import forked

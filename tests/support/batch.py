@@ -19,12 +19,12 @@ from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
 from cutter.storage.batches import Options
+from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_as
-from cutter.storage.runs import OPERATOR
 from starter.approver import signing
 from starter.approver import signing_session as sitting
 from starter.approver.signing import Signing
-from starter.commands import resume_batch as batch_resume
+from starter.operator import batch_resume
 from temporal import batches, runs
 from tests.support.stack import THREE_UNITS, Stack
 from tests.support.temporal import until

@@ -32,9 +32,8 @@ from cutter.projections import batch_report, report, stop_route
 from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
 from cutter.storage import runs as known_runs
-from cutter.storage.pools import connect
+from cutter.storage.pools import OPERATOR, connect
 from starter.commands import audit, evidence, inbox, status, workers
-from starter.commands.inbox import OPERATOR
 from starter.operator import batch_status
 from tests.support.database import Connection, Database
 from tests.support.gate_calls import one

@@ -12,7 +12,7 @@ from activities.batch import approval_set as batch_set
 from activities.worker.dependencies import Deps
 from cutter.messages import JudgeInput, JudgeResult
 from cutter.storage.batches import Options
-from starter.commands import resume_batch as batch_resume
+from starter.operator import batch_resume
 from temporal import batches
 from tests.support import batch as support
 from tests.support.batch import CUT, Batch

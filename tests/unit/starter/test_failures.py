@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from starter import cli
-from starter.cli import COMMANDS
+from starter.command_table import COMMANDS
 from starter.console.failures import as_failure
 
 ROOT = Path(__file__).parents[3]

@@ -1,0 +1,69 @@
+"""Orchestration: the table of commands: what to type, and the module and name of the function that does it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What to type, and where it is: a function, or a `typer.Typer` for a whole family. A space makes a group."""
+
+    name: str
+    module: str
+    attribute: str
+
+    @property
+    def present(self) -> bool:
+        return importlib.util.find_spec(self.module) is not None
+
+    def load(self) -> Any:
+        return getattr(importlib.import_module(self.module), self.attribute)
+
+
+COMMANDS = tuple(
+    Command(name=name, module=f"starter.commands.{module}", attribute=attribute)
+    for name, module, attribute in (
+        ("up", "up", "up"),
+        ("down", "up", "down"),
+        ("doctor", "up", "doctor"),
+        ("demo", "demo", "demo"),
+        ("migrate", "migrate", "migrate"),
+        ("source add", "source", "add"),
+        ("source list", "source", "list_sources"),
+        ("mark", "mark", "mark_command"),
+        ("run", "run", "run"),
+        ("orchestrate run", "run", "run"),
+        ("orchestrate resume", "run", "resume"),
+        ("orchestrate batch", "batch", "batch"),
+        ("orchestrate resume-batch", "resume_batch", "resume_batch"),
+        ("inbox", "inbox", "inbox"),
+        ("approve", "approve", "approve"),
+        ("reject", "approve", "reject"),
+        ("revoke", "approve", "revoke"),
+        ("stop", "stop", "stop"),
+        ("cancel", "stop", "cancel"),
+        ("void", "stop", "void"),
+        ("acknowledge-drift", "stop", "acknowledge_drift"),
+        ("approvers", "approvers", "app"),
+        ("policy", "policy", "app"),
+        ("status", "status", "status"),
+        ("queues", "queues", "app"),
+        ("workers", "workers", "workers"),
+        ("tenants", "tenants", "app"),
+        ("report", "report", "report"),
+        ("reconcile", "reconcile", "reconcile"),
+        ("rebuild", "rebuild", "rebuild"),
+        ("backup", "backup", "app"),
+        ("audit", "audit", "app"),
+        ("transitions", "transitions", "app"),
+        ("evidence", "evidence", "app"),
+        ("schedule", "schedule", "app"),
+        ("slack", "slack", "app"),
+        ("search-attributes", "search_attributes", "search_attributes"),
+    )
+)
+"""Every command. A new one is one row here and one function there."""

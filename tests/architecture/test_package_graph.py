@@ -1,0 +1,92 @@
+"""The graph of our packages: it has no cycle, and no package imports one above it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LAYERS = {"cutter": 0, "temporal": 1, "workflows": 2, "activities": 2, "starter": 3, "worker": 3}
+"""The top level from the bottom up; equal numbers import neither way."""
+
+
+def modules() -> dict[str, Path]:
+    """Each module of the product by its dotted name."""
+    found = {"worker": ROOT / "worker.py"}
+    for top in LAYERS:
+        for path in (ROOT / top).rglob("*.py"):
+            found[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def package(module: str) -> str:
+    """A package of `cutter`, `activities` or `starter`; elsewhere the top level."""
+    top, _, rest = module.partition(".")
+    return f"{top}.{rest.partition('.')[0]}" if rest and top in ("cutter", "activities", "starter") else top
+
+
+def imports_of(source: str) -> Iterator[str]:
+    """Our modules that a module imports, also inside functions and for its types alone."""
+    for node in ast.walk(ast.parse(source)):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            ours = next((one for one in (name, name.rpartition(".")[0]) if one in MODULES), None)
+            if ours is not None:
+                yield ours
+
+
+def graph() -> dict[str, set[str]]:
+    """Each package with those that it imports."""
+    edges: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        for taken in imports_of(path.read_text(encoding="utf-8")):
+            # The bare name of a top level holds its version and its docstring only.
+            if package(taken) not in (package(module), "cutter", "activities", "starter"):
+                edges.setdefault(package(module), set()).add(package(taken))
+    return edges
+
+
+def cycle(edges: dict[str, set[str]]) -> list[str]:
+    """The packages of one cycle, in order; empty when there is none."""
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as problem:
+        return list(problem.args[1])
+    return []
+
+
+def test_no_packages_import_each_other_in_a_cycle() -> None:
+    assert cycle(graph()) == []
+
+
+def test_no_package_imports_one_above_it() -> None:
+    edges = [(one.partition(".")[0], taken.partition(".")[0]) for one, found in graph().items() for taken in found]
+    assert [(one, taken) for one, taken in edges if one != taken and LAYERS[taken] >= LAYERS[one]] == []
+
+
+def test_the_worker_does_not_import_the_command_line() -> None:
+    seen, open_ = set(), ["worker"]
+    while open_:
+        module = open_.pop()
+        seen.add(module)
+        open_ += [one for one in imports_of(MODULES[module].read_text(encoding="utf-8")) if one not in seen]
+    assert sorted(one for one in seen if one.startswith("starter")) == []
+
+
+@pytest.mark.parametrize(
+    ("edges", "wanted"),
+    [({"a": {"b"}, "b": {"c"}}, 0), ({"a": {"b"}, "b": {"a"}}, 3), ({"a": {"b"}, "b": {"c"}, "c": {"a"}}, 4)],
+)
+def test_the_search_sees_a_cycle(edges: dict[str, set[str]], wanted: int) -> None:
+    assert len(cycle(edges)) == wanted
