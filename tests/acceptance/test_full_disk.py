@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.campaigns.faults import full, own_disk
+from tests.cases.faults import full, own_disk
 from tests.support.laws import law
 from tests.support.processes import Stack, stack, wait
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from cutter.catalogue import GATES, WorkerRole
 from cutter.stack.processes import until
-from tests.campaigns.kill_moments import MOMENT_SECONDS, MOMENTS, Moment, come
-from tests.campaigns.trials import Summary, write_lines
+from tests.cases.kill_moments import MOMENT_SECONDS, MOMENTS, Moment, come
+from tests.cases.trials import Summary, write_lines
 from tests.support.laws import law
 from tests.support.processes import EXEC, POSTGRES, TEMPORAL, Stack, behind_proxy, stack, wait
 from tests.support.proxy import Armed, CommitProxy, Cut

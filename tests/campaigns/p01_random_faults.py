@@ -35,10 +35,10 @@ from cutter.kb.writing import put
 from cutter.stack.processes import until
 from starter.approver import signing
 from starter.commands import demo
-from tests.campaigns.approval_cases import raw_gpg
-from tests.campaigns.faults import KINDS, Faults, own_disk
 from tests.campaigns.p20_the_night import UNITS, Cast, Night
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.approval_cases import raw_gpg
+from tests.cases.faults import KINDS, Faults, own_disk
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import CUT
 from tests.support.processes import Stack, stack
 from tests.support.proxy import CommitProxy

@@ -32,7 +32,7 @@ from cutter.catalogue import BY_NAME, GATES
 from cutter.errors import Unavailable
 from cutter.messages import GateOutcome
 from cutter.stack.processes import until
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Database, TestCluster, own_cluster, short_folder
 from tests.support.laws import law

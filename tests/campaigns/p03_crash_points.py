@@ -38,7 +38,7 @@ from cutter.settings import Settings
 from cutter.stack.processes import until
 from starter.approver import signing
 from tests.campaigns.p02_lost_acknowledgement import COUNTS, RETRY_SECONDS, UNITS, WRITTEN, naive
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Database, own_cluster
 from tests.support.proxy import CommitProxy, Cut

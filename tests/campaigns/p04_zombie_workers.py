@@ -39,7 +39,7 @@ from temporal import names as options
 from temporal.signal_guard import MessageGuard
 from temporal.workflow_runner import sandbox
 from tests.campaigns.p03_crash_points import STEPS, differences, wanted
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Database
 from tests.support.processes import ROOT

@@ -28,7 +28,7 @@ import structlog
 
 from cutter.catalogue import Sovereign
 from tests.campaigns.lock_holder import DOING
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Database, own_cluster, short_folder
 from tests.support.processes import ROOT

@@ -16,8 +16,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from tests.campaigns.kill_moments import ATTEMPT, MOMENTS, PASSED, Moment, come
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.kill_moments import ATTEMPT, MOMENTS, PASSED, Moment, come
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.laws import law
 from tests.support.processes import Stack, stack, wait
 

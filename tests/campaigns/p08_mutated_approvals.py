@@ -26,9 +26,9 @@ from cutter.approvals.evidence import Outcome, SignatureEvidence
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.verify import verify
 from cutter.errors import Unavailable
-from tests.campaigns.approval_cases import COUNCIL, World, aged_key, raw_gpg, world
-from tests.campaigns.approval_mutations import KINDS, BadKeys, Bench, Mutant, mutate
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.approval_cases import COUNCIL, World, aged_key, raw_gpg, world
+from tests.cases.approval_mutations import KINDS, BadKeys, Bench, Mutant, mutate
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 
 GOOD_SHARE = 10
 WORKERS = 2

@@ -36,7 +36,7 @@ from cutter.messages import GateInput, JudgeInput
 from cutter.stack.processes import until
 from starter.approver import signing
 from temporal.runs import resume
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Connection, Database, own_cluster
 from tests.support.gate_calls import one, open_gate

@@ -21,9 +21,9 @@ from cutter.approvals.armor import armor, dearmor
 from cutter.approvals.verify import verify
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Unavailable
-from tests.campaigns.approval_cases import World, world
-from tests.campaigns.approval_mutations import Good, good_approval
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.approval_cases import World, world
+from tests.cases.approval_mutations import Good, good_approval
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 
 WORKERS = 2
 

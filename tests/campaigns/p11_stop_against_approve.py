@@ -14,7 +14,7 @@ from typing import Any
 from temporalio.api.enums.v1 import EventType
 
 from cutter.catalogue import WorkerRole
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.stack import THREE_UNITS, Run, Stack, played
 
 CONTROL_SHARE = 20

@@ -15,7 +15,7 @@ from typing import Any
 
 from cutter.approvals import schema
 from cutter.domain.digests import canonical_digest
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.stack import THREE_UNITS, Run, Stack, played
 
 LANES = 6

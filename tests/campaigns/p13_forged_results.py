@@ -35,7 +35,7 @@ from temporalio.worker import (
 from cutter.catalogue import BY_NAME, GATES, Gate
 from cutter.messages import GateInput, GateOutcome
 from temporal import names as options
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import gate_calls
 from tests.support.stack import Run, Stack, played
 

@@ -18,7 +18,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHistory
 
 from cutter.catalogue import BY_NAME
-from tests.campaigns.trials import Summary, command_line, write_lines
+from tests.cases.trials import Summary, command_line, write_lines
 from tests.support.stack import THREE_UNITS, Run, Stack, played
 
 PRINT = """

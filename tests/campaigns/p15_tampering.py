@@ -2,7 +2,7 @@
 
     python -m tests.campaigns.p15_tampering --trials 1000 --seed 1 --out p15.jsonl
 
-Every kind of tests/campaigns/tampering.py is tried twice on a copy of a run that stands before gate 9: once committed
+Every kind of tests/cases/tampering.py is tried twice on a copy of a run that stands before gate 9: once committed
 before the gate opens, once committed by another session while it is open (a lock that keeps the tampering out until
 the gate is closed counts as prevented). Then come `trials` clean openings and closings, meanwhile other sessions write
 what does not concern the run. The control arm is a survey of the seed's three dimensions; it must miss something.
@@ -18,8 +18,8 @@ from typing import Any
 
 import psycopg
 
-from tests.campaigns.tampering import KINDS, Tampering, seed_sees
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.tampering import KINDS, Tampering, seed_sees
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import gate_calls as gates
 from tests.support.database import Database, own_cluster
 from tests.support.runs import Stage, keyring, stage

@@ -21,7 +21,7 @@ import psycopg
 from psycopg import sql
 
 from cutter.storage.grants import PUBLIC, TABLE_VERBS, Cell, declared
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import Connection, Database, own_cluster
 
 STRANGER = "stranger"

@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import ROLES, Connection, Database, own_cluster
 from tests.support.gate_calls import one
 from tests.support.runs import Stage, keyring, stage

@@ -28,8 +28,8 @@ from cutter.batch.queue import QueueRefused, load_queue
 from cutter.batch.queue_file import QueueFile
 from cutter.limits import MIB
 from cutter.projections.batch_folder_files import read_queue
-from tests.campaigns.queue_cases import KINDS, good, hostile
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.queue_cases import KINDS, good, hostile
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 
 SECONDS_MAX = 1.0
 MEMORY_MAX_MIB = 100

@@ -29,8 +29,8 @@ from cutter.catalogue import GATES
 from starter.approver import signing
 from starter.commands import demo, source
 from temporal import batches
-from tests.campaigns.faults import WORKERS, Faults
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.faults import WORKERS, Faults
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import CUT, OVERLAPS, law, queue_yaml
 from tests.support.processes import CUTTER_WORKER, TEMPORAL, Stack, stack, wait
 from tests.support.stack import OPTIONS

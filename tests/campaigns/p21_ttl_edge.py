@@ -26,7 +26,7 @@ from cutter.storage.batches import Options
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import OPERATOR, connect
 from starter.approver import signing
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
 from tests.support.stack import Stack, played

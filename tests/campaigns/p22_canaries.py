@@ -33,11 +33,11 @@ from cutter.approvals.statement import render
 from cutter.kb.ids import signature_of
 from starter.approver import signing
 from starter.commands import demo
-from tests.campaigns import canary_cases as cases
-from tests.campaigns.approval_cases import raw_gpg
-from tests.campaigns.canary_cases import LAW, word
-from tests.campaigns.kill_moments import MOMENTS, come
-from tests.campaigns.trials import Summary, command_line, write_lines
+from tests.cases import canary_cases as cases
+from tests.cases.approval_cases import raw_gpg
+from tests.cases.canary_cases import LAW, word
+from tests.cases.kill_moments import MOMENTS, come
+from tests.cases.trials import Summary, command_line, write_lines
 from tests.support.batch import queue_yaml
 from tests.support.processes import CUTTER_WORKER, Stack, kill, stack, wait
 

@@ -26,7 +26,7 @@ from cutter.domain.digests import chain, sha256_hex
 from cutter.evidence import audit
 from cutter.evidence.offline import GLOBAL
 from starter.commands.audit import exported
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import Database, own_cluster
 from tests.support.runs import Keys, deployment, drive, keyring, law
 

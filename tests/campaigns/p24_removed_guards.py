@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.campaigns.guards import GUARDS, Guard
-from tests.campaigns.trials import Summary, command_line, write_lines
+from tests.cases.trials import Summary, command_line, write_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARE_SEEN = 0.95

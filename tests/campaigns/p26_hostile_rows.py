@@ -20,7 +20,7 @@ from unittest import mock
 
 from cutter.domain import recorded
 from cutter.lifecycle import history
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import hostile_rows as hostile
 from tests.support.database import Database, TestCluster, own_cluster
 from tests.support.hostile_rows import Ground

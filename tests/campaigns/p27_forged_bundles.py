@@ -34,10 +34,10 @@ from typing import Any
 from cutter.approvals.gpg import Gpg
 from cutter.evidence import offline
 from starter.commands.evidence import exported
-from tests.campaigns import earlier_verifier
-from tests.campaigns.bundle_forger import CUT, LIFECYCLE, Forger
-from tests.campaigns.bundle_forgeries import NAMED, REMOVED, REPLACED, UNSEEN_WITHOUT_GPG, Forgery, remove
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases import earlier_verifier
+from tests.cases.bundle_forger import CUT, LIFECYCLE, Forger
+from tests.cases.bundle_forgeries import NAMED, REMOVED, REPLACED, UNSEEN_WITHOUT_GPG, Forgery, remove
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import Database, own_cluster
 from tests.support.runs import Deployment, Keys, deployment, drive, in_force, keyring, law
 

@@ -44,7 +44,7 @@ from cutter.storage import runs as known_runs
 from cutter.storage.batches import Options
 from cutter.storage.pools import connect
 from starter.cli import run as command
-from tests.campaigns.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import queue_yaml
 from tests.support.database import Database, own_cluster
 from tests.support.hostile import STRINGS, TERMINAL, bare_addresses, leaks, live

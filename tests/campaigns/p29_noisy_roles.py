@@ -25,7 +25,7 @@ from psycopg import sql
 from cutter.errors import CutterError
 from cutter.storage.queries import query
 from tests.campaigns.noise import KINDS, noisy
-from tests.campaigns.trials import Summary, command_line, write_lines
+from tests.cases.trials import Summary, command_line, write_lines
 from tests.support.database import OWNER, ROLES, Database, TestCluster, own_cluster, short_folder
 from tests.support.stack import THREE_UNITS, Kit, Run, Stack, kit, stack
 from tests.support.temporal import server

@@ -32,7 +32,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from cutter.settings import Settings
 from cutter.stack import records, temporal, temporal_server
 from cutter.stack.ports import LOOPBACK
-from tests.campaigns.trials import Summary, command_line, write_lines
+from tests.cases.trials import Summary, command_line, write_lines
 from tests.support import browser
 from tests.support.guarded import without_web_guards
 from tests.support.temporal import until

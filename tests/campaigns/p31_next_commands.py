@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.cli.conftest import Cutter, Told
-from tests.campaigns.printed_states import ALL, DOCUMENTS, Ask, Builder, World, signed_by
-from tests.campaigns.trials import Summary, command_line, write_lines
+from tests.cases.printed_states import ALL, DOCUMENTS, Ask, Builder, World, signed_by
+from tests.cases.trials import Summary, command_line, write_lines
 from tests.support.printed import Script, filled_in, first_next, scripts_printed
 from tests.support.stack import Stack, played
 
@@ -192,7 +192,7 @@ async def settled(world: World) -> None:
 
 async def control(stack: Stack) -> list[Json]:
     """Planted commands that lead nowhere; each must be found out."""
-    from tests.campaigns.printed_states import enacted, waiting_at_the_cut
+    from tests.cases.printed_states import enacted, waiting_at_the_cut
 
     cutter, rows = Cutter(stack=stack), []
     async with stack.workers():

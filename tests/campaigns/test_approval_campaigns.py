@@ -10,8 +10,8 @@ import pytest
 
 from tests.campaigns import p08_mutated_approvals as p08
 from tests.campaigns import p10_signature_bit_flips as p10
-from tests.campaigns.approval_mutations import KINDS
-from tests.campaigns.trials import Dice, Summary
+from tests.cases.approval_mutations import KINDS
+from tests.cases.trials import Dice, Summary
 
 
 def test_p08_no_mutant_is_accepted_and_every_good_one_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaigns import canary_cases as cases
 from tests.campaigns import p22_canaries as p22
-from tests.campaigns.canary_cases import word
+from tests.cases import canary_cases as cases
+from tests.cases.canary_cases import word
 from tests.support.processes import wait
 
 

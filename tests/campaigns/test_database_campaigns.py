@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.campaigns import p15_tampering, p16_grant_matrix, p17_immutability, p23_edited_exports, p27_forged_bundles
-from tests.campaigns.tampering import KINDS
+from tests.cases.tampering import KINDS
 from tests.support.database import Database
 from tests.support.runs import Keys
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns import p19_hostile_queues as p19
-from tests.campaigns.queue_cases import KINDS
+from tests.cases.queue_cases import KINDS
 
 
 def test_p19_no_hostile_queue_is_taken_and_every_good_one_is(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaigns import faults
 from tests.campaigns import p01_random_faults as p01
-from tests.campaigns.trials import Dice
+from tests.cases import faults
+from tests.cases.trials import Dice
 
 
 def document(**changes: object) -> dict[str, object]:

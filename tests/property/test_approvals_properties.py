@@ -23,7 +23,7 @@ from cutter.approvals.request import Changes, UnitLine, parse_request, render_re
 from cutter.approvals.request_text import escape
 from cutter.approvals.statement import Statement, parse, render, statement_record
 from cutter.errors import InvalidInput
-from tests.campaigns.approval_cases import DEPLOYMENT, digest, request_document, request_tuple, signature_packet
+from tests.cases.approval_cases import DEPLOYMENT, digest, request_document, request_tuple, signature_packet
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 instants = st.integers(0, 2_000_000_000).map(

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutter.evidence import offline
-from tests.campaigns.bundle_forger import Forger
+from tests.cases.bundle_forger import Forger
 
 MUTATIONS = 250
 """Of one bundle; each takes some 10 ms."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.cli.conftest import Cutter
-from tests.campaigns import printed_states as states
 from tests.campaigns.p31_next_commands import WORKS, control, play
-from tests.campaigns.printed_states import Builder
+from tests.cases import printed_states as states
+from tests.cases.printed_states import Builder
 from tests.support.stack import Stack
 
 HERE: tuple[Builder, ...] = (

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.campaigns.approval_cases import World, world
+from tests.cases.approval_cases import World, world
 
 
 @pytest.fixture(scope="session")

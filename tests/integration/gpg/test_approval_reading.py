@@ -20,7 +20,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable
 from cutter.kb import writing
 from cutter.kb.store import Store
-from tests.campaigns.approval_cases import World, request_document
+from tests.cases.approval_cases import World, request_document
 
 NAME = "laws/approval.md"
 

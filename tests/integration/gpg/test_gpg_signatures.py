@@ -25,7 +25,7 @@ from cutter.approvals.statement import render
 from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import verify
 from cutter.errors import InvalidInput, NotFound, Unavailable
-from tests.campaigns.approval_cases import COUNCIL, World, raw_gpg
+from tests.cases.approval_cases import COUNCIL, World, raw_gpg
 
 BODY = b"a statement\n"
 

@@ -15,7 +15,7 @@ from cutter.approvals import epochs
 from cutter.approvals.epochs import NewApprover
 from cutter.approvals.policy import Policy, Tier
 from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, Refused, Unavailable
-from tests.campaigns.approval_cases import COUNCIL, World, raw_gpg
+from tests.cases.approval_cases import COUNCIL, World, raw_gpg
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from cutter.lifecycle import events
 from cutter.lifecycle.declared import APPROVAL
 from cutter.settings import Settings
 from starter.commands.audit import exported
-from tests.campaigns.tampering import quiet
+from tests.cases.tampering import quiet
 from tests.integration.storage.conftest import At
 from tests.support.database import Database
 from tests.support.gate_calls import one

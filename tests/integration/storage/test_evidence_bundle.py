@@ -22,7 +22,7 @@ from starter.commands.audit import exported as audit_export
 from starter.commands.evidence import exported
 from starter.commands.rebuild import rebuild_run
 from starter.commands.status import view_of
-from tests.campaigns.trials import Dice
+from tests.cases.trials import Dice
 from tests.support.database import TestCluster
 from tests.support.runs import Deployment, Keys, deployment, drive, law, open_gates
 

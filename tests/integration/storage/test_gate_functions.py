@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from cutter.catalogue import GATES
-from tests.campaigns.tampering import quiet
+from tests.cases.tampering import quiet
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates
 from tests.support.database import OWNER, ROLES

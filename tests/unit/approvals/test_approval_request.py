@@ -16,7 +16,7 @@ from cutter.approvals.request import Changes, RequestDocument, UnitLine, parse_r
 from cutter.approvals.request_text import escape
 from cutter.catalogue import Sovereign
 from cutter.errors import InvalidInput
-from tests.campaigns.approval_cases import digest, request_document, request_tuple
+from tests.cases.approval_cases import digest, request_document, request_tuple
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 CUT = request_document(request_tuple(), NOW)

@@ -13,7 +13,7 @@ from cutter.approvals import schema
 from cutter.approvals.refusal import Refusal
 from cutter.approvals.statement import Statement, parse, render, statement_record
 from cutter.errors import InvalidInput, ProgrammingError
-from tests.campaigns.approval_cases import RUN_ID, digest
+from tests.cases.approval_cases import RUN_ID, digest
 from tests.support.hostile import TERMINAL, leaks
 
 LINES = [

@@ -22,15 +22,7 @@ from cutter.approvals.verdict import ApprovalDocument, Met, Missing, Verdict, ve
 from cutter.approvals.verify import threshold, verify
 from cutter.catalogue import Sovereign
 from cutter.errors import ProgrammingError, Unavailable
-from tests.campaigns.approval_cases import (
-    COUNCIL,
-    DEPLOYMENT,
-    DOCUMENT,
-    RUN_ID,
-    digest,
-    request_tuple,
-    signature_packet,
-)
+from tests.cases.approval_cases import COUNCIL, DEPLOYMENT, DOCUMENT, RUN_ID, digest, request_tuple, signature_packet
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 ALICE, BOB, STRANGER = "A" * 40, "B" * 40, "C" * 40

@@ -15,7 +15,7 @@ from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecor
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.approvals.succession import refuse_succession
-from tests.campaigns.approval_cases import DEPLOYMENT, digest, signature_packet
+from tests.cases.approval_cases import DEPLOYMENT, digest, signature_packet
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 ALICE, BOB = "A" * 40, "B" * 40

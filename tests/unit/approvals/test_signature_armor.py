@@ -7,7 +7,7 @@ import pytest
 from cutter import limits
 from cutter.approvals.armor import SignatureForm, armor, dearmor, read_form
 from cutter.approvals.refusal import Refusal
-from tests.campaigns.approval_cases import signature_packet
+from tests.cases.approval_cases import signature_packet
 
 PACKET = signature_packet()
 FILE = armor(PACKET)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from cutter.evidence import offline
-from tests.campaigns import bundle_forgeries as forgeries
-from tests.campaigns.bundle_forger import CUT, LIFECYCLE, Forger
+from tests.cases import bundle_forgeries as forgeries
+from tests.cases.bundle_forger import CUT, LIFECYCLE, Forger
 
 KEPT = gzip.decompress((Path(__file__).parents[2] / "golden" / "evidence" / "bundle.tar.gz").read_bytes())
 GPG = shutil.which("gpg")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.campaigns.trials import Dice
+from tests.cases.trials import Dice
 
 ITEMS_MAX = 100
 BYTES_MAX = 64 * 1024

@@ -16,7 +16,7 @@ import psutil
 
 from cutter.catalogue import WorkerRole
 from cutter.limits import MIB
-from tests.campaigns.trials import Dice
+from tests.cases.trials import Dice
 from tests.support.processes import CUTTER_WORKER, EXEC, POSTGRES, TEMPORAL, VERIFY, Stack, behind_proxy, kill
 from tests.support.proxy import CommitProxy, Cut
 

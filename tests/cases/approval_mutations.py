@@ -24,8 +24,8 @@ from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement, render
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.catalogue import Sovereign
-from tests.campaigns.approval_cases import HOURS, World, digest, raw_gpg
-from tests.campaigns.trials import Dice
+from tests.cases.approval_cases import HOURS, World, digest, raw_gpg
+from tests.cases.trials import Dice
 
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 OTHER_UUID = "00000000-0000-0000-0000-0000000000ff"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cutter.evidence import offline
-from tests.campaigns.bundle_forger import CUT, LIFECYCLE, WRITES, Forger, Row
+from tests.cases.bundle_forger import CUT, LIFECYCLE, WRITES, Forger, Row
 
 Edit = Callable[[Forger, str], None]
 Whole = Callable[[Forger], object]
