@@ -41,8 +41,7 @@ from cutter.kb.store import Store
 from cutter.stack import key_homes
 from cutter.stack.workers import ready_file
 from cutter.storage.pools import check_direct, open_pool
-from temporal import names as options
-from temporal import telemetry
+from temporal import names, telemetry
 from temporal.client import connect
 from temporal.signal_guard import MessageGuard
 from temporal.workflow_runner import sandbox
@@ -97,7 +96,7 @@ def make_worker(
         client,
         identity=deps.worker,
         deployment_config=_deployment(deps),
-        task_queue=options.TASK_QUEUES[deps.worker_role],
+        task_queue=names.TASK_QUEUES[deps.worker_role],
         workflows=WORKFLOWS if deps.worker_role is WorkerRole.CUTTER else [],
         activities=build_activities(deps),
         activity_executor=executor,
@@ -119,7 +118,7 @@ def make_batch_worker(
         client,
         identity=deps.worker,
         deployment_config=_deployment(deps),
-        task_queue=options.BATCH_QUEUE,
+        task_queue=names.BATCH_QUEUE,
         activities=build_batch_activities(deps),
         activity_executor=executor,
         max_concurrent_activities=limits.BATCH_SLOTS,
@@ -147,7 +146,7 @@ async def serving(
         for queue, slots in slots_of(deps.worker_role).items():
             executor = exits.enter_context(ThreadPoolExecutor(max_workers=slots, thread_name_prefix=queue))
             counting = presence.counting(queue)
-            if queue == options.BATCH_QUEUE:
+            if queue == names.BATCH_QUEUE:
                 workers.append(make_batch_worker(client, deps, executor, interceptors=[counting]))
             else:
                 workers.append(make_worker(client, deps, executor, interceptors=[counting, *interceptors], **changed))
@@ -165,7 +164,7 @@ def _deployment(deps: Deps) -> WorkerDeploymentConfig | None:
     if deps.settings.versioning == "off":
         return None
     return WorkerDeploymentConfig(
-        version=WorkerDeploymentVersion(deployment_name=options.DEPLOYMENT, build_id=deps.build_id),
+        version=WorkerDeploymentVersion(deployment_name=names.DEPLOYMENT, build_id=deps.build_id),
         use_worker_versioning=True,
         default_versioning_behavior=VersioningBehavior.PINNED,
     )
@@ -173,8 +172,8 @@ def _deployment(deps: Deps) -> WorkerDeploymentConfig | None:
 
 def slots_of(role: WorkerRole) -> dict[str, int]:
     """Activities at once of each task queue that a role serves."""
-    batches = {options.BATCH_QUEUE: limits.BATCH_SLOTS} if role is WorkerRole.CUTTER else {}
-    return {options.TASK_QUEUES[role]: SLOTS, **batches}
+    batches = {names.BATCH_QUEUE: limits.BATCH_SLOTS} if role is WorkerRole.CUTTER else {}
+    return {names.TASK_QUEUES[role]: SLOTS, **batches}
 
 
 def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:

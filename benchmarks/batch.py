@@ -35,8 +35,7 @@ from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
 from starter.approver import signing
-from temporal import batches
-from temporal import names as options
+from temporal import batches, names
 from temporal.client import connect
 from tests.support.batch import queue_yaml
 from tests.support.processes import Stack, stack
@@ -59,8 +58,8 @@ class BatchBench:
 
     def batch(self, count: int, units: int) -> Json:
         """One batch of that many documents; all approvals are given at once, as soon as all are asked for."""
-        names = [self.bench.register(units) for _ in range(count)]
-        data = queue_yaml([{"document_id": name} for name in names])
+        registered = [self.bench.register(units) for _ in range(count)]
+        data = queue_yaml([{"document_id": name} for name in registered])
         with connect_database(self.settings, OPERATOR) as connection:
             choice = Options(lanes=LANES, items_max=1000)
             admission = registry.admit(connection, data, choice)
@@ -114,8 +113,8 @@ class BatchBench:
 
     async def _histories(self, client: Any, batch_id: str) -> Json:
         items = (await asyncio.to_thread(batches.view, self.settings, batch_id))["items"]
-        last = client.get_workflow_handle(options.document_workflow_id(items[-1]["document_id"]))
-        parent = client.get_workflow_handle(options.batch_workflow_id(batch_id))
+        last = client.get_workflow_handle(names.document_workflow_id(items[-1]["document_id"]))
+        parent = client.get_workflow_handle(names.batch_workflow_id(batch_id))
         child, own = [(await one.describe()).raw_description.workflow_execution_info for one in (last, parent)]
         return {
             "history_events": child.history_length, "history_bytes": child.history_size_bytes,

@@ -10,7 +10,7 @@ from pathlib import Path
 from cutter import __version__
 from cutter.settings import Settings
 
-PARTS = ("activities", "cutter", "workflows", "worker")
+PARTS = ("activities", "cutter", "temporal", "workflows", "worker")
 KINDS = (".py", ".sql", ".yaml", ".j2", ".css")
 
 

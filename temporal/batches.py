@@ -36,7 +36,7 @@ from cutter.storage import likely_names
 from cutter.storage.faults import translated
 from cutter.storage.pools import OPERATOR, connect
 from temporal import foreign_workflows as foreign
-from temporal import names as options
+from temporal import names
 from temporal.client import connect as connect_to_temporal
 from temporal.client import unanswered
 
@@ -114,7 +114,7 @@ def again(settings: Settings, batch_id: str) -> None:
 
 async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[Any, Any]:
     """The batch's workflow, started now or open already."""
-    await foreign.refuse(client, options.batch_workflow_id(batch_id))
+    await foreign.refuse(client, names.batch_workflow_id(batch_id))
     try:
         return await client.start_workflow(**_started(batch_id, starter))
     except RPCError as problem:
@@ -123,7 +123,7 @@ async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[A
 
 async def past_closing(client: Client, batch_id: str) -> bool:
     """Wait, for a while, until the batch's workflow has closed (True), or looks at the batch anew (False)."""
-    handle = client.get_workflow_handle(options.batch_workflow_id(batch_id))
+    handle = client.get_workflow_handle(names.batch_workflow_id(batch_id))
     ends, before = monotonic() + limits.BATCH_CLOSING_SECONDS, None
     while monotonic() < ends:
         try:
@@ -153,22 +153,22 @@ def _looks(seen: WorkflowExecutionDescription) -> set[tuple[str, str]]:
 
 def _started(batch_id: str, starter: str) -> Json:
     return {
-        "workflow": options.BATCH,
+        "workflow": names.BATCH,
         "arg": BatchInput(batch_id=batch_id, starter=starter),
         "result_type": BatchResult,
-        "id": options.batch_workflow_id(batch_id),
-        "task_queue": options.WORKFLOW_QUEUE,
+        "id": names.batch_workflow_id(batch_id),
+        "task_queue": names.WORKFLOW_QUEUE,
         "id_reuse_policy": WorkflowIDReusePolicy.ALLOW_DUPLICATE,
         "id_conflict_policy": WorkflowIDConflictPolicy.USE_EXISTING,
         "static_summary": f"batch {batch_id[:8]}",
-        "priority": options.priority(Urgency.BATCH),
+        "priority": names.priority(Urgency.BATCH),
         "static_details": f"started by {prose(starter)}",
     }
 
 
 async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str, listing: str) -> Json:
     """One update with the set; a batch whose workflow is over is started again for it."""
-    await foreign.refuse(client, options.batch_workflow_id(batch_id))
+    await foreign.refuse(client, names.batch_workflow_id(batch_id))
     arguments = _started(batch_id, starter)
     operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
     try:
@@ -193,10 +193,10 @@ def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str
     store = Store(settings.kb)
     local = Path(source)
     if not local.is_dir():
-        names = set_names(store, source) if ids.is_kb_folder(source) else []
-        if not names:
+        found_names = set_names(store, source) if ids.is_kb_folder(source) else []
+        if not found_names:
             raise NotFound(f"--approval-set {source}: no folder with signed statements, here or in the knowledge base")
-        return source.rstrip("/"), listing_sha256(store, names)
+        return source.rstrip("/"), listing_sha256(store, found_names)
     files = _signed_files(local)
     if not files:
         raise InvalidInput(f"--approval-set {source}: no NAME.md with its NAME.md.asc beside it")
@@ -220,7 +220,7 @@ def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[
 
 
 def read_queue(path: Path) -> bytes:
-    """The file that --queue names; STOP_QUEUE_NOT_FOUND when it cannot be read."""
+    """The file that --queue found_names; STOP_QUEUE_NOT_FOUND when it cannot be read."""
     try:
         return batch_folder.read_queue(path)
     except OSError as problem:

@@ -15,7 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.errors import Refused
 from temporal import foreign_workflows as foreign
-from temporal import names as options
+from temporal import names
 from temporal.client import unanswered
 
 
@@ -41,7 +41,7 @@ class Execution:
 
 async def open_execution(client: Client, document_id: str) -> Execution | None:
     """The document's open workflow, or None. Raises Unavailable, and Refused when a foreign workflow has its id."""
-    workflow_id = options.document_workflow_id(document_id)
+    workflow_id = names.document_workflow_id(document_id)
     seen = await foreign.ours_open(client, workflow_id)
     if seen is None:
         return None
@@ -55,7 +55,7 @@ async def open_execution(client: Client, document_id: str) -> Execution | None:
                     execution_id=started.original_execution_run_id,
                     first_execution_id=started.first_execution_run_id,
                     run_id=await _run_id(client, started.input.payloads),
-                    shown=seen.typed_search_attributes.get(options.STATE, ""),
+                    shown=seen.typed_search_attributes.get(names.STATE, ""),
                 )
             break
     except RPCError as problem:

@@ -22,14 +22,14 @@ from cutter.errors import NotFound, Refused, Unavailable
 from cutter.settings import Settings
 from cutter.stack.temporal import cached
 from cutter.storage import runs as known_runs
-from temporal import names as options
+from temporal import names
 from temporal.client import connect, unanswered
 
 _OURS = {
-    "document/": options.DOCUMENT_RUN,
-    "batch/": options.BATCH,
-    "void/": options.VOID_RUN,
-    "revoke/": options.REVOKE_APPROVAL,
+    "document/": names.DOCUMENT_RUN,
+    "batch/": names.BATCH,
+    "void/": names.VOID_RUN,
+    "revoke/": names.REVOKE_APPROVAL,
 }
 _ID = re.compile(r"(document|batch|void|revoke)/[A-Za-z0-9._-]{1,200}")
 _QUERY = "ExecutionStatus = 'Running' AND (WorkflowType NOT IN ({types}) OR TaskQueue != '{queue}')"
@@ -79,7 +79,7 @@ async def ours_open(client: Client, workflow_id: str) -> WorkflowExecutionDescri
 
 async def every(client: Client) -> list[Foreign]:
     """The open foreign workflows under ids of ours, as far as Temporal's list has them yet. Raises Unavailable."""
-    query = _QUERY.format(types=", ".join(f"'{name}'" for name in _OURS.values()), queue=options.WORKFLOW_QUEUE)
+    query = _QUERY.format(types=", ".join(f"'{name}'" for name in _OURS.values()), queue=names.WORKFLOW_QUEUE)
     try:
         listed = client.list_workflows(query, limit=limits.FOREIGN_WORKFLOWS_SHOWN)
         seen = [_foreign(client, one) async for one in listed if _ID.fullmatch(one.id)]
@@ -94,7 +94,7 @@ def run_id_of(settings: Settings, name: str) -> str:
         return known_runs.run_id_of(settings, name)
     except NotFound:
         with suppress(Unavailable):
-            asyncio.run(_refuse(settings, options.document_workflow_id(name)))
+            asyncio.run(_refuse(settings, names.document_workflow_id(name)))
         raise
 
 
@@ -114,7 +114,7 @@ async def _open(client: Client, workflow_id: str) -> WorkflowExecutionDescriptio
 
 def _foreign(client: Client, seen: WorkflowExecution) -> Foreign | None:
     ours = next((name for prefix, name in _OURS.items() if seen.id.startswith(prefix)), None)
-    if (seen.workflow_type, seen.task_queue) == (ours, options.WORKFLOW_QUEUE):
+    if (seen.workflow_type, seen.task_queue) == (ours, names.WORKFLOW_QUEUE):
         return None
     return Foreign(
         workflow_id=seen.id, execution_id=seen.run_id, type=seen.workflow_type, queue=seen.task_queue,

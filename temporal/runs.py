@@ -21,7 +21,7 @@ from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
 from cutter.storage.runs import open_run_of_document
 from temporal import foreign_workflows as foreign
-from temporal import names as options
+from temporal import names
 from temporal.client import unanswered
 from temporal.outcome import is_failed
 
@@ -34,26 +34,26 @@ def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORIT
     with translated(), connect(settings, OPERATOR) as connection:
         row = connection.execute(query("tenant_of_document"), {"document_id": document_id}).fetchone()
     tenant, weight = (str(row[0]), int(str(row[1]))) if row else ("", 1)
-    return options.priority(of_priority(priority), tenant, weight)
+    return names.priority(of_priority(priority), tenant, weight)
 
 
 async def start(client: Client, run: RunInput, turn: Priority | None = None) -> WorkflowHandle[Any, Any]:
     """Start the document's workflow, with its `turn_of` among others; STOP_RUN_BUSY when one is open."""
     try:
         return await client.start_workflow(
-            options.DOCUMENT_RUN,
+            names.DOCUMENT_RUN,
             run,
             result_type=RunResult,
-            id=options.document_workflow_id(run.document_id),
-            task_queue=options.WORKFLOW_QUEUE,
+            id=names.document_workflow_id(run.document_id),
+            task_queue=names.WORKFLOW_QUEUE,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             static_summary=f"{run.document_id} · {run.mode}" + (f" · batch {run.batch_id[:8]}" if run.batch_id else ""),
             static_details=f"run `{run.run_id}` started by {prose(run.starter)}",
-            priority=turn or options.priority(Urgency.INTERACTIVE),
+            priority=turn or names.priority(Urgency.INTERACTIVE),
         )
     except WorkflowAlreadyStartedError:
-        await foreign.refuse(client, options.document_workflow_id(run.document_id))
+        await foreign.refuse(client, names.document_workflow_id(run.document_id))
         raise Refused(
             f"{run.document_id} has an open run: see `cutter status {run.document_id}`", code="STOP_RUN_BUSY"
         ) from None
@@ -77,7 +77,7 @@ async def result_of(handle: WorkflowHandle[Any, Any], kind: type[Result]) -> Res
 
 async def require_no_open_run(client: Client, settings: Settings, document_id: str) -> None:
     """Refuse before a run is registered: a row without a workflow would stand before the run that is really open."""
-    if await foreign.ours_is_open(client, options.document_workflow_id(document_id)):
+    if await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
         run_id = open_run_of_document(settings, document_id)
         named = f"the open run {run_id}" if run_id else "an open run"
         raise Refused(f"{document_id} has {named}: see `cutter status {run_id or document_id}`", code="STOP_RUN_BUSY")
@@ -85,7 +85,7 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
 
 async def resume(client: Client, document_id: str, kb_id: str | None) -> Json:
     """Send the update `resume`; answers {status, code, reason}."""
-    handle = client.get_workflow_handle(options.document_workflow_id(document_id))
+    handle = client.get_workflow_handle(names.document_workflow_id(document_id))
     try:
         answer: Json = await handle.execute_update("resume", kb_id, result_type=dict)
         return answer

@@ -10,7 +10,7 @@ from temporalio.worker import WorkflowInstance, WorkflowInstanceDetails
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 from temporalio.workflow import Info
 
-PURE_MODULES = ("workflows.batch_view", "workflows.inbox", "workflows.view")
+PURE_MODULES = ("workflows.batch_display", "workflows.message_queue", "workflows.run_display")
 
 
 def sandbox() -> SandboxedWorkflowRunner:

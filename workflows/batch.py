@@ -37,10 +37,10 @@ with workflow.unsafe.imports_passed_through():
         Steering,
         SteerInput,
     )
-    from temporal import names as options
+    from temporal import names
     from temporal.outcome import closed
-    from workflows import batch_view as view
-    from workflows.control import CONTROL_SECONDS, Away, Broken, control
+    from workflows import batch_display as view
+    from workflows.activity_calls import CONTROL_SECONDS, ActivityFailed, DependencyUnavailable, call_activity
 
 LOOK_AGAIN = timedelta(seconds=60)
 """After an outage the database is asked again so often, until the batch's own cap."""
@@ -51,12 +51,12 @@ ORDERS_MAX = 50
 Answer = dict[str, Any]
 
 
-@workflow.defn(name=options.BATCH)
+@workflow.defn(name=names.BATCH)
 class Batch:
     """Lanes, sets of approvals and totals; the documents' own workflows do the work and outlive this one."""
 
     def __init__(self) -> None:
-        self.board = view.BatchBoard(batch_id="")
+        self.board = view.BatchDisplay(batch_id="")
         self.caps = Caps()
         self.orders: list[HaltInput] = []
         self.started = 0
@@ -102,9 +102,9 @@ class Batch:
             try:
                 self._show(await self._ask("begin_batch", start, Steering, "read the queue"))
                 return
-            except Away as problem:
+            except DependencyUnavailable as problem:
                 await self._outage(str(problem))
-            except Broken as problem:
+            except ActivityFailed as problem:
                 raise ApplicationError(f"the batch was not started: {problem}", non_retryable=True) from None
 
     async def _steer(self, *, adopt: bool) -> Steering:
@@ -117,7 +117,7 @@ class Batch:
                 step: Steering = await self._ask(
                     "steer_batch", asked, Steering, self._summary(), seconds=limits.STEER_SECONDS * 2
                 )
-            except (Away, Broken) as problem:
+            except (DependencyUnavailable, ActivityFailed) as problem:
                 await self._outage(str(problem))
                 continue
             self.board.outage = ""
@@ -131,8 +131,8 @@ class Batch:
     async def _ask(
         self, name: str, argument: Any, result: type[Any], summary: str, *, seconds: float = CONTROL_SECONDS
     ) -> Any:
-        return await control(
-            name, argument, result, self.caps, summary=summary, queue=options.BATCH_QUEUE, seconds=seconds
+        return await call_activity(
+            name, argument, result, self.caps, summary=summary, queue=names.BATCH_QUEUE, seconds=seconds
         )
 
     async def _outage(self, reason: str) -> None:
@@ -149,22 +149,22 @@ class Batch:
         # One that is open goes on: it was started before this execution of the batch.
         with suppress(WorkflowAlreadyStartedError):
             document = await workflow.start_child_workflow(
-                options.DOCUMENT_RUN,
+                names.DOCUMENT_RUN,
                 run,
-                id=options.document_workflow_id(start.document_id),
-                task_queue=options.WORKFLOW_QUEUE,
+                id=names.document_workflow_id(start.document_id),
+                task_queue=names.WORKFLOW_QUEUE,
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                 cancellation_type=workflow.ChildWorkflowCancellationType.ABANDON,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 static_summary=f"{start.document_id} · {start.mode} · batch {self.board.batch_id[:8]}",
                 static_details=f"run `{start.run_id}` of batch `{self.board.batch_id}`",
-                priority=options.priority(Urgency(start.urgency), start.tenant, start.weight),
+                priority=names.priority(Urgency(start.urgency), start.tenant, start.weight),
             )
             # How it ends is read from the database; a failure that nobody retrieves would only fill the log.
             document.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
     async def _stop_document(self, stop: BatchStop) -> None:
-        handle = workflow.get_external_workflow_handle(options.document_workflow_id(stop.document_id))
+        handle = workflow.get_external_workflow_handle(names.document_workflow_id(stop.document_id))
         with suppress(ApplicationError):
             await handle.signal(stop.kind, {"reason": stop.reason})
 
@@ -186,12 +186,12 @@ class Batch:
         self.filtered = shown
         workflow.upsert_search_attributes(
             [
-                options.STATE.value_set(step.state),
-                options.BATCH_ID.value_set(self.board.batch_id),
-                options.GATE.value_set(step.gate) if step.gate else options.GATE.value_unset(),
-                options.ITEMS.value_set(items),
-                options.SETTLED.value_set(step.totals.get("settled", 0)),
-                *([options.MODE.value_set(step.mode)] if step.mode else []),
+                names.STATE.value_set(step.state),
+                names.BATCH_ID.value_set(self.board.batch_id),
+                names.GATE.value_set(step.gate) if step.gate else names.GATE.value_unset(),
+                names.ITEMS.value_set(items),
+                names.SETTLED.value_set(step.totals.get("settled", 0)),
+                *([names.MODE.value_set(step.mode)] if step.mode else []),
             ]
         )
 
@@ -209,10 +209,10 @@ class Batch:
             order = replace(self.orders[0], batch_id=self.board.batch_id)
             try:
                 done: StateView = await self._ask("halt_batch", order, StateView, order.kind)
-            except Away as problem:
+            except DependencyUnavailable as problem:
                 await self._outage(str(problem))
                 continue
-            except Broken as problem:
+            except ActivityFailed as problem:
                 # Asking again would not help, and a batch with an order that waits never ends.
                 done = StateView(state="", code=f"refused: {problem}")
             self.orders = self.orders[1:]
@@ -244,7 +244,7 @@ class Batch:
             answer: SetAnswer = await self._ask(
                 "judge_set", asked, SetAnswer, "judge a set", seconds=limits.SET_SECONDS
             )
-        except (Away, Broken) as problem:
+        except (DependencyUnavailable, ActivityFailed) as problem:
             return _no("unavailable", str(problem))
         if answer.status == "refused":
             return _no(answer.code, answer.reason)
@@ -276,7 +276,7 @@ class Batch:
         return SetInput(batch_id=self.board.batch_id, folder=folder.rstrip("/"), listing_sha256=listing[:64])
 
     async def _hand_over(self, document_id: str, kb_id: str) -> None:
-        handle = workflow.get_external_workflow_handle(options.document_workflow_id(document_id))
+        handle = workflow.get_external_workflow_handle(names.document_workflow_id(document_id))
         with suppress(ApplicationError):
             await handle.signal("submit_approval", kb_id)
 

@@ -17,15 +17,15 @@ with workflow.unsafe.imports_passed_through():
 
     from cutter.domain.task_priority import Urgency
     from cutter.messages import BatchInput, Caps, NightInput, NightStart
-    from temporal import names as options
+    from temporal import names
     from temporal.outcome import is_failed
-    from workflows.control import Away, Broken, control
+    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity
 
 SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 """The server's: the time that the schedule asked for, also when it was caught up later."""
 
 
-@workflow.defn(name=options.BATCH_STARTER)
+@workflow.defn(name=names.BATCH_STARTER)
 class BatchStarter:
     """One night of a schedule."""
 
@@ -36,10 +36,10 @@ class BatchStarter:
         when = workflow.info().typed_search_attributes.get(SCHEDULED) or workflow.info().start_time
         asked = NightStart(night=night, when=when.isoformat())
         try:
-            start: BatchInput = await control(
-                "begin_night", asked, BatchInput, Caps(), summary="make tonight's batch", queue=options.BATCH_QUEUE
+            start: BatchInput = await call_activity(
+                "begin_night", asked, BatchInput, Caps(), summary="make tonight's batch", queue=names.BATCH_QUEUE
             )
-        except (Away, Broken) as problem:
+        except (DependencyUnavailable, ActivityFailed) as problem:
             raise ApplicationError(f"the night's batch was not made: {problem}", non_retryable=True) from None
         await self._drive(start)
         return start.batch_id
@@ -48,15 +48,15 @@ class BatchStarter:
         """The batch outlives this workflow; one that is open already is somebody's who started it by hand."""
         try:
             await workflow.execute_child_workflow(
-                options.BATCH,
+                names.BATCH,
                 start,
-                id=options.batch_workflow_id(start.batch_id),
-                task_queue=options.WORKFLOW_QUEUE,
+                id=names.batch_workflow_id(start.batch_id),
+                task_queue=names.WORKFLOW_QUEUE,
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                 cancellation_type=workflow.ChildWorkflowCancellationType.ABANDON,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 static_summary=f"batch {start.batch_id[:8]}, by its schedule",
-                priority=options.priority(Urgency.BATCH),
+                priority=names.priority(Urgency.BATCH),
             )
         except WorkflowAlreadyStartedError:
             return

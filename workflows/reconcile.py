@@ -10,11 +10,11 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from cutter import limits
     from cutter.messages import Caps, Reconciled, ReconcileInput
-    from temporal import names as options
-    from workflows.control import Away, Broken, control
+    from temporal import names
+    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity
 
 
-@workflow.defn(name=options.RECONCILE)
+@workflow.defn(name=names.RECONCILE)
 class Reconcile:
     """One look; the next one comes with the schedule, so that a failure here needs nobody."""
 
@@ -22,9 +22,9 @@ class Reconcile:
     async def run(self, *_ignored: Any) -> Reconciled:
         """Start without arguments; answers with what was found."""
         try:
-            return await control(
+            return await call_activity(
                 "reconcile", ReconcileInput(), Reconciled, Caps(), summary="look after what nobody drives",
-                queue=options.BATCH_QUEUE, seconds=limits.RECONCILE_SECONDS * 2,
+                queue=names.BATCH_QUEUE, seconds=limits.RECONCILE_SECONDS * 2,
             )  # fmt: skip
-        except (Away, Broken) as problem:
+        except (DependencyUnavailable, ActivityFailed) as problem:
             raise ApplicationError(f"nothing was looked after: {problem}", non_retryable=True) from None

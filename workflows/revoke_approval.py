@@ -7,11 +7,11 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from cutter.messages import JudgeResult, RevokeInput
-    from temporal import names as options
-    from workflows.control import Away, Broken, judge_order
+    from temporal import names
+    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, judge_order
 
 
-@workflow.defn(name=options.REVOKE_APPROVAL)
+@workflow.defn(name=names.REVOKE_APPROVAL)
 class RevokeApproval:
     """Has the revocation judged and recorded beside the run, which reads no messages while one of its gates waits.
 
@@ -23,5 +23,5 @@ class RevokeApproval:
         """Answers with the verdict; one that is not accepted has taken nothing back."""
         try:
             return await judge_order(order.run_id, order.kb_id, "judge the revocation")
-        except (Away, Broken) as problem:
+        except (DependencyUnavailable, ActivityFailed) as problem:
             raise ApplicationError(f"the revocation was not confirmed: {problem}", non_retryable=True) from None

@@ -11,12 +11,12 @@ from typing import Any
 from cutter.catalogue import BY_NAME, GATES, Sovereign
 from cutter.projections import phase_report
 from cutter.projections.state_file import FAILED, HALTED, PASSED, RUNNING, SCHEMA_VERSION
-from workflows.view import Board
+from workflows.run_display import RunDisplay
 
 Json = dict[str, Any]
 
 
-def sidecar(board: Board) -> Json:
+def sidecar(board: RunDisplay) -> Json:
     """The top level; `status` as in state.json."""
     pins: Json = dict(board.facts)
     if board.request is not None and board.request.review_decision_id:
@@ -40,7 +40,7 @@ def sidecar(board: Board) -> Json:
     }
 
 
-def waiting(board: Board) -> list[Json]:
+def waiting(board: RunDisplay) -> list[Json]:
     """The ApprovalRecords of the open request: of each approval that was accepted, or one without an approval."""
     request = board.request
     if request is None:
@@ -54,11 +54,11 @@ def waiting(board: Board) -> list[Json]:
     ]
 
 
-def _reached(board: Board) -> set[str]:
+def _reached(board: RunDisplay) -> set[str]:
     return {*board.passed, *board.began}
 
 
-def _phase(board: Board, gate: str) -> Json:
+def _phase(board: RunDisplay, gate: str) -> Json:
     passed = gate in board.passed
     failed = not passed and (board.state.startswith(HALTED) or bool(board.ended.get(gate)))
     document = board.documents.get(gate) or (board.documents.get("SG_failure_escalation") if failed else None)

@@ -10,11 +10,11 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from cutter.catalogue import WorkerRole
     from cutter.messages import Caps, StateView, VoidInput
-    from temporal import names as options
-    from workflows.control import Away, Broken, control, judge_order
+    from temporal import names
+    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity, judge_order
 
 
-@workflow.defn(name=options.VOID_RUN)
+@workflow.defn(name=names.VOID_RUN)
 class VoidRun:
     """Judge the statement (the verdict is recorded), then withdraw and void in one transaction of the exec worker."""
 
@@ -25,12 +25,14 @@ class VoidRun:
             verdict = await judge_order(order.run_id, order.kb_id, "judge the void statement")
             if not verdict.accepted:
                 return StateView(state="", code=verdict.code, reason=verdict.reason)
-            done = await control("void_run", order, StateView, Caps(), summary="void the run", role=WorkerRole.EXEC)
-        except (Away, Broken) as problem:
+            done = await call_activity(
+                "void_run", order, StateView, Caps(), summary="void the run", role=WorkerRole.EXEC
+            )
+        except (DependencyUnavailable, ActivityFailed) as problem:
             raise ApplicationError(f"the run could not be voided: {problem}", non_retryable=True) from None
         # A try whose answer was lost has voided it too, and has told nobody.
         if done.code in ("voided", "voided_before") and order.document_id:
-            await self._tell(options.document_workflow_id(order.document_id), order.kb_id)
+            await self._tell(names.document_workflow_id(order.document_id), order.kb_id)
         return done
 
     async def _tell(self, workflow_id: str, kb_id: str) -> None:

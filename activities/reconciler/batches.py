@@ -20,7 +20,7 @@ from cutter.storage import batches as registry
 from cutter.storage.faults import translated
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.queries import query
-from temporal import names as options
+from temporal import names
 from temporal.executions import is_ours
 
 View = dict[str, Any]
@@ -51,7 +51,7 @@ async def without_workflow(settings: Settings, client: Client, grace_seconds: fl
     """Batches that have something left to do and no open workflow, each with its command."""
     found = []
     for batch_id, state in await asyncio.to_thread(_with_work, settings, grace_seconds):
-        if not await is_ours(client, options.batch_workflow_id(batch_id)):
+        if not await is_ours(client, names.batch_workflow_id(batch_id)):
             command = f"cutter orchestrate resume-batch --batch-id {batch_id}"
             found.append({"batch_id": batch_id, "state": state, "next": command})
     return found

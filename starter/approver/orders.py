@@ -23,8 +23,7 @@ from cutter.settings import Settings
 from starter.approver import signing
 from starter.console.confirmation import confirmed
 from temporal import foreign_workflows as foreign
-from temporal import names as options
-from temporal import runs
+from temporal import names, runs
 from temporal.client import connect, unanswered
 from temporal.executions import open_execution_of
 
@@ -124,7 +123,7 @@ async def ensure_open(settings: Settings, client: Client, run: Json) -> bool:
 async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Json:
     """Carry out a signed void by the short workflow `void/<run_id>`; it tells an open run that it is over."""
     order = VoidInput(run_id=run["run_id"], kb_id=kb_id, document_id=run["document_id"])
-    short = _Short(options.VOID_RUN, options.void_workflow_id(run["run_id"]), "void", StateView)
+    short = _Short(names.VOID_RUN, names.void_workflow_id(run["run_id"]), "void", StateView)
     done: StateView = await _carried_out(settings, run, order, short)
     status = "voided" if done.code == "voided" else "duplicate" if done.code == "voided_before" else "refused"
     return {"status": status, "state": done.state, "code": done.code, "reason": done.reason}
@@ -146,7 +145,7 @@ async def tell_of_void(settings: Settings, sidecar: Json) -> None:
 def revoke(settings: Settings, run: Json, approval_sha256: str, kb_id: str) -> Json:
     """Take an approval back by the short workflow `revoke/<approval>`: its run may be busy with what it opens."""
     order = RevokeInput(run_id=run["run_id"], kb_id=kb_id)
-    short = _Short(options.REVOKE_APPROVAL, options.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
+    short = _Short(names.REVOKE_APPROVAL, names.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
     try:
         done: JudgeResult = asyncio.run(asyncio.wait_for(_carried_out(settings, run, order, short), ANSWER_SECONDS))
     except TimeoutError:
@@ -174,7 +173,7 @@ async def _carried_out(settings: Settings, run: Json, order: VoidInput | RevokeI
             short.workflow,
             order,
             id=short.id,
-            task_queue=options.WORKFLOW_QUEUE,
+            task_queue=names.WORKFLOW_QUEUE,
             result_type=short.result,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,

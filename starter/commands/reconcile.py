@@ -38,7 +38,7 @@ from cutter.storage.pools import open_pool
 from starter.commands import slack
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, say, show, table
-from temporal import names as options
+from temporal import names
 from temporal.client import connect, unanswered
 
 
@@ -125,7 +125,7 @@ async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> 
     client = await connect(settings)
     schedule = Schedule(
         action=ScheduleActionStartWorkflow(
-            options.RECONCILE, id="reconcile", task_queue=options.WORKFLOW_QUEUE,
+            names.RECONCILE, id="reconcile", task_queue=names.WORKFLOW_QUEUE,
             static_summary="look after what nobody drives",
         ),
         spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(minutes=minutes))]),
@@ -133,26 +133,26 @@ async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> 
     )  # fmt: skip
     try:
         try:
-            await client.create_schedule(options.RECONCILE_SCHEDULE, schedule)
+            await client.create_schedule(names.RECONCILE_SCHEDULE, schedule)
         except ScheduleAlreadyRunningError:
             if keep:
                 return {}
-            await client.get_schedule_handle(options.RECONCILE_SCHEDULE).update(lambda _: ScheduleUpdate(schedule))
+            await client.get_schedule_handle(names.RECONCILE_SCHEDULE).update(lambda _: ScheduleUpdate(schedule))
     except RPCError as problem:
         raise unanswered(problem) from None
-    return {"schedule_id": options.RECONCILE_SCHEDULE, "every_minutes": minutes, "next": "cutter reconcile --every 0"}
+    return {"schedule_id": names.RECONCILE_SCHEDULE, "every_minutes": minutes, "next": "cutter reconcile --every 0"}
 
 
 async def _unschedule(settings: Settings) -> View:
     client = await connect(settings)
     status = "removed"
     try:
-        await client.get_schedule_handle(options.RECONCILE_SCHEDULE).delete()
+        await client.get_schedule_handle(names.RECONCILE_SCHEDULE).delete()
     except RPCError as problem:
         if problem.status is not RPCStatusCode.NOT_FOUND:
             raise unanswered(problem) from None
         status = "there was none"
-    return {"schedule_id": options.RECONCILE_SCHEDULE, "status": status, "next": "cutter reconcile --every 10"}
+    return {"schedule_id": names.RECONCILE_SCHEDULE, "status": status, "next": "cutter reconcile --every 10"}
 
 
 def _render(out: Any, found: View) -> None:

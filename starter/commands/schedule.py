@@ -43,8 +43,7 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
 from starter.console.terminal import Json, fields, show
-from temporal import batches
-from temporal import names as options
+from temporal import batches, names
 from temporal.client import connect, unanswered
 
 app = typer.Typer(help="Run a queue every night by a Temporal Schedule.", no_args_is_help=True, add_completion=False)
@@ -137,7 +136,7 @@ def _zone(name: str) -> ZoneInfo:
 def _schedule_id(name: str) -> str:
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name):
         raise InvalidInput(f"--name {name}: at most 40 of a-z, 0-9 and '-'")
-    if f"cutter-{name}" == options.RECONCILE_SCHEDULE:
+    if f"cutter-{name}" == names.RECONCILE_SCHEDULE:
         raise InvalidInput(f"--name {name}: the reconciler's own schedule; `cutter reconcile --every 0` removes it")
     return f"cutter-{name}"
 
@@ -175,10 +174,10 @@ def _schedule(hour: int, minute: int, zone: ZoneInfo, schedule_id: str, night: N
     """SKIP: a night whose predecessor is still at work is left out. A night that could not begin pauses the rest."""
     return Schedule(
         action=ScheduleActionStartWorkflow(
-            options.BATCH_STARTER,
+            names.BATCH_STARTER,
             night,
             id=f"batch-starter/{schedule_id}",
-            task_queue=options.WORKFLOW_QUEUE,
+            task_queue=names.WORKFLOW_QUEUE,
             static_summary=f"tonight's batch of {schedule_id}",
         ),
         spec=ScheduleSpec(

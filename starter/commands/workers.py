@@ -30,12 +30,12 @@ from cutter.storage.queries import query
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, Listing, end, say, show, write
 from starter.local import worker_versions as versions
-from temporal import names as options
+from temporal import names
 from temporal.client import connect, unanswered
 
 View = dict[str, Any]
 
-QUEUES = (*options.TASK_QUEUES.values(), options.BATCH_QUEUE)
+QUEUES = (*names.TASK_QUEUES.values(), names.BATCH_QUEUE)
 KINDS = (TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
 
 
@@ -123,7 +123,7 @@ async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, st
 
 
 async def _pollers_of(client: Client, queue: str) -> list[str]:
-    names: dict[str, None] = {}
+    identities: dict[str, None] = {}
     for kind in KINDS:
         try:
             answer = await client.workflow_service.describe_task_queue(
@@ -133,8 +133,8 @@ async def _pollers_of(client: Client, queue: str) -> list[str]:
             )
         except RPCError as problem:
             raise unanswered(problem) from None
-        names |= dict.fromkeys(poller.identity for poller in answer.pollers)
-    return list(names)
+        identities |= dict.fromkeys(poller.identity for poller in answer.pollers)
+    return list(identities)
 
 
 def _print(out: Console, seen: View) -> None:

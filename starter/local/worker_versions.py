@@ -28,17 +28,14 @@ from cutter.settings import Settings
 from cutter.stack import records, workers
 from cutter.stack.records import Service
 from starter.console.terminal import say
-from temporal import names as options
+from temporal import names
 from temporal.client import connect, unanswered
 
 UNVERSIONED = ""
 CURRENT = "current"
 QUEUES = {
-    (options.WORKFLOW_QUEUE, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW),
-    *(
-        (queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)
-        for queue in (*options.TASK_QUEUES.values(), options.BATCH_QUEUE)
-    ),
+    (names.WORKFLOW_QUEUE, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW),
+    *((queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY) for queue in (*names.TASK_QUEUES.values(), names.BATCH_QUEUE)),
 }
 """What a build must poll before runs begin on it."""
 
@@ -95,7 +92,7 @@ async def make_unversioned(client: Client) -> None:
 
 async def statuses(client: Client) -> dict[str, str]:
     """Every known build with its status: current, draining, drained, inactive; empty where builds were never pinned."""
-    request = DescribeWorkerDeploymentRequest(namespace=client.namespace, deployment_name=options.DEPLOYMENT)
+    request = DescribeWorkerDeploymentRequest(namespace=client.namespace, deployment_name=names.DEPLOYMENT)
     try:
         answer = await client.workflow_service.describe_worker_deployment(request)
     except RPCError as problem:
@@ -114,7 +111,7 @@ async def statuses(client: Client) -> dict[str, str]:
 async def _serves(client: Client, build: str) -> bool:
     request = DescribeWorkerDeploymentVersionRequest(
         namespace=client.namespace,
-        deployment_version=WorkerDeploymentVersion(deployment_name=options.DEPLOYMENT, build_id=build),
+        deployment_version=WorkerDeploymentVersion(deployment_name=names.DEPLOYMENT, build_id=build),
     )
     try:
         answer = await client.workflow_service.describe_worker_deployment_version(request)
@@ -129,7 +126,7 @@ async def _serves(client: Client, build: str) -> bool:
 async def _set_current(client: Client, build: str) -> None:
     request = SetWorkerDeploymentCurrentVersionRequest(
         namespace=client.namespace,
-        deployment_name=options.DEPLOYMENT,
+        deployment_name=names.DEPLOYMENT,
         build_id=build,
         identity=client.identity,
         ignore_missing_task_queues=build == UNVERSIONED,

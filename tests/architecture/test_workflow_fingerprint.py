@@ -80,7 +80,7 @@ def test_every_activity_that_a_workflow_names_is_registered() -> None:
     named = set()
     for path in (ROOT / "workflows").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and _name(node.func) in ("control", "_ask") and node.args:
+            if isinstance(node, ast.Call) and _name(node.func) in ("call", "call_activity", "_ask") and node.args:
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
                     named.add(first.value)

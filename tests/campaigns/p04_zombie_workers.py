@@ -35,7 +35,7 @@ from temporalio.worker import Worker
 from cutter.catalogue import GATES, WorkerRole
 from cutter.stack.processes import until
 from cutter.storage.runs import register_run
-from temporal import names as options
+from temporal import names
 from temporal.signal_guard import MessageGuard
 from temporal.workflow_runner import sandbox
 from tests.campaigns.p03_crash_points import STEPS, differences, wanted
@@ -250,7 +250,7 @@ async def play(stack: Stack, *, trials: int, seed: int, lane: int = 0, fenced: b
     rows: list[Json] = []
     with sleepers(stack) as pair:
         orchestration = Worker(
-            stack.client, task_queue=options.TASK_QUEUES[WorkerRole.CUTTER], workflows=[DocumentRun],
+            stack.client, task_queue=names.TASK_QUEUES[WorkerRole.CUTTER], workflows=[DocumentRun],
             workflow_runner=sandbox(), interceptors=[MessageGuard()],
         )  # fmt: skip
         async with orchestration:

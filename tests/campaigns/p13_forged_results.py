@@ -34,7 +34,7 @@ from temporalio.worker import (
 
 from cutter.catalogue import BY_NAME, GATES, Gate
 from cutter.messages import GateInput, GateOutcome
-from temporal import names as options
+from temporal import names
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import gate_calls
 from tests.support.stack import Run, Stack, played
@@ -139,7 +139,7 @@ class Stranger:
         return await workflow.execute_activity(
             order["activity"], order["argument"], task_queue=order["queue"],
             start_to_close_timeout=timedelta(seconds=60), heartbeat_timeout=timedelta(seconds=15),
-            retry_policy=options.ONCE,
+            retry_policy=names.ONCE,
         )  # fmt: skip
 
 
@@ -174,7 +174,7 @@ async def scheduled(stack: Stack, victim: Run, other: str, trials: Sequence[tupl
 
 
 async def _schedule(stack: Stack, gate: Gate, argument: Any, number: int) -> str:
-    order = {"activity": gate.name, "argument": argument, "queue": options.TASK_QUEUES[gate.worker]}
+    order = {"activity": gate.name, "argument": argument, "queue": names.TASK_QUEUES[gate.worker]}
     try:
         answer = await stack.client.execute_workflow("Stranger", order, id=f"stranger/{number}", task_queue=STRANGER)
     except WorkflowFailureError as problem:

@@ -22,7 +22,7 @@ from activities.registry import build_activities
 from cutter.catalogue import WorkerRole
 from cutter.settings import Settings, load
 from cutter.storage import pools
-from temporal import names as options
+from temporal import names
 from temporal.client import connect
 from worker import build_deps
 
@@ -63,7 +63,7 @@ async def serve(settings: Settings) -> None:
             await exits.enter_async_context(
                 Worker(
                     client,
-                    task_queue=options.TASK_QUEUES[role],
+                    task_queue=names.TASK_QUEUES[role],
                     activities=activities,
                     activity_executor=executor,
                     max_concurrent_activities=1,

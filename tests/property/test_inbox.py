@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cutter import limits
 from temporal.data_converter import UNDECODABLE
-from workflows import inbox
+from workflows import message_queue
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40) | st.just(UNDECODABLE),
@@ -18,23 +18,23 @@ JSON = st.recursive(
 )
 KB_IDS = st.from_regex(r"[a-z]{1,6}/[a-z0-9]{1,8}\.md", fullmatch=True)
 ARGUMENTS = st.lists(JSON | KB_IDS | KB_IDS.map(lambda k: {"approval_kb_id": k}), max_size=3)
-NAMES = st.sampled_from(inbox.KNOWN) | st.text(max_size=20)
+NAMES = st.sampled_from(message_queue.KNOWN) | st.text(max_size=20)
 MESSAGES = st.lists(st.tuples(NAMES, ARGUMENTS), max_size=30)
 
 
-def after(messages: list[tuple[str, list[Any]]]) -> inbox.Inbox:
-    box = inbox.Inbox()
+def after(messages: list[tuple[str, list[Any]]]) -> message_queue.MessageQueue:
+    box = message_queue.MessageQueue()
     for name, arguments in messages:
-        box = inbox.reduce(box, name, arguments)
+        box = message_queue.reduce(box, name, arguments)
     return box
 
 
 @given(MESSAGES)
 def test_every_message_is_taken_refused_dropped_or_a_stop(messages: list[tuple[str, list[Any]]]) -> None:
     box = after(messages)
-    stops = sum(name in inbox.STOP_MESSAGES for name, _ in messages)
-    assert box.tickets == len(messages) == len(box.letters) + len(box.refused) + box.dropped + stops
-    tickets = [one.ticket for one in (*box.letters, *box.refused)]
+    stops = sum(name in message_queue.STOP_MESSAGES for name, _ in messages)
+    assert box.tickets == len(messages) == len(box.messages) + len(box.refused) + box.dropped + stops
+    tickets = [one.ticket for one in (*box.messages, *box.refused)]
     assert len(set(tickets)) == len(tickets)
     assert all(one.reason and one.code for one in box.refused)
     assert (box.stop is not None) == (stops > 0)
@@ -43,10 +43,10 @@ def test_every_message_is_taken_refused_dropped_or_a_stop(messages: list[tuple[s
 @given(MESSAGES)
 def test_taking_gives_every_letter_once_in_its_order(messages: list[tuple[str, list[Any]]]) -> None:
     box = after(messages)
-    letters = box.letters
+    letters = box.messages
     taken = []
     while True:
-        letter, box = inbox.take(box)
+        letter, box = message_queue.take(box)
         if letter is None:
             break
         taken.append(letter)
@@ -60,7 +60,7 @@ def test_the_order_of_distinct_approvals_does_not_matter(kb_ids: list[str], dice
     dice.shuffle(shuffled)
     first = after([("submit_approval", [one]) for one in kb_ids])
     second = after([("submit_approval", [one]) for one in shuffled])
-    assert {one.kb_id for one in first.letters} == {one.kb_id for one in second.letters} == set(kb_ids)
+    assert {one.kb_id for one in first.messages} == {one.kb_id for one in second.messages} == set(kb_ids)
     assert first.known == second.known
     assert not first.refused
 
@@ -70,11 +70,11 @@ def test_a_document_that_is_here_is_a_duplicate_until_it_is_forgotten(
     messages: list[tuple[str, list[Any]]], kb_ids: list[str]
 ) -> None:
     box = after([("submit_approval", [one]) for one in kb_ids])
-    again = inbox.reduce(box, "submit_approval", [kb_ids[0]])
+    again = message_queue.reduce(box, "submit_approval", [kb_ids[0]])
     assert again.refused[-1].code == "duplicate"
-    forgotten = inbox.reduce(inbox.forget(box, kb_ids[0]), "submit_approval", [kb_ids[0]])
+    forgotten = message_queue.reduce(message_queue.forget(box, kb_ids[0]), "submit_approval", [kb_ids[0]])
     assert not forgotten.refused
-    assert all(kb_ids[0] != kb for _, kb in inbox.forget(after(messages), kb_ids[0]).known)
+    assert all(kb_ids[0] != kb for _, kb in message_queue.forget(after(messages), kb_ids[0]).known)
 
 
 @given(st.lists(st.sampled_from(["stop", "cancel"]), min_size=1, max_size=5), ARGUMENTS)
@@ -89,24 +89,24 @@ def test_a_full_inbox_drops_the_rest_and_still_takes_a_stop() -> None:
     many = 3 * limits.INBOX_MESSAGES_MAX
     box = after([("submit_approval", [f"k/{number}.md"]) for number in range(many)])
     box = _and(box, [("nonsense", []) for _ in range(many)])
-    assert len(box.letters) + len(box.refused) <= limits.INBOX_MESSAGES_MAX
+    assert len(box.messages) + len(box.refused) <= limits.INBOX_MESSAGES_MAX
     assert box.dropped > 0
-    assert inbox.reduce(box, "stop", []).stop is not None
+    assert message_queue.reduce(box, "stop", []).stop is not None
 
 
 def test_early_approvals_leave_room_for_orders() -> None:
     box = after([("submit_approval", [f"k/{number}.md"]) for number in range(2 * limits.INBOX_MESSAGES_MAX)])
-    box = inbox.reduce(box, "resume", ["orders/resume.md"])
-    letter, rest = inbox.take(box, orders=True)
+    box = message_queue.reduce(box, "resume", ["orders/resume.md"])
+    letter, rest = message_queue.take(box, orders=True)
     assert letter is not None
     assert letter.kb_id == "orders/resume.md"
-    assert len(rest.letters) == limits.INBOX_MESSAGES_MAX // 2
-    emptied = inbox.without_early(rest)
-    assert emptied.letters == ()
-    assert not inbox.reduce(emptied, "submit_approval", ["k/1.md"]).refused
+    assert len(rest.messages) == limits.INBOX_MESSAGES_MAX // 2
+    emptied = message_queue.without_early(rest)
+    assert emptied.messages == ()
+    assert not message_queue.reduce(emptied, "submit_approval", ["k/1.md"]).refused
 
 
-def _and(box: inbox.Inbox, messages: list[tuple[str, list[Any]]]) -> inbox.Inbox:
+def _and(box: message_queue.MessageQueue, messages: list[tuple[str, list[Any]]]) -> message_queue.MessageQueue:
     for name, arguments in messages:
-        box = inbox.reduce(box, name, arguments)
+        box = message_queue.reduce(box, name, arguments)
     return box

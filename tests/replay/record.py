@@ -24,7 +24,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.kb.store import Store
 from cutter.messages import StateView, VoidInput
 from cutter.storage.batches import Options
-from temporal import names as options
+from temporal import names
 from tests.campaigns import p13_forged_results as p13
 from tests.campaigns.p14_reset import reset
 from tests.support import batch as batches
@@ -151,8 +151,8 @@ async def voided(stack: Stack) -> Recorded:
         await run.until_shown("stopped_cancel")
         order = await run.order(schema.VOID, reason="wrong source")
         void: WorkflowHandle[Any, StateView] = await stack.client.start_workflow(
-            options.VOID_RUN, VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
-            id=options.void_workflow_id(run.run_id), task_queue=options.WORKFLOW_QUEUE, result_type=StateView,
+            names.VOID_RUN, VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
+            id=names.void_workflow_id(run.run_id), task_queue=names.WORKFLOW_QUEUE, result_type=StateView,
         )  # fmt: skip
         await void.result()
         return [("void_workflow", await void.fetch_history()), *await one(run, "voided_after_leg_a")]
@@ -166,7 +166,7 @@ async def revoked(stack: Stack) -> Recorded:
         kb_id = await run.approve(CUT)
         await run.revoke(kb_id)
         approval = sha256_hex(Store(stack.settings.kb).get(kb_id))
-        short = stack.client.get_workflow_handle(options.revoke_workflow_id(approval))
+        short = stack.client.get_workflow_handle(names.revoke_workflow_id(approval))
         async with stack.workers(WorkerRole.EXEC):
             await run.until_attempted("IG_cut_leg_a_execute", "approval_refused")
             await run.until_requested(CUT)
@@ -381,7 +381,7 @@ async def batch_unattended(stack: Stack) -> Recorded:
         await night.until_state("batch_awaiting_lifecycle_authz_set")
         await night.hand_over_late(await night.sign(LIFECYCLE))
         await night.until_state("batch_closeout")
-        latest = stack.client.get_workflow_handle(options.batch_workflow_id(batch_id))
+        latest = stack.client.get_workflow_handle(names.batch_workflow_id(batch_id))
         await latest.result()
         return [*found, ("batch_signed_late", await latest.fetch_history())]
 
@@ -440,7 +440,7 @@ def store(found: Recorded) -> None:
         print(f"{name}: {expected['result']}, {expected['events']} events")
 
 
-def main(names: list[str]) -> None:
+def main(scenes: list[str]) -> None:
     """Record these scenes, or all."""
 
     async def played(under: Ground, wanted: tuple[Scene, dict[str, Any]]) -> Recorded:
@@ -448,7 +448,7 @@ def main(names: list[str]) -> None:
             return await wanted[0](stack)
 
     with ground() as under:
-        for name in names or SCENES:
+        for name in scenes or SCENES:
             store(asyncio.run(played(under, SCENES[name])))
 
 

@@ -37,8 +37,7 @@ from starter.approver import orders, signing
 from starter.approver.signing import Signing
 from starter.commands import approvers, source
 from starter.local.keys import ensure_throwaway_keys
-from temporal import names as options
-from temporal import runs
+from temporal import names, runs
 from temporal.client import connect
 from tests.support import database as database_support
 from tests.support.database import Connection, Database, TestCluster, short_folder
@@ -371,12 +370,16 @@ async def stack(
 
 
 def install_policy(
-    made: Stack, *, tier: Tier = Tier.MEDIUM, enact_tier: Tier | None = None, names: Sequence[str] = ("alice", "bob")
+    made: Stack,
+    *,
+    tier: Tier = Tier.MEDIUM,
+    enact_tier: Tier | None = None,
+    signer_names: Sequence[str] = ("alice", "bob"),
 ) -> None:
     """Epoch 1 of this deployment; the stranger is not in it."""
     cut, _ = epochs.default_rules(tier)
     _, enact = epochs.default_rules(enact_tier or tier)
-    signers = [getattr(made.kit, name) for name in names]
+    signers = [getattr(made.kit, name) for name in signer_names]
     policy = epochs.init(
         made.settings.approvers,
         approvers=[
@@ -428,4 +431,4 @@ def played(play: Callable[..., Awaitable[list[Json]]], **words: int) -> list[Jso
 
 
 def workflow_id(document_id: str = DOCUMENT) -> str:
-    return options.document_workflow_id(document_id)
+    return names.document_workflow_id(document_id)

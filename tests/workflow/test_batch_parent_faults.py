@@ -20,8 +20,7 @@ from cutter.batch import steering
 from cutter.catalogue import GATES, WorkerRole
 from cutter.messages import BatchResult, Steering, SteerInput
 from cutter.storage.batches import Options
-from temporal import batches, runs
-from temporal import names as options
+from temporal import batches, names, runs
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
 from tests.support.stack import Stack
@@ -79,7 +78,7 @@ async def terminated(story: Story) -> None:
 
 async def reset(story: Story) -> None:
     """To its first workflow task: everything that it learned is gone."""
-    client, name = story.stack.client, options.batch_workflow_id(story.batch.batch_id)
+    client, name = story.stack.client, names.batch_workflow_id(story.batch.batch_id)
     latest: Any = client.get_workflow_handle(name, result_type=BatchResult)
     seen = await latest.describe()
     done = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
@@ -227,7 +226,7 @@ async def test_two_parents_of_one_batch_at_the_same_moment_double_nothing(stack:
     async with stack.workers():
         batch = await support.start(stack, items, Options(policy="quarantine", lanes=2))
         twin = await stack.client.start_workflow(
-            options.BATCH, {"batch_id": batch.batch_id}, id="elsewhere/1", task_queue=options.WORKFLOW_QUEUE,
+            names.BATCH, {"batch_id": batch.batch_id}, id="elsewhere/1", task_queue=names.WORKFLOW_QUEUE,
             result_type=BatchResult,
         )  # fmt: skip
         result = await batch.through()

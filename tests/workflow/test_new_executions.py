@@ -10,7 +10,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, Wor
 
 from cutter.approvals import schema
 from cutter.catalogue import GATES
-from temporal import names as options
+from temporal import names
 from tests.support import temporal
 from tests.support.stack import DOCUMENT, Stack, workflow_id
 
@@ -38,7 +38,7 @@ async def test_a_foreign_start_beside_an_open_run_fails_at_once_and_names_it(sta
         await run.until_requested(CUT)
         await run.handle.terminate("from outside")
         foreign: WorkflowHandle[Any, Any] = await stack.client.start_workflow(
-            options.DOCUMENT_RUN, {"document_id": DOCUMENT}, id=workflow_id(), task_queue=options.WORKFLOW_QUEUE
+            names.DOCUMENT_RUN, {"document_id": DOCUMENT}, id=workflow_id(), task_queue=names.WORKFLOW_QUEUE
         )
         with pytest.raises(WorkflowFailureError) as caught:
             await foreign.result()

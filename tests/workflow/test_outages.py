@@ -29,12 +29,12 @@ from starter.commands import run as orchestrate
 from starter.commands import status
 from starter.commands.reconcile import reading_deps
 from starter.local import doctor_checks as checks
-from temporal import names as options
+from temporal import names
 from temporal.client import connect
 from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
 from tests.support.worker_process import worker_process
-from workflows.control import CONTROL_SECONDS
+from workflows.activity_calls import CONTROL_SECONDS
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 SECOND = 1 / 60
@@ -52,15 +52,15 @@ TRIED_BEFORE = (
 class Losing(Interceptor):
     """Loses every try of these activities; they are tried again at once, and then the run stops."""
 
-    def __init__(self, *names: str) -> None:
-        self.names = set(names)
+    def __init__(self, *wanted: str) -> None:
+        self.names = set(wanted)
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        names = self.names
+        wanted = self.names
 
         class Lost(ActivityInboundInterceptor):
             async def execute_activity(self, input: ExecuteActivityInput) -> object:
-                if activity.info().activity_type in names:
+                if activity.info().activity_type in wanted:
                     raise ApplicationError("the worker was lost")
                 return await super().execute_activity(input)
 
@@ -327,7 +327,7 @@ async def test_a_gate_that_refuses_for_ever_what_was_accepted_stops_the_run(stac
 
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
         with ThreadPoolExecutor(1) as executor:
-            queue = options.TASK_QUEUES[WorkerRole.EXEC]
+            queue = names.TASK_QUEUES[WorkerRole.EXEC]
             async with Worker(stack.client, task_queue=queue, activities=[refuses], activity_executor=executor):
                 run = await stack.start()
                 await run.approve(CUT)
@@ -462,7 +462,7 @@ async def test_a_worker_that_stops_beating_is_noticed_and_another_one_takes_the_
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY):
         with ThreadPoolExecutor(1) as executor:
             dead = Worker(
-                await connect(stack.settings), task_queue=options.TASK_QUEUES[WorkerRole.EXEC], activities=[hangs],
+                await connect(stack.settings), task_queue=names.TASK_QUEUES[WorkerRole.EXEC], activities=[hangs],
                 activity_executor=executor, max_concurrent_activities=1, graceful_shutdown_timeout=timedelta(0),
             )  # fmt: skip
             async with running([dead], lambda: False):

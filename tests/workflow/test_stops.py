@@ -12,7 +12,7 @@ from activities.run.void import void_run
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
 from cutter.messages import JudgeInput, StateView, VoidInput
-from temporal import names as options
+from temporal import names
 from tests.support.stack import DOCUMENT, Run, Stack
 
 UNITS = "select count(*) from public.information_unit where deleted_at is null"
@@ -122,10 +122,10 @@ async def test_a_void_while_a_gate_waits_ends_the_run(stack: Stack) -> None:
 async def voided(run: Run, order: str) -> StateView:
     """What the short workflow answers that voids a run by this order."""
     return await run.stack.client.execute_workflow(
-        options.VOID_RUN,
+        names.VOID_RUN,
         VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
-        id=options.void_workflow_id(run.run_id),
-        task_queue=options.WORKFLOW_QUEUE,
+        id=names.void_workflow_id(run.run_id),
+        task_queue=names.WORKFLOW_QUEUE,
         result_type=StateView,
     )
 

@@ -21,8 +21,7 @@ from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
 from cutter.settings import Settings
 from cutter.stack import ports
-from temporal import names as options
-from temporal import telemetry, tracing
+from temporal import names, telemetry, tracing
 from temporal.client import connect
 from tests.support.stack import Stack
 from tests.support.temporal import until
@@ -100,7 +99,7 @@ async def test_a_worker_serves_what_the_dashboard_shows_and_a_run_is_one_trace(
         sealed = await said(worker, "gate.sealed")
         assert (sealed["run_id"], sealed["worker"]) == (run.run_id, ready["worker"])
         await run.until_requested("SG_cut_authz")
-        await stack.client.start_workflow("Unheard", id="unheard", task_queue=options.WORKFLOW_QUEUE)
+        await stack.client.start_workflow("Unheard", id="unheard", task_queue=names.WORKFLOW_QUEUE)
 
         async def all_there() -> bool:
             seen = await asyncio.to_thread(scrape, ready["metrics"])

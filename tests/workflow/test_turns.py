@@ -15,8 +15,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from cutter.domain.task_priority import Urgency
 from cutter.messages import RunInput
-from temporal import names as options
-from temporal import runs
+from temporal import names, runs
 from tests.support.stack import DOCUMENT, Stack
 from tests.support.temporal import turns, until
 
@@ -49,12 +48,12 @@ async def test_a_backlog_is_worked_off_by_urgency_and_within_it_by_the_tenants_w
     """
     client, queue = await Client.connect(temporal_address), f"turns-{uuid.uuid4()}"
     sent = [
-        *[(f"big-{number}", options.priority(Urgency.BATCH, "big")) for number in range(12)],
-        *[(f"small-{number}", options.priority(Urgency.BATCH, f"small-{number}")) for number in range(3)],
-        *[(f"heavy-{number}", options.priority(Urgency.BATCH, "heavy", 2)) for number in range(6)],
-        ("night", options.priority(Urgency.OVERNIGHT, "south")),
-        ("late", options.sooner(options.priority(Urgency.OVERNIGHT, "south"), Urgency.LATE_APPROVAL)),
-        ("person", options.priority(Urgency.INTERACTIVE, "south")),
+        *[(f"big-{number}", names.priority(Urgency.BATCH, "big")) for number in range(12)],
+        *[(f"small-{number}", names.priority(Urgency.BATCH, f"small-{number}")) for number in range(3)],
+        *[(f"heavy-{number}", names.priority(Urgency.BATCH, "heavy", 2)) for number in range(6)],
+        ("night", names.priority(Urgency.OVERNIGHT, "south")),
+        ("late", names.sooner(names.priority(Urgency.OVERNIGHT, "south"), Urgency.LATE_APPROVAL)),
+        ("person", names.priority(Urgency.INTERACTIVE, "south")),
     ]
     handles: list[Any] = [
         await client.start_workflow(Counted.run, name, id=f"{queue}/{name}", task_queue=queue, priority=turn)

@@ -14,8 +14,7 @@ from cutter.approvals.policy import Tier
 from cutter.catalogue import GATES
 from cutter.kb.store import Store
 from cutter.messages import RunInput, RunResult
-from temporal import names as options
-from temporal import runs
+from temporal import names, runs
 from tests.support.stack import DOCUMENT, THREE_UNITS, Stack
 
 UNITS = "select count(*) from public.information_unit where deleted_at is null"
@@ -53,9 +52,9 @@ async def test_what_people_see_while_a_gate_waits(stack: Stack) -> None:
         ):
             assert needed in details
         found = (await run.handle.describe()).typed_search_attributes
-        assert found[options.STATE] == "awaiting_cut_authorization"
-        assert found[options.GATE] == "SG_cut_authz"
-        assert found[options.CANDIDATES] > 20
+        assert found[names.STATE] == "awaiting_cut_authorization"
+        assert found[names.GATE] == "SG_cut_authz"
+        assert found[names.CANDIDATES] > 20
 
 
 async def test_a_dry_run_rehearses_leaves_request_documents_and_writes_nothing(stack: Stack) -> None:
@@ -152,7 +151,7 @@ async def test_a_start_with_a_broken_input_fails_with_the_field_and_an_example(s
     async with stack.workers():
         for number, broken in enumerate(({}, {"document_id": 7}, "x", None)):
             handle = await stack.client.start_workflow(
-                options.DOCUMENT_RUN, broken, id=f"broken/{number}", task_queue=options.WORKFLOW_QUEUE
+                names.DOCUMENT_RUN, broken, id=f"broken/{number}", task_queue=names.WORKFLOW_QUEUE
             )
             with pytest.raises(WorkflowFailureError) as caught:
                 await handle.result()

@@ -9,9 +9,8 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 
 from cutter.errors import Refused
-from temporal import batches
+from temporal import batches, names
 from temporal import foreign_workflows as foreign
-from temporal import names as options
 from tests.acceptance.cli.conftest import Cutter
 from tests.support.processes import temporal_program
 from tests.support.stack import DOCUMENT, Stack
@@ -90,5 +89,5 @@ async def test_a_batchs_id_that_a_stranger_uses_is_refused_with_the_command(stac
 async def test_a_workflow_of_ours_is_not_foreign(stack: Stack) -> None:
     run = await stack.start()
     assert (await run.handle.describe()).status is WorkflowExecutionStatus.RUNNING
-    assert await foreign.under(stack.client, options.document_workflow_id(DOCUMENT)) is None
+    assert await foreign.under(stack.client, names.document_workflow_id(DOCUMENT)) is None
     assert await foreign.every(stack.client) == []

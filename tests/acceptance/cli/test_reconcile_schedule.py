@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from cutter.messages import Reconciled
-from temporal import names as options
+from temporal import names
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support import batch as batches
 from tests.support.stack import Stack
@@ -15,7 +15,7 @@ from tests.support.temporal import until
 
 async def look(stack: Stack) -> Reconciled:
     """What the schedule finds when its time has come."""
-    schedule = stack.client.get_schedule_handle(options.RECONCILE_SCHEDULE)
+    schedule = stack.client.get_schedule_handle(names.RECONCILE_SCHEDULE)
     before = (await schedule.describe()).info.num_actions
     await schedule.trigger()
 
@@ -61,7 +61,7 @@ async def test_the_schedule_marks_tells_and_puts_as_the_command_does(stack: Stac
 
 
 async def test_the_schedule_is_one_is_changed_and_removed_by_command(stack: Stack, cutter: Cutter) -> None:
-    schedule = stack.client.get_schedule_handle(options.RECONCILE_SCHEDULE)
+    schedule = stack.client.get_schedule_handle(names.RECONCILE_SCHEDULE)
     for minutes in (10, 5):
         made = await cutter("reconcile", "--every", str(minutes), "--json")
         assert (made.code, made.json["every_minutes"]) == (0, minutes)

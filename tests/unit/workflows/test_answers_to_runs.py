@@ -9,7 +9,7 @@ import pytest
 
 from cutter import limits
 from cutter.messages import Caps, GateOutcome, JudgeResult, RequestView, RunView, StateView
-from workflows.control import understood
+from workflows.activity_calls import decode_result
 
 RUN = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 GATE = {"gate": "IG_mark", "status": "passed", "attempt": 1, "state": "marked", "facts": {"candidate_count": "12"}}
@@ -36,7 +36,7 @@ def caps(**changed: Any) -> dict[str, Any]:
      (RequestView, {"status": "refused", "gate": "SG_cut_authz", "code": "run_ended"})],
 )  # fmt: skip
 def test_a_run_s_own_answers_are_understood(kind: type[Any], answer: dict[str, Any]) -> None:
-    assert understood(answer, kind) is not None
+    assert decode_result(answer, kind) is not None
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_run_s_own_answers_are_understood(kind: type[Any], answer: dict[str, A
     ],
 )  # fmt: skip
 def test_a_gate_s_outcome_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) -> None:
-    assert understood({**GATE, **wrong}, GateOutcome) is None
+    assert decode_result({**GATE, **wrong}, GateOutcome) is None
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_gate_s_outcome_beyond_its_bounds_is_not_understood(wrong: dict[str, A
     ],
 )  # fmt: skip
 def test_a_request_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) -> None:
-    assert understood({**REQUEST, **wrong}, RequestView) is None
+    assert decode_result({**REQUEST, **wrong}, RequestView) is None
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_a_request_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) ->
     ],
 )  # fmt: skip
 def test_a_view_of_a_run_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) -> None:
-    assert understood({**SEEN, **wrong}, RunView) is None
+    assert decode_result({**SEEN, **wrong}, RunView) is None
 
 
 @pytest.mark.parametrize("wrong", [{"state": NAME}, {"reason": LONG}, {"code": LONG}, {"approver": LONG}])
 def test_a_verdict_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) -> None:
-    assert understood({**VERDICT, **wrong}, JudgeResult) is None
+    assert decode_result({**VERDICT, **wrong}, JudgeResult) is None
 
 
 @pytest.mark.parametrize("wrong", [{"state": NAME}, {"reason": LONG}, {"kb_doc_id": LONG}, {"next_command": LONG}])
 def test_a_state_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) -> None:
-    assert understood({**STATE, **wrong}, StateView) is None
+    assert decode_result({**STATE, **wrong}, StateView) is None

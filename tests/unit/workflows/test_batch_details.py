@@ -5,15 +5,15 @@ from __future__ import annotations
 from cutter.batch import steering
 from cutter.batch.item import Outcome, Stage
 from cutter.messages import Steering
-from workflows import batch_view as view
+from workflows import batch_display as view
 
 BATCH_ID = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 TOTALS = {"at_sg1": 3, "blocked": 1, "enacted": 11, "error_queue": 1, "failed": 1, "settled": 13}
 
 
-def board(**more: object) -> view.BatchBoard:
+def board(**more: object) -> view.BatchDisplay:
     step = Steering(state="batch_awaiting_cut_authz_set", seen="", totals=TOTALS, **more)  # type: ignore[arg-type]
-    return view.BatchBoard(batch_id=BATCH_ID, steering=step)
+    return view.BatchDisplay(batch_id=BATCH_ID, steering=step)
 
 
 def test_the_words_are_those_of_the_batch() -> None:

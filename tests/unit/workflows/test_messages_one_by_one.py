@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from workflows import inbox
+from workflows import message_queue
 
-EMPTY = inbox.Inbox()
+EMPTY = message_queue.MessageQueue()
 
 
 @pytest.mark.parametrize("argument", ["k/a.md", {"approval_kb_id": "k/a.md"}, {"kb_id": "k/a.md"}])
 def test_the_forms_of_an_approval(argument: Any) -> None:
-    (letter,) = inbox.reduce(EMPTY, "submit_approval", [argument]).letters
+    (letter,) = message_queue.reduce(EMPTY, "submit_approval", [argument]).messages
     assert (letter.name, letter.kb_id) == ("submit_approval", "k/a.md")
 
 
@@ -35,28 +35,28 @@ def test_the_forms_of_an_approval(argument: Any) -> None:
     ],
 )
 def test_refusals_and_their_codes(name: str, arguments: list[Any], code: str) -> None:
-    box = inbox.reduce(EMPTY, name, arguments)
-    assert box.letters == ()
+    box = message_queue.reduce(EMPTY, name, arguments)
+    assert box.messages == ()
     assert [one.code for one in box.refused] == [code]
-    assert inbox.refusal(box, 1) == box.refused[0]
-    assert inbox.refusal(box, 2) is None
+    assert message_queue.refusal(box, 1) == box.refused[0]
+    assert message_queue.refusal(box, 2) is None
 
 
 @pytest.mark.parametrize("name", ["resume", "resume_stopped"])
 @pytest.mark.parametrize("arguments", [[], [None], [""], [{}]])
 def test_a_resume_without_a_document_is_the_operators(name: str, arguments: list[Any]) -> None:
-    (letter,) = inbox.reduce(EMPTY, name, arguments).letters
+    (letter,) = message_queue.reduce(EMPTY, name, arguments).messages
     assert letter.kb_id is None
 
 
 @pytest.mark.parametrize("argument", ["too early", {"reason": "too early"}, {"reason": " too \n early "}])
 def test_the_reason_of_a_stop(argument: Any) -> None:
-    stop = inbox.reduce(EMPTY, "stop", [argument]).stop
-    assert stop == inbox.StopOrder(kind="stop", reason="too early")
+    stop = message_queue.reduce(EMPTY, "stop", [argument]).stop
+    assert stop == message_queue.StopOrder(kind="stop", reason="too early")
 
 
 @pytest.mark.parametrize("arguments", [[], [7], [{"why": "x"}], [""], ["a", "b", "c"][:0]])
 def test_a_stop_needs_no_reason(arguments: list[Any]) -> None:
-    stop = inbox.reduce(EMPTY, "stop", arguments).stop
+    stop = message_queue.reduce(EMPTY, "stop", arguments).stop
     assert stop is not None
     assert stop.reason == "no reason given"

@@ -11,16 +11,16 @@ import pytest
 from cutter.catalogue import GATES, Sovereign
 from cutter.messages import RequestView
 from tests.unit.domain.test_sidecar import RUN, SHA, Sidecar
+from workflows.run_display import RunDisplay
 from workflows.run_sidecar import sidecar
-from workflows.view import Board
 
 NOW = "2026-11-21T09:05:00+00:00"
 DECISION = str(uuid.UUID(int=3))
 
 
-def board(passed: int = 0, **more: Any) -> Board:
+def board(passed: int = 0, **more: Any) -> RunDisplay:
     names = [gate.name for gate in GATES[:passed]]
-    return Board(
+    return RunDisplay(
         document_id="ICX-1", run_id=RUN, mode="live", created_by="olga", passed=dict.fromkeys(names, ""),
         began=dict.fromkeys(names, NOW), ended=dict.fromkeys(names, NOW), digests=dict.fromkeys(names, SHA),
         documents={name: f"kb/{name}.md" for name in names}, **more,
@@ -34,7 +34,7 @@ def asked(gate: Sovereign) -> RequestView:
     )  # fmt: skip
 
 
-def seen(board: Board) -> Sidecar:
+def seen(board: RunDisplay) -> Sidecar:
     return Sidecar.model_validate(sidecar(board))
 
 
@@ -71,4 +71,4 @@ def test_a_stop_shows_the_phase_that_failed_its_report_and_the_error() -> None:
 
 
 def test_before_the_run_is_registered_every_key_is_there() -> None:
-    assert set(sidecar(Board(document_id="ICX-1"))) == set(Sidecar.model_fields)
+    assert set(sidecar(RunDisplay(document_id="ICX-1"))) == set(Sidecar.model_fields)

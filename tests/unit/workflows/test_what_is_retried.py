@@ -8,7 +8,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError,
 from activities.worker.error_boundary import failure_of
 from cutter.catalogue import WorkerRole
 from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, OverCap, PolicyDenied, Refused, Unavailable
-from workflows.control import away_from
+from workflows.activity_calls import classify_failure
 
 
 def kind_of(cause: BaseException) -> tuple[str, str]:
@@ -17,7 +17,7 @@ def kind_of(cause: BaseException) -> tuple[str, str]:
         retry_state=None,
     )  # fmt: skip
     error.__cause__ = cause
-    return away_from(error, WorkerRole.EXEC)
+    return classify_failure(error, WorkerRole.EXEC)
 
 
 @pytest.mark.parametrize("what", ["database", "kb", "backup", "gpg"])

@@ -9,14 +9,14 @@ from cutter.batch.item import Outcome, Stage
 from cutter.batch.steering import QUEUES
 from cutter.domain.visible import visible
 from cutter.messages import Steering
-from workflows.view import entry, plain
+from workflows.run_display import entry, plain
 
 STAGES = tuple(stage.value for stage in Stage)
 OUTCOMES = tuple(outcome.value for outcome in Outcome)
 
 
 @dataclass(slots=True, kw_only=True)
-class BatchBoard:
+class BatchDisplay:
     """What a batch shows of itself; the workflow keeps it, these functions render it."""
 
     batch_id: str
@@ -29,7 +29,7 @@ class BatchBoard:
         self.answers = [*self.answers, text][-10:]
 
 
-def details(board: BatchBoard) -> str:
+def details(board: BatchDisplay) -> str:
     """Current details: headings, lists and code fences only, since the UI does not sanitise HTML."""
     step = board.steering
     flag = " · partial" if step.partial else ""
@@ -56,7 +56,7 @@ def details(board: BatchBoard) -> str:
     return "\n".join(lines)
 
 
-def status(board: BatchBoard) -> dict[str, Any]:
+def status(board: BatchDisplay) -> dict[str, Any]:
     """Answer of the query `status`."""
     step = board.steering
     return {

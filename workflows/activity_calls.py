@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from cutter.catalogue import Sovereign, WorkerRole
     from cutter.domain.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import Caps, JudgeInput, JudgeResult
-    from temporal import names as options
+    from temporal import names
 
 Result = TypeVar("Result")
 
@@ -24,15 +24,15 @@ CONTROL_SECONDS = 120
 """Cap of one control activity (a request, a verdict, a report)."""
 
 
-class Away(Exception):
-    """A dependency is away and the retries are used up; the run stops as stopped_unavailable_<what>."""
+class DependencyUnavailable(Exception):
+    """A dependency is away and the retries are used up; the run stops as stopped_unavailable_<dependency>."""
 
-    def __init__(self, what: str, reason: str) -> None:
+    def __init__(self, dependency: str, reason: str) -> None:
         super().__init__(reason)
-        self.what = what
+        self.dependency = dependency
 
 
-class Broken(Exception):
+class ActivityFailed(Exception):
     """An activity failed in a way that no retry helps."""
 
     def __init__(self, code: str, reason: str) -> None:
@@ -40,7 +40,7 @@ class Broken(Exception):
         self.code = code
 
 
-def understood(answer: Any, kind: type[Result]) -> Result | None:
+def decode_result(answer: Any, kind: type[Result]) -> Result | None:
     """An activity's answer as its type; None when it is nothing of the kind.
 
     Whoever may write to Temporal can complete an activity with anything. Were the SDK asked for the type, a wrong one
@@ -58,7 +58,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def away_from(error: ActivityError, role: WorkerRole) -> tuple[str, str]:
+def classify_failure(error: ActivityError, role: WorkerRole) -> tuple[str, str]:
     """(kind, what) of a failed activity: lost, cap, worker, unavailable, broken."""
     cause = error.cause
     if isinstance(cause, TimeoutError):
@@ -70,29 +70,31 @@ def away_from(error: ActivityError, role: WorkerRole) -> tuple[str, str]:
     if isinstance(cause, ApplicationError) and cause.type == "OverCap":
         return "cap", "cap"
     if isinstance(cause, ApplicationError) and (cause.type or "").startswith("Unavailable:"):
-        return "unavailable", word((cause.type or "").partition(":")[2])
+        return "unavailable", state_suffix((cause.type or "").partition(":")[2])
     if isinstance(cause, ApplicationError) and not cause.non_retryable:
         return "lost", f"worker_{role.value}"
     return "broken", (cause.type if isinstance(cause, ApplicationError) else None) or type(cause).__name__
 
 
-def reason_of(error: ActivityError) -> str:
+def failure_reason(error: ActivityError) -> str:
     """What the failure says, in one line."""
     cause = error.cause
     message = cause.message if isinstance(cause, ApplicationError) else type(cause).__name__
     return " ".join(str(message).split())[:300]
 
 
-def word(text: str) -> str:
+def state_suffix(text: str) -> str:
     """A name as the tail of a state."""
     return "".join(c if c.isalnum() and c.isascii() else "_" for c in text.lower())[:40] or "dependency"
 
 
-async def control(
+async def call_activity(
     name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER,
     queue: str = "", seconds: float = CONTROL_SECONDS, tries: int = limits.RETRIES_A_GATE + 1,
 ) -> Result:  # fmt: skip
-    """Run a control activity; idempotent, so a lost worker or an outage is tried again. Raises Away or Broken.
+    """Run a control activity; idempotent, so a lost worker or an outage is tried again.
+
+    Raises DependencyUnavailable or ActivityFailed.
 
     `tries` bounds the tries. No try follows another without a pause.
     """
@@ -102,18 +104,18 @@ async def control(
             said = await workflow.execute_activity(
                 name,
                 argument,
-                task_queue=queue or options.TASK_QUEUES[role],
+                task_queue=queue or names.TASK_QUEUES[role],
                 start_to_close_timeout=timedelta(seconds=seconds),
                 schedule_to_start_timeout=timedelta(seconds=caps.worker_wait_seconds),
                 heartbeat_timeout=timedelta(seconds=caps.heartbeat_seconds),
-                retry_policy=options.ONCE,
+                retry_policy=names.ONCE,
                 summary=summary,
             )
         except ActivityError as error:
-            kind, what = away_from(error, role)
-            reason = reason_of(error)
+            kind, what = classify_failure(error, role)
+            reason = failure_reason(error)
         else:
-            answer = understood(said, result)
+            answer = decode_result(said, result)
             if answer is not None:
                 return answer
             kind, what, reason = (
@@ -122,23 +124,26 @@ async def control(
                 f"{name} was answered with what is no {result.__name__}",
             )
         if kind == "worker":
-            raise Away(what, reason)
+            raise DependencyUnavailable(what, reason)
         failures += 1
         budget = _budget(caps, tries, lost=kind == "lost")
         again = decide(attempts=failures, failures=failures, budget=budget, terminal=kind == "broken")
         if isinstance(again, Denied):
             if again.code is Denial.TERMINAL:
-                raise Broken(what, reason)
-            raise Away(what, f"{again.code}: {reason}")
+                raise ActivityFailed(what, reason)
+            raise DependencyUnavailable(what, f"{again.code}: {reason}")
         pause = again.seconds(workflow.random().random())
         await workflow.sleep(timedelta(seconds=pause), summary=f"{name}: {what} is away, try {failures + 1}")
 
 
 async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
-    """The recorded verdict on an order, for whichever sovereign gate it was signed. Raises Away or Broken."""
+    """The recorded verdict on an order, for whichever sovereign gate it was signed.
+
+    Raises DependencyUnavailable or ActivityFailed.
+    """
     for gate in Sovereign:
         judged = JudgeInput(run_id=run_id, gate=gate.value, kb_id=kb_id)
-        verdict = await control("judge_approval", judged, JudgeResult, Caps(), summary=summary)
+        verdict = await call_activity("judge_approval", judged, JudgeResult, Caps(), summary=summary)
         if verdict.code != "gate_mismatch":
             break
     return verdict

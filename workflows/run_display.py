@@ -13,7 +13,7 @@ from cutter.messages import RequestView
 
 
 @dataclass(slots=True, kw_only=True)
-class Board:
+class RunDisplay:
     """What a run shows of itself; the workflow keeps it, these functions render it. `note` is a command to type."""
 
     document_id: str
@@ -49,7 +49,7 @@ class Board:
         self.retries = [*self.retries, text][-10:]
 
 
-def details(board: Board) -> str:
+def details(board: RunDisplay) -> str:
     """Current details: headings, lists and code fences only, since the UI does not sanitise HTML."""
     lines = [
         f"### {plain(board.document_id)} · {plain(board.state)}",
@@ -72,7 +72,7 @@ def details(board: Board) -> str:
     return "\n".join(lines)
 
 
-def _waiting(board: Board, request: RequestView) -> list[str]:
+def _waiting(board: RunDisplay, request: RequestView) -> list[str]:
     run, document = board.run_id, board.document_id
     return [
         f"#### {request.gate} waits for {request.approvers_needed} signed approval(s) until {request.expires_utc}",
@@ -89,7 +89,7 @@ def _waiting(board: Board, request: RequestView) -> list[str]:
     ]
 
 
-def status(board: Board, next_command: str) -> dict[str, Any]:
+def status(board: RunDisplay, next_command: str) -> dict[str, Any]:
     """Answer of the query `status`."""
     return {
         "document_id": board.document_id,
@@ -109,7 +109,7 @@ def status(board: Board, next_command: str) -> dict[str, Any]:
     }
 
 
-def request_view(board: Board) -> dict[str, Any]:
+def request_view(board: RunDisplay) -> dict[str, Any]:
     """Answer of the query `request`; empty when nothing is awaited."""
     if board.request is None:
         return {}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.common import Priority
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -15,11 +14,13 @@ with workflow.unsafe.imports_passed_through():
     from cutter.catalogue import GATES, Gate
     from cutter.domain.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import GateInput, GateOutcome
-    from temporal import names as options
+    from temporal import names
     from workflows import run_sidecar
-    from workflows.control import away_from, lost_worker_delays, reason_of, understood
-    from workflows.holding import Astray, Holding
-    from workflows.inbox import StopOrder
+    from workflows.activity_calls import classify_failure, decode_result, failure_reason, lost_worker_delays
+    from workflows.message_queue import StopOrder
+    from workflows.run_control import RunControl, StaleRunState
+    from workflows.run_progress import RunProgress
+    from workflows.web_ui import WebUi
 
 
 @dataclass(slots=True)
@@ -32,30 +33,31 @@ class Tries:
     stale: int = 0
 
 
-class Passage(Holding):
-    """Brings a run through gates. `turn` is the gates' own place among other tasks, where it is not the workflow's."""
+class GateRunner:
+    """Brings a run through one gate at a time."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.turn = Priority.default
+    def __init__(self, progress: RunProgress, control: RunControl, ui: WebUi) -> None:
+        self.progress = progress
+        self.control = control
+        self.ui = ui
 
     async def attempt(self, gate: Gate, approvals: Sequence[str]) -> str:
         """Empty when the gate is sealed, else why its approvals were refused; stops, failures and ends are raised."""
         tries = Tries()
         while True:
-            await self.boundary()
+            await self.control.boundary()
             await self._within_hard_cap(gate)
-            self.board.gate = gate.name
+            self.progress.display.gate = gate.name
             began = workflow.now()
-            self.board.began.setdefault(gate.name, began.isoformat())
+            self.progress.display.began.setdefault(gate.name, began.isoformat())
             again = self._should_it_fail(tries)
             try:
                 outcome = await self._execute(gate, approvals, again)
             except ActivityError as error:
-                self.active += workflow.now() - began
+                self.progress.active += workflow.now() - began
                 await self._failed(gate, error, tries, again)
                 continue
-            self.active += workflow.now() - began
+            self.progress.active += workflow.now() - began
             if outcome is None:
                 await self._lost(gate, "it was answered with what is no outcome", f"worker_{gate.worker.value}", tries)
                 continue
@@ -63,7 +65,7 @@ class Passage(Holding):
                 self._sealed(gate, outcome)
                 return ""
             if outcome.status == "approval_refused":
-                self.board.refuse(f"{outcome.code}: {outcome.reason}")
+                self.progress.display.refuse(f"{outcome.code}: {outcome.reason}")
                 return outcome.code or "approval_refused"
             await self._not_passed(gate, outcome, tries)
 
@@ -71,127 +73,137 @@ class Passage(Holding):
         """Seconds to wait should the attempt meet an outage, drawn before it so that its row tells; or why it would
         be the last.
         """
-        left = self.caps.hard_seconds - self.active.total_seconds()
+        left = self.progress.caps.hard_seconds - self.progress.active.total_seconds()
         budget = RetryBudget(
             max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,
-            delays_seconds=self.caps.retry_delays_seconds, left_seconds=left,
+            delays_seconds=self.progress.caps.retry_delays_seconds, left_seconds=left,
         )  # fmt: skip
-        decision = decide(attempts=tries.failures + 1, failures=self.failures + 1, budget=budget)
+        decision = decide(attempts=tries.failures + 1, failures=self.progress.failures + 1, budget=budget)
         return decision if isinstance(decision, Denied) else decision.seconds(workflow.random().random())
 
     async def _execute(self, gate: Gate, approvals: Sequence[str], again: float | Denied) -> GateOutcome | None:
         """The gate's activity, None for a senseless answer; a stop that arrives meanwhile sets the latch at once."""
-        source_uri = self.start.source_uri if gate.number == 1 and self.start else None
+        source_uri = self.progress.start.source_uri if gate.number == 1 and self.progress.start else None
         handle = workflow.start_activity(
             gate.name,
             GateInput(
-                run_id=self.board.run_id,
+                run_id=self.progress.run_id,
                 approval_kb_ids=tuple(approvals),
                 source_uri=source_uri,
                 retry_seconds=None if isinstance(again, Denied) else round(again, 1),
             ),
-            task_queue=options.TASK_QUEUES[gate.worker],
-            start_to_close_timeout=timedelta(seconds=self.caps.soft_seconds.get(gate.phase, gate.cap_minutes * 60)),
-            schedule_to_start_timeout=timedelta(seconds=self.caps.worker_wait_seconds),
-            heartbeat_timeout=timedelta(seconds=self.caps.heartbeat_seconds),
-            retry_policy=options.ONCE,
+            task_queue=names.TASK_QUEUES[gate.worker],
+            start_to_close_timeout=timedelta(
+                seconds=self.progress.caps.soft_seconds.get(gate.phase, gate.cap_minutes * 60)
+            ),
+            schedule_to_start_timeout=timedelta(seconds=self.progress.caps.worker_wait_seconds),
+            heartbeat_timeout=timedelta(seconds=self.progress.caps.heartbeat_seconds),
+            retry_policy=names.ONCE,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"{gate.number} of {len(GATES)} · {gate.phase}",
-            priority=self.turn,
+            priority=self.progress.priority,
         )
-        await workflow.wait_condition(lambda: handle.done() or (self.box.stop is not None and not self.latched))
-        if not handle.done() and self.box.stop is not None:
-            await self.latch(self.box.stop)
-        return understood(await handle, GateOutcome)
+        await workflow.wait_condition(
+            lambda: handle.done() or (self.progress.stop is not None and not self.progress.latched)
+        )
+        if not handle.done() and self.progress.stop is not None:
+            await self.control.latch(self.progress.stop)
+        return decode_result(await handle, GateOutcome)
 
     async def _not_passed(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
         """Returns when the gate is to be tried again."""
         match outcome.status:
             case "skipped":
-                await self.finish("skipped")
+                await self.control.finish("skipped")
             case "drift" | "needs_approval":
-                await self.hold(outcome.state, outcome.reason, gate.name)
+                await self.control.hold(outcome.state, outcome.reason, gate.name)
             case "stopped":
-                await self.boundary()
-                await self.stop_here(StopOrder(kind=outcome.code, reason=outcome.reason))
+                await self.control.boundary()
+                await self.control.stop_here(StopOrder(kind=outcome.code, reason=outcome.reason))
             case "lane_busy":
                 await self._wait_for_lane(gate, outcome, tries)
             case "backup_stale":
                 await self._refresh_backup(gate, outcome, tries)
             case "failed":
-                await self.fail(outcome.state, f"{outcome.code}: {outcome.reason}", gate.name)
+                await self.control.fail(outcome.state, f"{outcome.code}: {outcome.reason}", gate.name)
             case "ended" if outcome.code == "stale_attempt":
                 # Another attempt was registered after ours; the fence let only that one write.
                 await self._lost(gate, "another attempt was newer", f"worker_{gate.worker.value}", tries)
                 # Two executions that both try at once would fence each other for ever.
-                await self.pause(self.caps.lane_wait_seconds * workflow.random().random(), f"{gate.name}: tried again")
+                await self.control.pause(
+                    self.progress.caps.lane_wait_seconds * workflow.random().random(), f"{gate.name}: tried again"
+                )
             case _:
-                raise Astray
+                raise StaleRunState
 
     async def _failed(self, gate: Gate, error: ActivityError, tries: Tries, again: float | Denied) -> None:
         """Waits until the gate may be tried again, or stops the run."""
-        kind, what = away_from(error, gate.worker)
-        reason = reason_of(error)
+        kind, what = classify_failure(error, gate.worker)
+        reason = failure_reason(error)
         match kind:
             case "cap":
-                await self.hold(f"stopped_soft_cap_{gate.phase}", f"{gate.name} ran over its cap", gate.name)
+                await self.control.hold(f"stopped_soft_cap_{gate.phase}", f"{gate.name} ran over its cap", gate.name)
             case "worker":
-                await self.hold(f"stopped_unavailable_{what}", f"no {gate.worker.value} worker took it", gate.name)
+                await self.control.hold(
+                    f"stopped_unavailable_{what}", f"no {gate.worker.value} worker took it", gate.name
+                )
             case "lost":
                 await self._lost(gate, "its worker was lost", what, tries)
             case "unavailable":
                 await self._unavailable(gate, what, reason, tries, again)
             case _:
-                await self.hold(f"stopped_error_{gate.phase}", f"{Denial.TERMINAL}: {what}: {reason}", gate.name)
+                await self.control.hold(
+                    f"stopped_error_{gate.phase}", f"{Denial.TERMINAL}: {what}: {reason}", gate.name
+                )
 
     async def _lost(self, gate: Gate, why: str, what: str, tries: Tries) -> None:
         tries.lost += 1
         decision = decide(attempts=tries.lost, failures=tries.lost, budget=self._lost_workers())
         if isinstance(decision, Denied):
             reason = f"{decision.code}: {gate.name}: {why}, {tries.lost} times"
-            await self.hold(f"stopped_unavailable_{what}", reason, gate.name)
-        self.board.retry(f"{gate.name}: {why}, tried again")
+            await self.control.hold(f"stopped_unavailable_{what}", reason, gate.name)
+        self.progress.display.retry(f"{gate.name}: {why}, tried again")
         seconds = decision.seconds(workflow.random().random())
-        await self.pause(seconds, f"{gate.name}: {why}, try {tries.lost + 1}")
+        await self.control.pause(seconds, f"{gate.name}: {why}, try {tries.lost + 1}")
 
     def _lost_workers(self) -> RetryBudget:
         """Attempts that died with their worker: another worker takes the next one."""
         most = limits.LOST_WORKERS_A_GATE + 1
-        return RetryBudget(max_attempts=most, max_failures=most, delays_seconds=lost_worker_delays(self.caps))
+        return RetryBudget(max_attempts=most, max_failures=most, delays_seconds=lost_worker_delays(self.progress.caps))
 
     async def _unavailable(self, gate: Gate, what: str, reason: str, tries: Tries, again: float | Denied) -> None:
         tries.failures += 1
-        self.failures += 1
+        self.progress.failures += 1
         if isinstance(again, Denied):
-            await self.hold(f"stopped_unavailable_{what}", f"{again.code}: {reason}", gate.name)
+            await self.control.hold(f"stopped_unavailable_{what}", f"{again.code}: {reason}", gate.name)
         next_try = f"{gate.name}: {what} is away, try {tries.failures + 1}"
-        self.board.retry(f"{next_try} in {again:.0f} s ({reason})")
-        self.show()
-        await self.pause(again, next_try)
-        self.active += timedelta(seconds=again)
+        self.progress.display.retry(f"{next_try} in {again:.0f} s ({reason})")
+        self.ui.show()
+        await self.control.pause(again, next_try)
+        self.progress.active += timedelta(seconds=again)
 
     async def _wait_for_lane(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
         tries.busy += 1
         if tries.busy > limits.LANE_WAIT_TRIES:
-            await self.hold("stopped_unavailable_write_lane", outcome.reason, gate.name)
+            await self.control.hold("stopped_unavailable_write_lane", outcome.reason, gate.name)
         # Jittered: those who were approved together would else come back together, to one lane.
-        seconds = self.caps.lane_wait_seconds * (0.2 + 0.8 * workflow.random().random())
-        await self.pause(seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
+        seconds = self.progress.caps.lane_wait_seconds * (0.2 + 0.8 * workflow.random().random())
+        await self.control.pause(seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
 
     async def _refresh_backup(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
         tries.stale += 1
         if tries.stale > limits.BACKUPS_A_GATE:
-            await self.hold("stopped_unavailable_backup", outcome.reason, gate.name)
-        order = GateInput(run_id=self.board.run_id)
-        fresh = await self.control("refresh_backup", order, GateOutcome, "a new backup: the old one grew stale")
+            await self.control.hold("stopped_unavailable_backup", outcome.reason, gate.name)
+        order = GateInput(run_id=self.progress.run_id)
+        fresh = await self.control.call("refresh_backup", order, GateOutcome, "a new backup: the old one grew stale")
         if fresh.status in ("failed", "needs_approval") and fresh.state:
             await self._not_passed(gate, fresh, tries)
         if fresh.status != "passed":
-            await self.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
+            await self.control.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
 
     def _sealed(self, gate: Gate, outcome: GateOutcome) -> None:
-        board = self.board
-        self.sealed.add(gate.name)
+        board = self.progress.display
+        self.progress.sealed.add(gate.name)
         board.ended[gate.name] = workflow.now().isoformat()
         if gate.sovereign is not None:
             board.used += run_sidecar.waiting(board)
@@ -202,10 +214,10 @@ class Passage(Holding):
             board.documents[gate.name] = outcome.kb_doc_id
         if outcome.sha256:
             board.digests[gate.name] = outcome.sha256
-        self.show()
+        self.ui.show()
 
     async def _within_hard_cap(self, gate: Gate) -> None:
-        if self.active.total_seconds() > self.caps.hard_seconds:
-            self.active = timedelta()
-            minutes = self.caps.hard_seconds / 60
-            await self.hold("stopped_hard_cap", f"more than {minutes:.0f} min of active time", gate.name)
+        if self.progress.active.total_seconds() > self.progress.caps.hard_seconds:
+            self.progress.active = timedelta()
+            minutes = self.progress.caps.hard_seconds / 60
+            await self.control.hold("stopped_hard_cap", f"more than {minutes:.0f} min of active time", gate.name)

@@ -1,0 +1,72 @@
+"""Orchestration: messages of a document run: they enter its queue, and each update gets its answer.
+
+The handlers take anything and never raise: a typed one would silently drop what does not decode, and a raising one
+would wedge the run, which anyone who may signal could then do (spec "Messages").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from workflows import message_queue
+    from workflows.run_progress import RunProgress
+
+ANSWER_WITHIN = timedelta(seconds=60)
+"""An update's caller waits this long for the verdict; then the document waits in the queue."""
+
+Answer = dict[str, str]
+
+
+class MessageHandlers:
+    """Takes messages into the queue and answers the callers of updates."""
+
+    def __init__(self, progress: RunProgress) -> None:
+        self.progress = progress
+        self.waiting: set[int] = set()
+        self.answers: dict[int, Answer] = {}
+        self.ended = False
+
+    def receive(self, name: str, arguments: Sequence[Any]) -> int:
+        """Take a message; its ticket."""
+        self.progress.queue = message_queue.reduce(self.progress.queue, name, arguments)
+        return self.progress.queue.tickets
+
+    def reply(self, ticket: int, status: str, code: str, reason: str) -> None:
+        """Answer an update's caller: status is accepted, refused, duplicate or queued. A signal has no caller."""
+        if ticket in self.waiting:
+            self.answers[ticket] = {"status": status, "code": code, "reason": reason}
+
+    def reply_to_the_rest(self, state: str) -> None:
+        """Tell every caller that still waits that the run is over."""
+        for message in self.progress.queue.messages:
+            self.reply(message.ticket, "refused", "run_ended", f"the run ended as {state}")
+        self.ended = True
+
+    async def resume(self, messages: Sequence[Any]) -> Answer:
+        """Take the message of an update and wait for its answer."""
+        dropped = self.progress.queue.dropped
+        ticket = self.receive("resume", messages)
+        if self.progress.queue.dropped > dropped:
+            return {"status": "refused", "code": "inbox_full", "reason": "too many messages wait: try again later"}
+        refused = message_queue.refusal(self.progress.queue, ticket)
+        if refused is not None:
+            status = "duplicate" if refused.code == "duplicate" else "refused"
+            return {"status": status, "code": refused.code, "reason": refused.reason}
+        return await self._answer_to(ticket)
+
+    async def _answer_to(self, ticket: int) -> Answer:
+        self.waiting.add(ticket)
+        try:
+            await workflow.wait_condition(
+                lambda: ticket in self.answers or self.ended, timeout=ANSWER_WITHIN, timeout_summary="verdict"
+            )
+        except TimeoutError:
+            return {"status": "queued", "code": "early", "reason": "it waits in the inbox until its gate asks for it"}
+        finally:
+            self.waiting.discard(ticket)
+        return self.answers.pop(ticket, {"status": "refused", "code": "run_ended", "reason": "the run is over"})

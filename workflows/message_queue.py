@@ -1,0 +1,160 @@
+"""Pure: the queue of messages to a run, and its reducer.
+
+The reducer takes anything, never raises, and forgets nothing that it accepted.
+
+A handler hands over its name and whatever arguments came; what is malformed, unknown or repeated becomes a refusal with
+a reason. Nothing that came by message is believed beyond being a KB id or a person's reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cutter import limits
+from cutter.domain import ids
+
+APPROVAL_MESSAGES = ("submit_approval", "resume")
+ORDER_MESSAGES = ("resume_stopped", "acknowledge_drift", "void")
+STOP_MESSAGES = ("stop", "cancel")
+EARLY = "submit_approval"
+"""Messages that may wait for their gate; all others are about the run as it stands."""
+
+KNOWN = (*APPROVAL_MESSAGES, *ORDER_MESSAGES, *STOP_MESSAGES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A well-formed message: `kb_id` of a signed document, or None for an unsigned resume."""
+
+    ticket: int
+    name: str
+    kb_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopOrder:
+    """A person's stop or cancel; cancel outweighs stop."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedMessage:
+    """A message that was not taken, and why."""
+
+    ticket: int
+    name: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageQueue:
+    """All that has arrived and is not handled yet, in order of arrival."""
+
+    messages: tuple[Message, ...] = ()
+    stop: StopOrder | None = None
+    refused: tuple[RefusedMessage, ...] = ()
+    tickets: int = 0
+    dropped: int = 0
+    known: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+
+
+def reduce(queue: MessageQueue, name: str, arguments: Sequence[Any]) -> MessageQueue:
+    """The queue with one message more. Total: any name, any arguments."""
+    ticket = queue.tickets + 1
+    queue = replace(queue, tickets=ticket)
+    if name in STOP_MESSAGES:
+        # First of all: a queue that someone has filled must not keep a stop out.
+        return _stopped(queue, name, arguments)
+    if _is_full(queue, name):
+        return replace(queue, dropped=queue.dropped + 1)
+    if name not in KNOWN:
+        return _refused(queue, name, "unknown_message", f"known messages: {', '.join(KNOWN)}")
+    if len(arguments) > 1:
+        return _refused(queue, name, "wrong_arguments", f"one argument, not {len(arguments)}")
+    kb_id = _kb_id(arguments[0] if arguments else None)
+    if kb_id is None:
+        if name in ("resume", "resume_stopped") and _is_empty(arguments):
+            return replace(queue, messages=(*queue.messages, Message(ticket=ticket, name=name)))
+        return _refused(queue, name, "malformed", 'the argument is a KB id, or {"approval_kb_id": "…"}')
+    if (name, kb_id) in queue.known:
+        return _refused(queue, name, "duplicate", "this document is here already")
+    message = Message(ticket=ticket, name=name, kb_id=kb_id)
+    return replace(queue, messages=(*queue.messages, message), known=queue.known | {(name, kb_id)})
+
+
+def take(queue: MessageQueue, *, orders: bool = False) -> tuple[Message | None, MessageQueue]:
+    """The oldest message, and the queue without it. With `orders`, early approvals stay and wait for their gate."""
+    message = next((one for one in queue.messages if not (orders and one.name == EARLY)), None)
+    if message is None:
+        return None, queue
+    return message, replace(queue, messages=tuple(one for one in queue.messages if one != message))
+
+
+def without_early(queue: MessageQueue) -> MessageQueue:
+    """The queue without the approvals that wait for their gate: after a flood they must be sent again."""
+    gone = {one.kb_id for one in queue.messages if one.name == EARLY}
+    messages = tuple(one for one in queue.messages if one.name != EARLY)
+    return replace(queue, messages=messages, known=frozenset(pair for pair in queue.known if pair[1] not in gone))
+
+
+def take_refused(queue: MessageQueue) -> tuple[tuple[RefusedMessage, ...], MessageQueue]:
+    """The refusals to be recorded, and the queue without them."""
+    return queue.refused, replace(queue, refused=())
+
+
+def refusal(queue: MessageQueue, ticket: int) -> RefusedMessage | None:
+    """Why the message of this ticket was not taken; None when it was."""
+    return next((one for one in queue.refused if one.ticket == ticket), None)
+
+
+def forget(queue: MessageQueue, kb_id: str) -> MessageQueue:
+    """Let a document be offered again, after it was refused or its gate has a fresh request."""
+    return replace(queue, known=frozenset(pair for pair in queue.known if pair[1] != kb_id))
+
+
+def _is_full(queue: MessageQueue, name: str) -> bool:
+    # Approvals and orders have their own room: a stopped run lets approvals wait, and must still hear its resume.
+    if name == EARLY:
+        return sum(one.name == EARLY for one in queue.messages) >= limits.INBOX_MESSAGES_MAX // 2
+    others = sum(one.name != EARLY for one in queue.messages) + len(queue.refused)
+    return others >= limits.INBOX_MESSAGES_MAX // 2
+
+
+def _stopped(queue: MessageQueue, kind: str, arguments: Sequence[Any]) -> MessageQueue:
+    reason = _reason(arguments[0] if arguments else None)
+    if queue.stop is not None and queue.stop.kind == "cancel":
+        kind = "cancel"
+    return replace(queue, stop=StopOrder(kind=kind, reason=reason))
+
+
+def _refused(queue: MessageQueue, name: str, code: str, reason: str) -> MessageQueue:
+    shown = name if isinstance(name, str) else "?"
+    entry = RefusedMessage(ticket=queue.tickets, name=shown[:100], code=code, reason=reason)
+    return replace(queue, refused=(*queue.refused, entry))
+
+
+def _kb_id(argument: Any) -> str | None:
+    if isinstance(argument, dict) and len(argument) == 1:
+        argument = argument.get("approval_kb_id", argument.get("kb_id"))
+    if not isinstance(argument, str):
+        return None
+    try:
+        return ids.kb_id(argument)
+    except ids.InvalidId:
+        return None
+
+
+def _is_empty(arguments: Sequence[Any]) -> bool:
+    return not arguments or arguments[0] is None or arguments[0] == "" or arguments[0] == {}
+
+
+def _reason(argument: Any) -> str:
+    if isinstance(argument, dict):
+        argument = argument.get("reason")
+    text = argument if isinstance(argument, str) else "no reason given"
+    return " ".join(text.split())[: limits.REASON_CHARACTERS_MAX] or "no reason given"

@@ -1,0 +1,417 @@
+"""Orchestration: how a run stops, waits for people, goes on, and ends (SG_3; spec "Resume, void, amend")."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Literal, NoReturn
+
+from temporalio import workflow
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
+
+with workflow.unsafe.imports_passed_through():
+    from cutter import limits
+    from cutter.catalogue import SKIPPED, Sovereign, WorkerRole
+    from cutter.messages import (
+        EscalateInput,
+        FinishInput,
+        JudgeInput,
+        JudgeResult,
+        RefusalInput,
+        ResumeInput,
+        RunResult,
+        StateView,
+        StopInput,
+        VoidInput,
+    )
+    from temporal import names
+    from workflows import message_queue, run_display
+    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity
+    from workflows.message_handlers import MessageHandlers
+    from workflows.run_progress import RunProgress
+    from workflows.web_ui import WebUi
+
+PARKED_AFTER = timedelta(days=30)
+"""A stopped run's workflow closes after this; the run stays stopped and `cutter orchestrate resume` starts it again."""
+
+
+class RunEnded(Exception):
+    """The run is over; carries its result."""
+
+    def __init__(self, result: RunResult) -> None:
+        super().__init__(result.state)
+        self.result = result
+
+
+class RestartFromReceipts(Exception):
+    """Go on from the first gate that is not sealed: the run was resumed, or was told something that is not so."""
+
+
+class StaleRunState(RestartFromReceipts):
+    """What the workflow believes of the gates is not what the database has: ask it before going on."""
+
+
+class RunControl:
+    """Stops, resumes and ends a run; calls its control activities."""
+
+    def __init__(self, progress: RunProgress, messages: MessageHandlers, ui: WebUi) -> None:
+        self.progress = progress
+        self.messages = messages
+        self.ui = ui
+
+    # --- stopping -------------------------------------------------------------------------------------------------
+
+    async def boundary(self) -> None:
+        """Between two steps: a stop takes effect here, and a void that has arrived."""
+        if self.progress.stop is not None:
+            await self.stop_here(self.progress.stop)
+        for message in [one for one in self.progress.queue.messages if one.name == "void" and one.kb_id]:
+            self.progress.discard(message)
+            await self.judge_order(message)
+
+    async def pause(self, seconds: float, summary: str) -> None:
+        """A durable wait that a stop cuts short."""
+        try:
+            await workflow.wait_condition(
+                lambda: self.progress.stop is not None,
+                timeout=timedelta(seconds=seconds),
+                timeout_summary=summary,
+            )
+        except TimeoutError:
+            return
+
+    async def latch(self, order: message_queue.StopOrder) -> bool:
+        """Set the stop latch in the database; True when the run has written units."""
+        self.progress.latched = True
+        kind: Literal["stop", "cancel"] = "cancel" if order.kind == "cancel" else "stop"
+        stop = StopInput(run_id=self.progress.run_id, kind=kind, reason=order.reason, by="signal")
+        done: StateView = await self.call("set_stop", stop, StateView, f"{kind}: set the stop latch")
+        return done.code == "wrote"
+
+    async def stop_here(self, order: message_queue.StopOrder) -> NoReturn:
+        """Latch; a cancelled run that has written nothing ends, every other one waits for a signed resume."""
+        await self._latch_or_cancel(order)
+        await self.hold(f"stopped_{order.kind}", order.reason, "")
+
+    async def _latch_or_cancel(self, order: message_queue.StopOrder) -> None:
+        wrote = await self.latch(order)
+        self.progress.discard_stop()
+        self.progress.latched = False
+        if order.kind == "cancel" and not wrote:
+            done = await self.escalate("voided_cancelled", order.reason, "")
+            if run_display.is_terminal(done.state):
+                raise RunEnded(await self.close(done.state, reason=order.reason))
+
+    async def hold(self, state: str, reason: str, gate: str) -> NoReturn:
+        """Record a stop, wait for what resumes it, then go on. A stop that the database does not share is none."""
+        self.progress.display.gate, self.progress.display.request = "", None
+        await self._wait_as_recorded(await self.escalate(state, reason, gate), reason)
+
+    async def _wait_as_recorded(self, done: StateView, reason: str) -> NoReturn:
+        """Wait for what resumes a run whose stop PostgreSQL has recorded, or was asked to record."""
+        if done.code == "not_so":
+            raise StaleRunState
+        if run_display.is_terminal(done.state):
+            raise RunEnded(await self.close(done.state, reason=reason))
+        self.progress.display.state = done.state
+        await self.wait_for_resume()
+        raise RestartFromReceipts
+
+    async def wait_for_resume(self) -> None:
+        """Until a message resumes the run, voids it, or the wait is over."""
+        self.progress.refusals_recorded = 0
+        self.ui.show()
+        self.ui.upsert_search_attributes()
+        while True:
+            self.continue_as_new_when_long()
+            try:
+                await workflow.wait_condition(self._has_orders, timeout=PARKED_AFTER, timeout_summary="parked")
+            except TimeoutError:
+                raise RunEnded(
+                    self.result(self.progress.display.state, outcome="parked", reason="stopped for 30 days")
+                ) from None
+            await self.record_refusals()
+            if self.progress.stop is not None:
+                await self._latch_or_cancel(self.progress.stop)
+            message, self.progress.queue = message_queue.take(self.progress.queue, orders=True)
+            if message is not None and await self._resumed_by(message):
+                self.progress.start_counting_again()
+                self.progress.display.note = ""
+                self.ui.show()
+                self.ui.upsert_search_attributes()
+                return
+            self.ui.show()
+
+    def has_news(self) -> bool:
+        return bool(self.progress.queue.messages or self.progress.queue.refused or self.progress.stop)
+
+    def _has_orders(self) -> bool:
+        message, _ = message_queue.take(self.progress.queue, orders=True)
+        return bool(message or self.progress.queue.refused or self.progress.stop)
+
+    def continue_as_new_when_long(self) -> None:
+        """A waiting run whose history has grown long goes on in a new one; the database knows all that is needed."""
+        quiet = not self.has_news() and workflow.all_handlers_finished()
+        if quiet and self.progress.start is not None and workflow.info().is_continue_as_new_suggested():
+            # Named one by one: an unset Datetime that the engine carries over cannot be decoded and wedges the run.
+            kept = TypedSearchAttributes(
+                [
+                    SearchAttributePair(names.STATE, self.progress.display.state),
+                    SearchAttributePair(names.DOCUMENT_ID, self.progress.display.document_id),
+                    SearchAttributePair(names.MODE, self.progress.display.mode),
+                ]
+            )
+            again = replace(
+                self.progress.start,
+                run_id=self.progress.run_id,
+                active_seconds=self.progress.active.total_seconds(),
+            )
+            workflow.continue_as_new(again, search_attributes=kept)
+
+    async def _resumed_by(self, message: message_queue.Message) -> bool:
+        statement = None
+        if message.kb_id is not None:
+            verdict = await self.judge_order(message)
+            if not verdict.accepted or verdict.decision not in ("resume", "acknowledge_drift"):
+                return False
+            statement = verdict.approval_sha256
+        order = ResumeInput(run_id=self.progress.run_id, statement_sha256=statement)
+        done: StateView = await self.call("resume_run", order, StateView, "resume the run")
+        went_on = done.code in ("resumed", "not_stopped")
+        if went_on:
+            self.progress.display.state = done.state
+        else:
+            self.progress.display.refuse(f"{message.name}: {done.code} ({done.reason})")
+        if message.kb_id is None:
+            self.messages.reply(message.ticket, "accepted" if went_on else "refused", done.code, done.reason)
+        return went_on
+
+    # --- judging --------------------------------------------------------------------------------------------------
+
+    async def judge(self, gate: str, message: message_queue.Message, kb_id: str) -> JudgeResult:
+        """The verdict on one document; the update's caller gets it."""
+        asked = JudgeInput(run_id=self.progress.run_id, gate=gate, kb_id=kb_id)
+        verdict: JudgeResult = await self.call(
+            "judge_approval", asked, JudgeResult, f"{gate}: judge {kb_id.rsplit('/', 1)[-1]}"
+        )
+        if verdict.accepted:
+            self.progress.display.validated[kb_id] = workflow.now().isoformat()
+        else:
+            self.progress.queue = message_queue.forget(self.progress.queue, kb_id)
+            self.progress.display.refuse(f"{verdict.code}: {verdict.reason}")
+        self.messages.reply(message.ticket, "accepted" if verdict.accepted else "refused", verdict.code, verdict.reason)
+        if not verdict.accepted and verdict.state not in ("", self.progress.display.state):
+            # Refused because the run is elsewhere: we were reset, or another execution has brought it on.
+            raise StaleRunState
+        return verdict
+
+    async def judge_order(self, message: message_queue.Message) -> JudgeResult:
+        """Judge an order about the run; a void is carried out at once."""
+        gate = Sovereign.LIFECYCLE if "IG_cut_leg_a_execute" in self.progress.sealed else Sovereign.CUT
+        assert message.kb_id is not None
+        verdict = await self.judge(gate.value, message, message.kb_id)
+        if verdict.accepted and verdict.decision == "void":
+            await self.void_run(message.kb_id)
+        return verdict
+
+    async def void_run(self, kb_id: str) -> None:
+        """Withdraw and void in one transaction of the exec worker."""
+        order = VoidInput(run_id=self.progress.run_id, kb_id=kb_id)
+        done: StateView = await self.call("void_run", order, StateView, "void the run", WorkerRole.EXEC)
+        if done.code in ("voided", "voided_before"):
+            raise RunEnded(await self.close(done.state, outcome="voided", reason=done.reason))
+        self.progress.display.refuse(f"void: {done.code} {done.reason}")
+
+    async def record_refusals(self) -> int:
+        """Record what the reducer refused; answers how many count against the gate.
+
+        No more than a gate's worth are recorded one by one: whoever floods a run must not fill its history with our
+        own activities.
+        """
+        entries, self.progress.queue = message_queue.take_refused(self.progress.queue)
+        counted = [entry for entry in entries if entry.code != "duplicate"]
+        for entry in counted:
+            self.progress.display.refuse(f"{entry.name}: {entry.code}: {entry.reason}")
+            if self.progress.refusals_recorded < limits.REFUSALS_A_GATE:
+                self.progress.refusals_recorded += 1
+                await self._record_refusal(entry)
+        return len(counted)
+
+    async def _record_refusal(self, entry: message_queue.RefusedMessage) -> None:
+        record = RefusalInput(
+            run_id=self.progress.run_id,
+            gate=self.progress.display.gate,
+            message=entry.name,
+            code=entry.code,
+            reason=entry.reason,
+        )
+        await self.call("record_refusal", record, StateView, f"refused: {entry.name[:40]} {entry.code}")
+
+    # --- outages, escalation, the end -----------------------------------------------------------------------------
+
+    async def call(
+        self, name: str, argument: Any, result: type[Any], summary: str, role: WorkerRole = WorkerRole.CUTTER
+    ) -> Any:
+        """A control activity; an outage stops the run in view of people, who resume it when it is over."""
+        records = name == "escalate"
+        while True:
+            try:
+                return await call_activity(name, argument, result, self.progress.caps, summary=summary, role=role)
+            except DependencyUnavailable as problem:
+                await self.outage(f"stopped_unavailable_{problem.dependency}", str(problem), records=records)
+            except ActivityFailed as problem:
+                reason = f"{name}: {problem.code} {problem}"
+                await self.outage("stopped_unavailable_worker_error", reason, records=records)
+
+    async def outage(self, state: str, reason: str, *, registered: bool = True, records: bool = False) -> None:
+        """Wait until people resume it, and record the stop in PostgreSQL as soon as that is possible.
+
+        What the step was for is not done, so a stop need not wait for that. A run may be over since, which the database
+        says. The step itself is tried again where no stop is left to record: before the database has registered the
+        run, while the run is stopped already, and for a step that `records` a stop.
+        """
+        board = self.progress.display
+        before, board.state = board.state, state
+        board.retry(f"{state}: {reason}")
+        board.note = f"cutter orchestrate resume --document-id {board.document_id}"
+        self.ui.show()
+        self.ui.upsert_search_attributes()
+        began = workflow.now()
+        while not await self._told(registered, workflow.now() - began):
+            if workflow.now() - began >= PARKED_AFTER:
+                raise RunEnded(self.result(state, outcome="parked", reason=reason))
+            if records or not registered or before.startswith("stopped_"):
+                break
+            await self._record_outage(state, reason)
+        if registered and self._asked_to_resume():
+            await self._resume_if_recorded(state)
+        board.state, board.note = before, ""
+        looks = self._told_to_look(registered)
+        if registered and not looks and not self._asked_to_resume() and self.progress.stop is not None:
+            await self.stop_here(self.progress.stop)
+        self.progress.tickets_seen = self.progress.queue.tickets
+        self._answer_resume()
+        if registered and looks:
+            raise StaleRunState
+        self.ui.show()
+        self.ui.upsert_search_attributes()
+
+    async def _told(self, registered: bool, lasted: timedelta) -> bool:
+        """Wait for an order during an outage that has lasted so long; False when it is time to look again."""
+        after = max(self.progress.caps.outage_look_seconds, lasted.total_seconds() / limits.OUTAGE_LOOK_PART)
+
+        def told() -> bool:
+            stop = registered and self._told_to_stop()
+            return self._asked_to_resume() or self._told_to_look(registered) or stop
+
+        with suppress(TimeoutError):
+            await workflow.wait_condition(
+                lambda: told() or self.progress.look_now,
+                timeout=timedelta(seconds=min(after, limits.OUTAGE_LOOK_SECONDS_MAX)),
+                timeout_summary="look whether the outage is over",
+            )
+        self.progress.look_now = False
+        return told()
+
+    async def _record_outage(self, state: str, reason: str) -> None:
+        """Record the stop, then wait for what resumes the run. Returns when PostgreSQL still cannot be told."""
+        order = EscalateInput(run_id=self.progress.run_id, state=state, reason=reason[: limits.REASON_CHARACTERS_MAX])
+        summary = f"SG_3: {state}"
+        try:
+            done = await call_activity("escalate", order, StateView, self.progress.caps, summary=summary, tries=1)
+        except (DependencyUnavailable, ActivityFailed):
+            return
+        self._note(done, order)
+        await self._wait_as_recorded(done, reason)
+
+    async def _resume_if_recorded(self, state: str) -> None:
+        """Lift the stop, should PostgreSQL have recorded it although its answer was lost. An outage that goes on is met
+        again by the step itself.
+        """
+        order = ResumeInput(run_id=self.progress.run_id)
+        with suppress(DependencyUnavailable, ActivityFailed):
+            await call_activity(
+                "resume_run", order, StateView, self.progress.caps, summary=f"resume from {state}", tries=1
+            )
+
+    def _answer_resume(self) -> None:
+        message = next((one for one in self.progress.queue.messages if one.kb_id is None), None)
+        if message is not None:
+            self.progress.discard(message)
+            self.messages.reply(message.ticket, "accepted", "resumed", "tried again")
+
+    def _told_to_stop(self) -> bool:
+        """True for a stop that nobody carries out yet."""
+        return self.progress.stop is not None and not self.progress.latched
+
+    def _told_to_look(self, registered: bool) -> bool:
+        """True for an order that the database may know more of: a void, and before the run is registered any stop."""
+        void = any(message.name == "void" for message in self.progress.queue.messages)
+        return self.progress.queue.tickets > self.progress.tickets_seen and (
+            void or (not registered and self.progress.stop is not None)
+        )
+
+    def _asked_to_resume(self) -> bool:
+        return any(message.kb_id is None for message in self.progress.queue.messages)
+
+    async def escalate(self, state: str, reason: str, gate: str) -> StateView:
+        """SG_3: record the stop or failure and write its stop-route report. `not_so`: the database knows better."""
+        short = reason[: limits.REASON_CHARACTERS_MAX]
+        order = EscalateInput(run_id=self.progress.run_id, state=state, reason=short, gate=gate)
+        done: StateView = await self.call("escalate", order, StateView, f"SG_3: {state}")
+        self._note(done, order)
+        return done
+
+    def _note(self, done: StateView, order: EscalateInput) -> None:
+        if done.kb_doc_id:
+            self.progress.display.documents["SG_failure_escalation"] = done.kb_doc_id
+        self.progress.display.error = {
+            "outcome": order.state, "gate": order.gate, "reason": order.reason, "at": workflow.now().isoformat(),
+            "kb_id": done.kb_doc_id,
+        }  # fmt: skip
+        self.progress.display.note = done.next_command
+
+    async def fail(self, state: str, reason: str, gate: str) -> NoReturn:
+        """End a run that a gate has refused. Only the database fails a run: a mere claim sends us back to look."""
+        done = await self.escalate(state, reason, gate)
+        if done.code == "not_so":
+            raise StaleRunState
+        raise RunEnded(await self.close(done.state, reason=reason))
+
+    async def finish(self, outcome: Literal["rehearsed", "skipped"]) -> NoReturn:
+        """End a run that writes nothing. A rehearsal keeps its state; the other one is `skipped` from then on."""
+        done: StateView = await self.call(
+            "finish_run",
+            FinishInput(run_id=self.progress.run_id, outcome=outcome),
+            StateView,
+            f"the run is {outcome}",
+        )
+        if done.code == "not_so":
+            raise StaleRunState
+        state = SKIPPED if outcome == "skipped" else self.progress.display.state
+        raise RunEnded(await self.close(state, outcome=outcome))
+
+    async def close(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
+        """The run's last view of itself. What is over hears no stop."""
+        self.progress.latched = True
+        with suppress(StaleRunState):  # told that it was voided: it is over already
+            await self.record_refusals()
+        display = self.progress.display
+        display.state, display.outcome, display.request, display.gate = state, outcome, None, ""
+        self.ui.show()
+        self.ui.upsert_search_attributes()
+        return self.result(state, outcome=outcome, reason=reason)
+
+    def result(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
+        """How the run stands, as its result."""
+        documents = self.progress.display.documents
+        return RunResult(
+            run_id=self.progress.run_id,
+            document_id=self.progress.display.document_id,
+            state=state,
+            outcome=outcome,
+            reason=reason[: limits.REASON_CHARACTERS_MAX],
+            kb_doc_id=documents.get("IG_closeout") or documents.get("SG_failure_escalation", ""),
+            facts=self.progress.display.facts,
+        )
