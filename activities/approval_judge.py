@@ -21,6 +21,7 @@ from cutter.batch import documents
 from cutter.catalogue import Role, Sovereign
 from cutter.domain import recorded
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_state import RunState
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.kb.ids import signature_of
 from cutter.policy.rules import Permit
@@ -140,9 +141,9 @@ def raise_tier(deps: Deps, role: Role, run_id: str, gate: str, request: Json | N
 
 def decisions_of(run: Json, gate: str, request: Json | None) -> frozenset[str]:
     """What may be said to this run here and now."""
-    stopped = str(run["state"]).startswith("stopped_")
+    stopped = RunState(run["state"]).stopped
     allowed = {schema.REVOKE, schema.VOID}
-    if run["batch_id"] and str(run["state"]).startswith("failed_"):
+    if run["batch_id"] and RunState(run["state"]).failed:
         allowed |= {schema.INCLUDE_FAILED}
     if stopped:
         allowed |= {schema.ACKNOWLEDGE_DRIFT if "stopped_drift_" in run["state"] else schema.RESUME}

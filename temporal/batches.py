@@ -23,6 +23,7 @@ from cutter.batch import documents, steering
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.markdown import prose
+from cutter.domain.run_state import RunState
 from cutter.domain.task_priority import Urgency
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.kb.sets import listing_sha256, set_names
@@ -106,7 +107,7 @@ def is_over(seen: Json) -> bool:
 
 def again(settings: Settings, batch_id: str) -> None:
     """Let the next resume cut again what was voided until now; without any such document nothing is written."""
-    if not any(str(one["state"]).startswith("voided_") for one in view(settings, batch_id)["items"]):
+    if not any(RunState(one["state"]).voided for one in view(settings, batch_id)["items"]):
         return
     with translated(), connect(settings, OPERATOR) as connection:
         connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))

@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
 
     from cutter import limits
     from cutter.catalogue import GATES, Gate, State
+    from cutter.domain.run_state import RunState
     from cutter.messages import BeginInput, RunInput, RunResult, RunView
     from temporal import names
     from temporal.outcome import closed
@@ -65,7 +66,7 @@ class DocumentRun:
             await self._look(start)
             while True:
                 try:
-                    if self.progress.display.state.startswith("stopped_"):
+                    if RunState(self.progress.display.state).stopped:
                         await self.control.wait_for_resume()
                     await self._through_gates()
                     # What the workflow was told is no proof: the run is over when the database says so.
@@ -101,7 +102,7 @@ class DocumentRun:
             run_id=seen.run_id,
             mode=seen.mode,
             state=seen.state,
-            note=seen.next_command if seen.state.startswith("stopped_") else "",
+            note=seen.next_command if RunState(seen.state).stopped else "",
             batch_id=start.batch_id or "",
             facts=dict(seen.facts),
             passed={gate: board.passed.get(gate, "") for gate in seen.sealed},
@@ -113,7 +114,7 @@ class DocumentRun:
         )
         self.ui.show()
         self.ui.upsert_search_attributes()
-        if seen.outcome is not None or run_display.is_terminal(seen.state):
+        if seen.outcome is not None or RunState(seen.state).terminal:
             outcome = seen.outcome or ("success" if seen.state == State.CLOSEOUT_REPORTED else "")
             raise RunEnded(await self.control.close(seen.state, outcome=outcome))
 

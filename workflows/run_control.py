@@ -13,6 +13,7 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes
 with workflow.unsafe.imports_passed_through():
     from cutter import limits
     from cutter.catalogue import SKIPPED, Sovereign, WorkerRole
+    from cutter.domain.run_state import RunState
     from cutter.messages import (
         EscalateInput,
         FinishInput,
@@ -26,7 +27,7 @@ with workflow.unsafe.imports_passed_through():
         VoidInput,
     )
     from temporal import names
-    from workflows import message_queue, run_display
+    from workflows import message_queue
     from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity
     from workflows.message_handlers import MessageHandlers
     from workflows.run_progress import RunProgress
@@ -100,7 +101,7 @@ class RunControl:
         self.progress.latched = False
         if order.kind == "cancel" and not wrote:
             done = await self.escalate("voided_cancelled", order.reason, "")
-            if run_display.is_terminal(done.state):
+            if RunState(done.state).terminal:
                 raise RunEnded(await self.close(done.state, reason=order.reason))
 
     async def hold(self, state: str, reason: str, gate: str) -> NoReturn:
@@ -112,7 +113,7 @@ class RunControl:
         """Wait for what resumes a run whose stop PostgreSQL has recorded, or was asked to record."""
         if done.code == "not_so":
             raise StaleRunState
-        if run_display.is_terminal(done.state):
+        if RunState(done.state).terminal:
             raise RunEnded(await self.close(done.state, reason=reason))
         self.progress.display.state = done.state
         await self.wait_for_resume()
@@ -281,7 +282,7 @@ class RunControl:
         while not await self._told(registered, workflow.now() - began):
             if workflow.now() - began >= PARKED_AFTER:
                 raise RunEnded(self.result(state, outcome="parked", reason=reason))
-            if records or not registered or before.startswith("stopped_"):
+            if records or not registered or RunState(before).stopped:
                 break
             await self._record_outage(state, reason)
         if registered and self._asked_to_resume():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from cutter.catalogue import GATES, SKIPPED, State
+from cutter.catalogue import GATES
 from cutter.domain.markdown import cell, prose
 from cutter.domain.visible import visible
 from cutter.messages import RequestView
@@ -138,8 +138,3 @@ def entry(text: str) -> str:
 def expiry(request: RequestView) -> datetime:
     """When a request expires."""
     return datetime.fromisoformat(request.expires_utc)
-
-
-def is_terminal(state: str) -> bool:
-    """True for the states that nothing leaves but a void."""
-    return state in (State.CLOSEOUT_REPORTED, SKIPPED) or state.startswith(("failed_", "voided_"))

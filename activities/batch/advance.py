@@ -26,6 +26,7 @@ from cutter.batch.state import BatchState
 from cutter.batch.steering import Entry, Orders, Summary
 from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_state import RunState
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
 from cutter.messages import BatchStart, HaltInput, StateView, Steering, SteerInput
@@ -163,7 +164,7 @@ def _carry_out(deps: Deps, connection: Connection, view: Json, orders: Orders) -
                 "select cutter_governance.fn_stop_set(%s, %s, %s, %s, false)",
                 (by_id[document_id]["run_id"], kind, steering.reason_of(batch, orders), steering.BATCH),
             )
-            if kind == "cancel" and str(by_id[document_id]["state"]).startswith("stopped_"):
+            if kind == "cancel" and RunState(by_id[document_id]["state"]).stopped:
                 # Nothing of it is under way, so there is no boundary to wait for.
                 connection.execute(
                     query("cancel_stopped_run"),

@@ -11,6 +11,7 @@ from cutter.approvals import statement
 from cutter.approvals.refusal import Refusal
 from cutter.batch import steering
 from cutter.catalogue import Role
+from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.kb.sets import listing_sha256, set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
@@ -29,11 +30,7 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
         for gate in steering.SOVEREIGN_STAGES.values()
         for one in steering.waiting_at(view, gate)
     }
-    failed = {
-        one["run_id"]: {**one, "gate": "SG_cut_authz"}
-        for one in view["items"]
-        if str(one["state"]).startswith("failed_")
-    }
+    failed = {one["run_id"]: {**one, "gate": "SG_cut_authz"} for one in view["items"] if RunState(one["state"]).failed}
     names = set_names(deps.kb, input.folder)
     if not names:
         return SetAnswer(status="refused", code="set_empty", reason=f"no signed statements in {input.folder}")

@@ -16,6 +16,7 @@ from activities.worker.dependencies import Deps
 from cutter.approvals.statement import Statement
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain import ids
+from cutter.domain.run_state import RunState
 from cutter.errors import Unavailable
 from cutter.gates import cut_leg_a as gate
 from cutter.marking.plan import CutPlan
@@ -187,7 +188,7 @@ def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
     with translated(), connect(deps.settings, Role.EXEC.value) as fresh:
         row: Row | None = fresh.execute(query("units_read_back"), {"run_id": run_id}).fetchone()
     sealed, units, writer_digest, pins, state = row or (False, 0, "", {}, "")
-    if state.startswith("voided_"):
+    if RunState(state).voided:
         reason = "the run was voided right after its units were written"
         return replace(outcome, status="ended", code="voided_meanwhile", reason=reason, state=state)
     report = gate.read_back(

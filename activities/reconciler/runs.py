@@ -27,6 +27,7 @@ from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.catalogue import Role
 from cutter.domain.next_step import next_step
+from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, Refused, Unavailable
 from cutter.messages import EscalateInput, Reconciled, ResumeInput
 from cutter.settings import Settings
@@ -113,7 +114,7 @@ async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: floa
     execution = await _driven_by(client, run)
     if execution is not None:
         return await _with_workflow(client, run, execution)
-    if run["state"].startswith("stopped_"):
+    if RunState(run["state"]).stopped:
         return "without_workflow", _entry(run, run["state"])
     if not run["attempted"] and (run["age_seconds"] < grace_seconds or await _batch_is_open(client, run)):
         return "left_alone", _entry(run, run["state"])
@@ -140,7 +141,7 @@ async def _with_workflow(client: Client, run: View, execution: Execution) -> tup
     """An open workflow is left alone, unless a stop was latched that it has not heard of, enough people approved, or
     it waits out an outage that PostgreSQL has no record of.
     """
-    if execution.shown.startswith(OUTAGE) and not run["state"].startswith("stopped_"):
+    if execution.shown.startswith(OUTAGE) and not RunState(run["state"]).stopped:
         await execution.handle(client).signal("look")
         return "differs", {**_entry(run, run["state"]), "temporal": execution.shown}
     if run["approved"] and not run["latched"]:
@@ -148,7 +149,7 @@ async def _with_workflow(client: Client, run: View, execution: Execution) -> tup
         return "told", {**_entry(run, run["state"]), "stop": "approved", "note": answer["status"]}
     # A cancel ends even a stopped run, as long as it has written nothing.
     cancelled = run["kind"] == "cancel" and not run["wrote"]
-    if not run["latched"] or (run["state"].startswith("stopped_") and not cancelled):
+    if not run["latched"] or (RunState(run["state"]).stopped and not cancelled):
         return "left_alone", _entry(run, run["state"])
     told, note = await tell(client, run, run["kind"], run["stop_reason"] or "no reason given")
     return ("told" if told else "left_alone"), {**_entry(run, run["state"]), "stop": run["kind"], "note": note}

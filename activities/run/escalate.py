@@ -12,6 +12,7 @@ from cutter.batch import triage
 from cutter.catalogue import Role
 from cutter.domain import recorded
 from cutter.domain.next_step import Step, next_step
+from cutter.domain.run_state import RunState
 from cutter.kb import folder as kb_folder
 from cutter.messages import EscalateInput, StateView
 from cutter.projections.state_file import state_json
@@ -65,7 +66,7 @@ def escalate(deps: Deps, input: EscalateInput) -> StateView:
 def stops_of(sidecar: Json) -> int:
     """How often the run has stopped or failed: the number of its newest report, the same at every try."""
     reached = [str(recorded.parsed(body).get("to_state")) for body in sidecar["transitions"]]
-    return sum(str(state).startswith(("stopped_", "failed_", "voided_")) for state in reached)
+    return sum(RunState(state).halted for state in reached)
 
 
 def _impossible(sidecar: Json, state: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from cutter.batch import triage, ways
 from cutter.batch.disposition import Failure, disposition
 from cutter.batch.triage import Triage
+from cutter.domain.run_state import RunState
 from cutter.marking import PROFILES
 from cutter.projections.state_file import render_state
 from cutter.storage.pools import Connection
@@ -21,7 +22,7 @@ BY_PEOPLE = ("stopped_stop", "stopped_cancel")
 
 def quarantined(connection: Connection, run: Json) -> bool:
     """True for a run of a batch that sets failed documents aside: its one document is then the STOP of quarantine."""
-    if run["batch_id"] is None or run["state"] in BY_PEOPLE or run["state"].startswith("voided_"):
+    if run["batch_id"] is None or run["state"] in BY_PEOPLE or RunState(run["state"]).voided:
         return False
     row = connection.execute(query("batch_policy"), {"batch_id": run["batch_id"]}).fetchone()
     return row is not None and row[0] == "quarantine"

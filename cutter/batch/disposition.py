@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cutter.domain.run_state import RunState
 from cutter.errors import ProgrammingError
 
 
@@ -56,9 +57,9 @@ _DRIFT_OF_DEFINITIONS = tuple(f"stopped_drift_{name}" for name in ("functions", 
 
 def disposition(failure: Failure) -> Recommendation:
     """What to do about it, from the state and the reason code. ProgrammingError for a state that is no failure."""
-    if failure.state.startswith("stopped_"):
+    if RunState(failure.state).stopped:
         return _of_a_stop(failure)
-    if failure.state.startswith("failed_"):
+    if RunState(failure.state).failed:
         return _of_a_failure(failure)
     raise ProgrammingError(f"{failure.state} is neither failed nor stopped")
 
@@ -68,9 +69,9 @@ def _of_a_stop(failure: Failure) -> Recommendation:
         return _fix("the database's own definitions are not what was migrated: find out who changed them")
     if failure.state == "stopped_drift_source":
         return _amend("the source changed under the run: run its newest version")
-    if failure.state.startswith("stopped_drift_"):
+    if RunState(failure.state).drifted:
         return _void("rows of this document were changed from outside the run")
-    if failure.state.startswith("stopped_error_"):
+    if RunState(failure.state).broken:
         return _fix("a gate ended in an error that is not foreseen")
     if failure.state == "stopped_cancel":
         return _void("a person cancelled it after it had written")

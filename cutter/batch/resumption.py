@@ -10,6 +10,7 @@ from typing import Any
 from cutter import limits
 from cutter.batch import steering
 from cutter.batch.state import ENDS
+from cutter.domain.run_state import RunState
 
 Json = dict[str, Any]
 
@@ -47,7 +48,7 @@ def unsigned_failures(view: Json) -> list[Json]:
 
 def failed(item: Json) -> bool:
     """True for an item whose newest run of this batch failed."""
-    return str(item["state"] or "").startswith("failed_")
+    return RunState(item["state"] or "").failed
 
 
 def include_command(batch_id: str, document_id: str) -> str:
@@ -57,7 +58,7 @@ def include_command(batch_id: str, document_id: str) -> str:
 
 def _open(item: Json) -> bool:
     """A run that may go on by itself once its workflow is open; a stopped one waits for people."""
-    return bool(item["run_id"]) and not item["ended"] and not str(item["state"]).startswith("stopped_")
+    return bool(item["run_id"]) and not item["ended"] and not RunState(item["state"]).stopped
 
 
 def asked_anew(view: Json) -> Json:

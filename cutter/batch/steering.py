@@ -17,6 +17,7 @@ from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
 from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
 from cutter.batch.triage import seed_code
 from cutter.catalogue import LONGEST_CAP_SECONDS
+from cutter.domain.run_state import RunState
 from cutter.messages import BatchStop
 
 Json = dict[str, Any]
@@ -191,7 +192,7 @@ def longer_ago(view: Json, at: str, seconds: float) -> bool:
 
 def unheeded(one: Json) -> bool:
     """True for an item whose run was told to stop, by its latch, and has not come to a stop yet."""
-    return bool(one["latched"] and not one["ended"] and not str(one["state"]).startswith("stopped_"))
+    return bool(one["latched"] and not one["ended"] and not RunState(one["state"]).stopped)
 
 
 def deliveries(view: Json, orders: Orders, *, again: bool) -> list[BatchStop]:
@@ -236,7 +237,7 @@ def _why(one: plan.Blocked) -> str:
 
 def stopped_by_the_batch(one: Json) -> bool:
     """True for an item that its own batch has stopped: that is a halt's effect, and no reason for another one."""
-    return str(one["state"]).startswith("stopped_") and one["stopped_by"] == BATCH
+    return RunState(one["state"]).stopped and one["stopped_by"] == BATCH
 
 
 def _halt(batch: Json, items: Sequence[Item], age_seconds: float) -> Halt | None:
@@ -272,7 +273,7 @@ def _stops(items: Sequence[Item], by_id: Mapping[str, Json], kind: str | None) -
 
 def _may_be_cancelled(one: Json) -> bool:
     """True for an item whose run has stopped and would wait on, were it not told of the cancel too."""
-    return str(one["state"]).startswith("stopped_") and not one["ended"] and one["latch_kind"] != "cancel"
+    return RunState(one["state"]).stopped and not one["ended"] and one["latch_kind"] != "cancel"
 
 
 def stop_word(halted: str | None) -> Literal["stop", "cancel"]:

@@ -15,6 +15,7 @@ from cutter.batch.disposition import Recommendation
 from cutter.catalogue import GATES
 from cutter.domain.markdown import fenced, prose
 from cutter.domain.next_step import Step
+from cutter.domain.run_state import RunState
 from cutter.domain.visible import json_visible, visible_line
 
 Json = dict[str, Any]
@@ -66,7 +67,7 @@ def _commands(case: Triage) -> Iterator[str]:
 
 
 def _evidence(case: Triage) -> Iterator[str]:
-    drifted = case.state.startswith("stopped_drift_")
+    drifted = RunState(case.state).drifted
     report = case.error.get("report") or {}
     yield from ("## invariant_diff", "", *fenced(invariant_diff(case.error), "diff"))
     drift = json.dumps(report if drifted else None, indent=2, sort_keys=True, ensure_ascii=True)
@@ -76,9 +77,9 @@ def _evidence(case: Triage) -> Iterator[str]:
 
 def seed_code(state: str) -> str:
     """The seeds' word for a stop, where they have one (000 §6, §8); else the state itself."""
-    if state.startswith("stopped_drift_"):
+    if RunState(state).drifted:
         return f"STOP_DRIFT_{state.removeprefix('stopped_drift_')}"
-    if state.startswith("stopped_soft_cap_") or state == "stopped_hard_cap":
+    if RunState(state).over_cap:
         return "STOP_AND_ESCALATE"
     return state
 

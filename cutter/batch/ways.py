@@ -14,6 +14,7 @@ from cutter.batch import resumption, steering
 from cutter.batch.resumption import failed, include_command
 from cutter.batch.state import ENDS
 from cutter.domain.next_step import OF_THE_TEXT, Needs, Step, next_step
+from cutter.domain.run_state import RunState
 
 Json = dict[str, Any]
 
@@ -27,7 +28,7 @@ def next_command(view: Json, summary: steering.Summary) -> str:
     if batch["state"] not in ENDS and not summary.over:
         return f"cutter status {batch_id} --watch"
     if batch["halted"] == "cancel":
-        stopped = [one for one in view["items"] if str(one["state"]).startswith("stopped_")]
+        stopped = [one for one in view["items"] if RunState(one["state"]).stopped]
         return _first({**view, "items": stopped})
     cause = _cause(view)
     if cause is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cutter.catalogue import State
+from cutter.domain.run_state import RunState
 
 AWAITING = (State.AWAITING_CUT_AUTHORIZATION.value, State.AWAITING_LIFECYCLE_AUTHORIZATION.value)
 UNSIGNED_PREFIXES = ("stopped_unavailable_", "stopped_soft_cap_")
@@ -71,15 +72,15 @@ def next_step(
         return _nobody(f"cutter report {law_by}" if law_by else f"cutter status {document_id}")
     if state == State.CLOSEOUT_REPORTED:
         return _nobody(f"cutter report {run_id}")
-    if state.startswith("voided_"):
+    if RunState(state).voided:
         return _nobody(f"cutter run {document_id}")
     if state == "failed_source_pin" and law_by:
         # Superseding is not built: correcting this text and running it again would lead to the same refusal.
         first = "this document is law already, and another version of it cannot be enacted"
         return Step(needs=Needs.NOTHING, commands=(f"cutter report {law_by}",), first=first)
-    if state.startswith("failed_"):
+    if RunState(state).failed:
         return _failed(run_id, document_id, state, wrote=wrote, enacted=enacted or state == "failed_closeout")
-    if state.startswith("stopped_"):
+    if RunState(state).stopped:
         return _stopped(run_id, state, latched=latched)
     if latched:
         # The latch is in PostgreSQL, but the workflow has not heard of it, or has not reached a boundary yet.
@@ -117,7 +118,7 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: 
 
 
 def _stopped(run_id: str, state: str, *, latched: bool) -> Step:
-    if state.startswith("stopped_drift_"):
+    if RunState(state).drifted:
         return Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {run_id} --reason TEXT",))
     if state == "stopped_cancel":
         # What had written nothing ended with the cancel. A signed resume is for a cancel that was a mistake.

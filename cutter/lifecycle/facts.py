@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from cutter.catalogue import GATES, Gate, State
 from cutter.domain.next_step import AWAITING
+from cutter.domain.run_state import RunState
 
 REHEARSED_GATES = 6
 """Gates of a rehearsal: five for real, and leg A rolled back."""
@@ -93,12 +94,12 @@ class RunFacts:
 
     @property
     def stopped(self) -> bool:
-        return self.state.startswith("stopped_")
+        return RunState(self.state).stopped
 
     @property
     def over(self) -> bool:
         """True when nothing more is expected of it: what ends a run, or its end without a write."""
-        ended = self.state == State.CLOSEOUT_REPORTED or self.state.startswith(("failed_", "voided_"))
+        ended = self.state == State.CLOSEOUT_REPORTED or RunState(self.state).failed or RunState(self.state).voided
         return ended or self.outcome is not None
 
     @property
@@ -150,10 +151,10 @@ def _tried(facts: RunFacts, change: Tried) -> RunFacts:
 
 def _moved(facts: RunFacts, to: str) -> RunFacts:
     facts = replace(facts, begun=True)
-    if to.startswith("stopped_"):
+    if RunState(to).stopped:
         return _stopped(facts, to)
     if to.startswith(_HALTED):
-        failed = facts.failed or to.startswith("failed_")
+        failed = facts.failed or RunState(to).failed
         return replace(facts, state=to, failed=failed, activity=Activity.NONE, queued=False)
     if facts.stopped:
         # Resumed. Whoever resumes a run whose retries ran out makes a new request of it.
@@ -171,6 +172,6 @@ def _moved(facts: RunFacts, to: str) -> RunFacts:
 
 def _stopped(facts: RunFacts, to: str) -> RunFacts:
     """The first stop since the run last moved says whether its retries ran out; a later one changes only the word."""
-    exhausted = facts.exhausted if facts.stopped else to.startswith("stopped_unavailable_")
+    exhausted = facts.exhausted if facts.stopped else RunState(to).unavailable
     activity = Activity.NONE if facts.activity is Activity.NONE else Activity.BETWEEN
     return replace(facts, state=to, exhausted=exhausted, activity=activity, queued=False)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from cutter.batch.state import WorkstreamState
 from cutter.catalogue import GATES, Gate, State
+from cutter.domain.run_state import RunState
 from cutter.lifecycle.facts import REHEARSED_GATES, Activity, RunFacts
 from cutter.lifecycle.states import RequestStatus, RunStatus, StepStatus, TaskState
 
@@ -21,7 +22,7 @@ def _completed(facts: RunFacts) -> bool:
 
 
 def _voided(facts: RunFacts) -> bool:
-    return facts.state.startswith("voided_")
+    return RunState(facts.state).voided
 
 
 def request_status(facts: RunFacts) -> RequestStatus:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter.batch.state import BatchState, WorkstreamState
+from cutter.domain.run_state import RunState
 from cutter.lifecycle.declared import BATCH, TASK, TASKS_FAILED, WORKSTREAM
 from cutter.lifecycle.events import Event, instant, timed, transition
 from cutter.lifecycle.facts import Moved
@@ -97,8 +98,8 @@ def _critical(batch: _Batch, at: str) -> list[str]:
     strict = batch.row.get("policy") == "strict"
     found = []
     for document_id, runs in batch.runs.items():
-        stands = [to for moved, to in batch.moves_of(runs[-1][1]) if moved <= at][-1:]
-        if (strict or batch.items[document_id]["critical"]) and "".join(stands).startswith(("failed_", "stopped_")):
+        newest = RunState("".join([to for moved, to in batch.moves_of(runs[-1][1]) if moved <= at][-1:]))
+        if (strict or batch.items[document_id]["critical"]) and (newest.failed or newest.stopped):
             found.append(document_id)
     return sorted(found)
 

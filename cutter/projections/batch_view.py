@@ -16,6 +16,7 @@ from cutter.batch.item import Item
 from cutter.batch.state import workstream_state
 from cutter.catalogue import GATES, State
 from cutter.domain.next_step import AWAITING, Needs
+from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
 from cutter.projections.run_view import seconds_between
 
@@ -167,9 +168,9 @@ def _kind(state: str) -> str:
     """What a run does in a state; nothing in one that ends it."""
     if state in AWAITING:
         return PEOPLE
-    if state.startswith("stopped_"):
+    if RunState(state).stopped:
         return STOPPED
-    ended = state == State.CLOSEOUT_REPORTED or state.startswith(("failed_", "voided_"))
+    ended = state == State.CLOSEOUT_REPORTED or RunState(state).failed or RunState(state).voided
     return "" if ended else RUNNING
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined, Template, Undefined
 from markupsafe import Markup
 
+from cutter.domain.run_state import RunState
 from cutter.domain.visible import visible
 from cutter.projections.run_view import seconds_between, short_time
 
@@ -32,9 +33,9 @@ def tone(view: Json) -> str:
     state = str(view["state"])
     if state == "closeout_reported" or view["outcome"] in ("rehearsed", "skipped"):
         return "good"
-    if state.startswith("failed_"):
+    if RunState(state).failed:
         return "bad"
-    return "held" if state.startswith(("stopped_", "voided_")) else "open"
+    return "held" if RunState(state).stopped or RunState(state).voided else "open"
 
 
 def steps(view: Json) -> list[Json]:

@@ -16,6 +16,7 @@ from temporalio.client import WorkflowHandle
 
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
+from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.evidence.offline import FAILED, NOT_CHECKED, OK
 from cutter.messages import RunInput, RunResult
@@ -147,7 +148,7 @@ async def _await_gate(
 async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
     while True:
         seen = await asyncio.to_thread(known_runs.sidecar, settings, run_id)
-        if any(used["gate"] == gate for used in seen["consumptions"]) or seen["run"]["state"].startswith("stopped_"):
+        if any(used["gate"] == gate for used in seen["consumptions"]) or RunState(seen["run"]["state"]).stopped:
             return
         await asyncio.sleep(0.1)
 

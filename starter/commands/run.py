@@ -14,6 +14,7 @@ from temporalio.client import Client, WorkflowHandle
 from cutter import limits
 from cutter.domain import ids
 from cutter.domain import next_step as steps
+from cutter.domain.run_state import RunState
 from cutter.domain.stop_codes import stop_code
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.messages import Mode, RunInput, RunResult
@@ -142,7 +143,7 @@ async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, s
     if await orders.ensure_open(settings, client, seen):
         answer = {"status": "accepted", "code": "started_again", "reason": "the run had no open workflow"}
     # A new execution of a stopped run waits as the old one did: one command is to move it on.
-    if kb_id is not None or not answer or str(seen["state"]).startswith("stopped_"):
+    if kb_id is not None or not answer or RunState(seen["state"]).stopped:
         answer = await runs.resume(client, document_id, kb_id)
     accepted = answer.get("status") in ("accepted", "queued")
     left = (str(seen["state"]), str(seen["state_at"])) if accepted else None
@@ -235,7 +236,7 @@ def _rests(seen: dict[str, Any], *, answered: bool, left: Moment | None) -> dict
     A rehearsal writes its requests and goes on. A request that was answered is the exec worker's.
     """
     run = seen["run"]
-    if run["state"].startswith("stopped_"):
+    if RunState(run["state"]).stopped:
         return None if left == (run["state"], run["state_at"]) else {"state": run["state"], "request": None}
     # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
     put = {one["kb_id"] for one in seen["documents"] if one["sha256"]}
@@ -271,9 +272,9 @@ def exit_code(found: dict[str, Any], state: str, *, wait: bool) -> ExitCode:
     # Asking without an approval is a question about what is awaited, not something refused.
     if answer.get("status") == "refused" and answer.get("code") != "approval_needed":
         return ExitCode.STOPPED
-    if state.startswith("failed_"):
+    if RunState(state).failed:
         return ExitCode.FAILED
-    if state.startswith(("stopped_", "voided_")):
+    if RunState(state).stopped or RunState(state).voided:
         return ExitCode.STOPPED
     if wait and state in WAITING_STATES and found.get("outcome") != "rehearsed":
         return ExitCode.WAITING

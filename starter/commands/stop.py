@@ -19,6 +19,7 @@ from cutter.batch.state import ENDS
 from cutter.catalogue import GATES
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
+from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
@@ -68,7 +69,7 @@ def void(
     settings = load()
     run_id = known_runs.run_id_of(settings, run)
     seen = known_runs.sidecar(settings, run_id)
-    if seen["run"]["state"].startswith("voided_"):
+    if RunState(seen["run"]["state"]).voided:
         asyncio.run(orders.tell_of_void(settings, seen))
         _show({"run_id": run_id, "status": "duplicate", "state": seen["run"]["state"]}, as_json=as_json)
         return
