@@ -10,13 +10,15 @@ from typing import Any
 
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.approvals import schema, statement
+from cutter.approvals import schema
 from cutter.approvals.expected import Expected, ReviewDecision
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy, Tier
-from cutter.approvals.reader import ExpectedFor, check
+from cutter.approvals.reader import ExpectedFor, check, check_authenticated
 from cutter.approvals.request import RequestTuple
+from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument, Verdict
+from cutter.approvals.verify import Authentication
 from cutter.batch import documents
 from cutter.catalogue import Role, Sovereign
 from cutter.domain import recorded
@@ -38,14 +40,20 @@ Json = dict[str, Any]
 
 
 def judge(
-    deps: Deps, role: Role, run_id: str, gate: str, kb_id: str, facts: Json | None = None
-) -> tuple[Verdict, Json]:
-    """The verdict on one document for one run, and the facts it was judged by: those given, or read now."""
+    deps: Deps, role: Role, run_id: str, gate: str, kb_id: str, facts: Json | None = None,
+    authentication: Authentication | None = None,
+) -> tuple[Verdict, Json]:  # fmt: skip
+    """The verdict on one document for one run, and the facts it was judged by: those given, or read now.
+
+    `authentication`: of the document's bytes, where they were read already, by the epoch that is in force.
+    """
     with single(deps.pool(role)) as connection:
         facts = facts or read_facts(connection, run_id, gate)
         policy, ring = policy_of(deps, facts)
-        verdict = check(deps.kb, kb_id, ring, _expected_for(connection, facts, gate), policy)
-    return verdict, facts
+        expected = _expected_for(connection, facts, gate)
+        if authentication is not None and authentication.policy_sha256 == policy.sha256:
+            return check_authenticated(authentication, expected, policy), facts
+        return check(deps.kb, kb_id, ring, expected, policy), facts
 
 
 def require_signed_orders(deps: Deps, role: Role, facts: Json) -> None:
@@ -79,7 +87,7 @@ def _judged_order(deps: Deps, role: Role, facts: Json, order: Json) -> Verdict:
     run = facts["run"]
     with single(deps.pool(role)) as connection:
 
-        def expected(document: ApprovalDocument) -> Expected:
+        def expected(document: ApprovalDocument, _said: Statement | None) -> Expected:
             ours, _, _, consumed = _document_facts(connection, document, run["run_id"], None)
             return Expected(
                 deployment_id=str(facts["epoch"]["deployment_id"]),
@@ -106,6 +114,12 @@ def read_facts(connection: Connection, run_id: str, gate: str) -> Json:
     if row is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     return recorded.answered(row[0])  # type: ignore[arg-type]
+
+
+def epoch_facts(connection: Connection) -> Json:
+    """The policy epoch in force, in the form that `policy_of` takes."""
+    row = connection.execute(query("policy_in_force")).fetchone()
+    return {"epoch": {"sha256": row[0]} if row else None}
 
 
 def signed_before(deps: Deps, run: Json, gate: str) -> tuple[str, ...]:
@@ -160,12 +174,11 @@ def _expected_for(connection: Connection, facts: Json, gate: str) -> ExpectedFor
 
     rehearsals = facts["rehearsals"] if run["mode"] == "live" else []
 
-    def expected(document: ApprovalDocument) -> Expected:
-        said = statement.parse(document.body)
-        target = getattr(said, "approval_sha256", None)
+    def expected(document: ApprovalDocument, said: Statement | None) -> Expected:
+        target = said.approval_sha256 if said else None
         # A queue may have been rehearsed more than once; which of its requests was read, the statement says.
-        rehearsed = getattr(said, "request_sha256", None)
-        before = getattr(said, "binding", None) == schema.TUPLE
+        rehearsed = said.request_sha256 if said else None
+        before = said is not None and said.binding == schema.TUPLE
         ours, revoked, foreign, consumed = _document_facts(connection, document, run["run_id"], target)
         return Expected(
             deployment_id=str(facts["epoch"]["deployment_id"]),

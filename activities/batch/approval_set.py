@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from activities.run.approval_requests import judge_approval
+from activities import approval_judge
+from activities.run.approval_requests import judge_read
 from activities.worker.dependencies import Deps
-from cutter import limits
-from cutter.approvals import statement
+from cutter.approvals.gpg import Gpg
+from cutter.approvals.policy import Policy
+from cutter.approvals.reader import authenticated, read_approval
 from cutter.approvals.refusal import Refusal
+from cutter.approvals.verdict import ApprovalDocument
+from cutter.approvals.verify import said_in
 from cutter.batch import steering
 from cutter.catalogue import Role
+from cutter.domain.digests import canonical_digest
 from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
-from cutter.kb.sets import listing_sha256, set_names
+from cutter.kb.sets import set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
 from cutter.storage import batches as registry
 from cutter.storage.pools import single
@@ -22,9 +28,10 @@ Json = dict[str, Any]
 
 
 def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
-    """Verdicts on a folder's documents, and the items that wait and got none."""
+    """Verdicts on a folder's documents, and the items that wait and got none. Each document is read once."""
     with single(deps.pool(Role.READ)) as connection:
         view = registry.view(connection, input.batch_id)
+        policy, ring = approval_judge.policy_of(deps, approval_judge.epoch_facts(connection))
     waiting = {
         one["run_id"]: {**one, "gate": gate}
         for gate in steering.SOVEREIGN_STAGES.values()
@@ -34,27 +41,64 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     names = set_names(deps.kb, input.folder)
     if not names:
         return SetAnswer(status="refused", code="set_empty", reason=f"no signed statements in {input.folder}")
-    if input.listing_sha256 and input.listing_sha256 != listing_sha256(deps.kb, names):
+    documents = {name: _read(deps, name) for name in names}
+    if input.listing_sha256 and input.listing_sha256 != _listing(documents):
         return SetAnswer(status="refused", code="set_changed", reason="the folder is not what was handed over")
-    entries = [_judged(deps, name, {**failed, **waiting}) for name in names]
+    desk = _Desk(deps=deps, policy=policy, ring=ring, waiting={**failed, **waiting})
+    entries = [_judged(desk, name, document) for name, document in documents.items()]
     covered = {one.document_id for one in entries if one.accepted}
     missing = [one["document_id"] for one in waiting.values() if one["document_id"] not in covered]
     return SetAnswer(status="read", entries=tuple(entries), missing=tuple(sorted(missing)))
 
 
-def _judged(deps: Deps, kb_id: str, waiting: dict[str, Json]) -> SetEntry:
-    """The document says itself which run it is for; whether that is so, the judge finds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Desk:
+    """What every document of a set is judged with; `waiting` are the batch's runs that a document may be for."""
+
+    deps: Deps
+    policy: Policy
+    ring: Gpg
+    waiting: dict[str, Json]
+
+    def run_named(self, kb_id: str) -> str | None:
+        """The run of the document that a file is named after."""
+        stem = kb_id.rpartition("/")[2].partition(".")[0]
+        return next((run_id for run_id, one in self.waiting.items() if one["document_id"] == stem), None)
+
+
+def _read(deps: Deps, name: str) -> ApprovalDocument | CutterError:
     try:
-        said = statement.parse(deps.kb.get(kb_id, limit=limits.STATEMENT_BYTES_MAX))
+        return read_approval(deps.kb, name)
     except (NotFound, InvalidInput) as problem:
-        return _refused("", kb_id, problem.code, str(problem))
+        return problem
+
+
+def _listing(documents: dict[str, ApprovalDocument | CutterError]) -> str:
+    """Digest of the set as it was read; what could not be read has none, so that it fits no listing."""
+    read = {name: one.approval_sha256 for name, one in documents.items() if isinstance(one, ApprovalDocument)}
+    return canonical_digest(read) if len(read) == len(documents) else ""
+
+
+def _judged(desk: _Desk, kb_id: str, document: ApprovalDocument | CutterError) -> SetEntry:
+    """The signed statement says which run it is for, and the judge finds whether that is so.
+
+    Bytes that no approver has signed say nothing: the refusal is recorded at the run that the file is named after.
+    """
+    if isinstance(document, CutterError):
+        return _refused("", kb_id, document.code, str(document))
+    authentication = authenticated(document, desk.ring, desk.policy)
+    said = said_in(authentication)
     if isinstance(said, Refusal):
         return _refused("", kb_id, said.code, said.reason)
-    one = waiting.get(said.run_id or "")
+    one = desk.waiting.get((said.run_id if said else desk.run_named(kb_id)) or "")
+    if one is None and authentication.refusal is not None:
+        return _refused("", kb_id, authentication.refusal.code, authentication.refusal.reason)
     if one is None:
-        return _refused(said.document_id or "", kb_id, "not_waiting", "its run waits for no approval in this batch")
+        document_id = said.document_id if said else ""
+        return _refused(document_id, kb_id, "not_waiting", "its run waits for no approval in this batch")
     try:
-        verdict = judge_approval(deps, JudgeInput(run_id=one["run_id"], gate=one["gate"], kb_id=kb_id))
+        order = JudgeInput(run_id=one["run_id"], gate=one["gate"], kb_id=kb_id)
+        verdict = judge_read(desk.deps, order, authentication)
     except Unavailable:
         raise
     except CutterError as problem:

@@ -19,7 +19,8 @@ from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.approvals import schema
 from cutter.approvals.policy import Tier
 from cutter.approvals.request import render_request
-from cutter.approvals.verdict import Verdict, verdict_record
+from cutter.approvals.verdict import ACCEPTED, Verdict, verdict_record
+from cutter.approvals.verify import Authentication
 from cutter.catalogue import GATES, Role, Sovereign, stands_on
 from cutter.domain import ids
 from cutter.errors import PolicyDenied
@@ -120,8 +121,32 @@ def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Ti
 
 
 def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
-    """Verify one signed document and record the verdict, so that people see it at once."""
-    verdict, facts = approving.judge(deps, Role.READ, input.run_id, input.gate, input.kb_id)
+    """Verify one signed document and record the verdict, so that people see it at once.
+
+    An approval that counts for the open request already was judged before, in a signing session: its verdict stands.
+    """
+    return _counted(deps, input) or judge_read(deps, input, None)
+
+
+def _counted(deps: Deps, input: JudgeInput) -> JudgeResult | None:
+    """The recorded verdict on this document, while it counts for the open request; the exec worker judges it again."""
+    asked = {"run_id": input.run_id, "gate": input.gate, "kb_id": input.kb_id}
+    with single(deps.pool(Role.READ)) as connection:
+        row = connection.execute(query("approval_counted"), asked).fetchone()
+    if row is None:
+        return None
+    state, approver, approval_sha256, reason = (str(value) for value in row)
+    return JudgeResult(
+        accepted=True, code=ACCEPTED, reason=reason, kb_id=input.kb_id, decision=schema.APPROVE, approver=approver,
+        approval_sha256=approval_sha256, duplicate=True, state=state,
+    )  # fmt: skip
+
+
+def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | None) -> JudgeResult:
+    """Judge one document and record the verdict; `authentication` where its bytes were read and verified before."""
+    verdict, facts = approving.judge(
+        deps, Role.READ, input.run_id, input.gate, input.kb_id, authentication=authentication
+    )
     with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(
             connection,

@@ -1,7 +1,8 @@
 """Pure: the judge of an approval, the nine steps of spec 03 "Verification, in this order", fail-closed.
 
-Reading the bytes (step 1) and asking gpg (the evidence of step 3) are done by `reader`; the threshold of step 7 counts
-verdicts (`threshold`); recording (step 9) is the caller's. Everything here is decided from values.
+In the code the order is: authenticate the bytes (step 3), parse them (step 4), load the run's facts, judge (`judge`,
+which names the first step that refuses). Reading the bytes (step 1) and asking gpg are done by `reader`; the threshold
+of step 7 counts verdicts (`threshold`); recording (step 9) is the caller's. Everything here is decided from values.
 """
 
 from __future__ import annotations
@@ -45,32 +46,87 @@ _OUTCOMES = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authentication:
+    """Who signed the bytes of a document, or why nobody of this epoch did (step 3, as far as it needs no run)."""
+
+    document: ApprovalDocument
+    policy_sha256: str
+    record: SignatureRecord | None = None
+    approver: Approver | None = None
+    refusal: Refusal | None = None
+
+
 @dataclass(slots=True)
 class _Case:
     """One judgement under way; the steps fill in what they establish."""
 
-    document: ApprovalDocument
-    evidence: SignatureEvidence
+    authentication: Authentication
+    parsed: Statement | Refusal | None
     expected: Expected
     policy: Policy
-    record: SignatureRecord | None = None
     approver: Approver | None = None
     statement: Statement | None = None
 
+    @property
+    def record(self) -> SignatureRecord | None:
+        return self.authentication.record
+
 
 def verify(document: ApprovalDocument, evidence: SignatureEvidence, *, expected: Expected, policy: Policy) -> Verdict:
-    """Judge one approval; a refusal is a verdict.
+    """Judge one approval against facts that are at hand: authenticate, parse, judge. A refusal is a verdict.
 
     Raises Unavailable (code `could_not_verify`) when gpg could not judge: nothing was decided, try again.
     """
-    case = _Case(document=document, evidence=evidence, expected=expected, policy=policy)
+    authentication = authenticate(document, evidence, policy)
+    return judge(authentication, said_in(authentication), expected=expected, policy=policy)
+
+
+def authenticate(document: ApprovalDocument, evidence: SignatureEvidence, policy: Policy) -> Authentication:
+    """Step 3, first half: exactly one good signature over these bytes, by a key of this epoch.
+
+    Raises Unavailable (code `could_not_verify`) when gpg could not judge.
+    """
+    form = read_form(document.signature)
+    # Before gpg's word: about a file that is no detached signature, or has a digest that it does not know, gpg says
+    # nothing, and what a sender can do must never look like an outage of ours.
+    refusal = form if isinstance(form, Refusal) else _refuse_form(form)
+    if refusal is not None:
+        return Authentication(document=document, policy_sha256=policy.sha256, refusal=refusal)
+    if evidence.unverifiable is not None:
+        reason = f"the signature could not be verified: {evidence.unverifiable}"
+        raise Unavailable(reason, what="gpg", code=COULD_NOT_VERIFY)
+    if len(evidence.records) != 1:
+        reason = f"gpg sees {len(evidence.records)} signatures; there must be exactly one"
+        return Authentication(document=document, policy_sha256=policy.sha256, refusal=_no("signature_count", reason))
+    record = evidence.records[0]
+    refusal = _refuse_outcome(record) or _refuse_form(record)
+    approver = policy.approver_of(record.primary_fingerprint or "") if refusal is None else None
+    if refusal is None and approver is None:
+        refusal = _no(SIGNER_NOT_ALLOWED, f"the key {record.primary_fingerprint} is no approver's in this epoch")
+    return Authentication(
+        document=document, policy_sha256=policy.sha256, record=record, approver=approver, refusal=refusal
+    )
+
+
+def said_in(authentication: Authentication) -> Statement | Refusal | None:
+    """Step 4: the statement, parsed only from bytes that an approver of this epoch has signed; None for others."""
+    if authentication.refusal is not None:
+        return None
+    return statement.parse(authentication.document.body)
+
+
+def judge(
+    authentication: Authentication, parsed: Statement | Refusal | None, *, expected: Expected, policy: Policy
+) -> Verdict:
+    """Steps 2 to 8 in their order, over what was authenticated and parsed before."""
+    case = _Case(authentication=authentication, parsed=parsed, expected=expected, policy=policy)
     for number, step in _STEPS:
         refusal = step(case)
         if refusal is not None:
             return _verdict(case, accepted=False, code=refusal.code, reason=refusal.reason, step=number)
-    assert case.statement is not None
-    until = readable(case.statement.not_after)
-    reason = f"{case.statement.approver} signed {case.statement.decision}, valid until {until}"
+    said = _said(case)
+    reason = f"{said.approver} signed {said.decision}, valid until {readable(said.not_after)}"
     return _verdict(case, accepted=True, code=ACCEPTED, reason=reason, step=9)
 
 
@@ -115,22 +171,8 @@ def _step_2_not_ours(case: _Case) -> Refusal | None:
 
 
 def _step_3_signature(case: _Case) -> Refusal | None:
-    form = read_form(case.document.signature)
-    # Before gpg's word: about a file that is no detached signature, or has a digest that it does not know, gpg says
-    # nothing, and what a sender can do must never look like an outage of ours.
-    refusal = form if isinstance(form, Refusal) else _refuse_form(form)
-    if refusal is not None:
-        return refusal
-    if case.evidence.unverifiable is not None:
-        reason = f"the signature could not be verified: {case.evidence.unverifiable}"
-        raise Unavailable(reason, what="gpg", code=COULD_NOT_VERIFY)
-    records = case.evidence.records
-    if len(records) != 1:
-        return _no("signature_count", f"gpg sees {len(records)} signatures; there must be exactly one")
-    case.record = record = records[0]
-    return (
-        _refuse_outcome(record) or _refuse_form(record) or _refuse_signer(case, record) or _refuse_dates(case, record)
-    )
+    refusal = case.authentication.refusal
+    return refusal or _refuse_gate(case) or _refuse_dates(case)
 
 
 def _refuse_outcome(record: SignatureRecord) -> Refusal | None:
@@ -154,20 +196,21 @@ def _refuse_form(said: SignatureForm | SignatureRecord) -> Refusal | None:
     return None
 
 
-def _refuse_signer(case: _Case, record: SignatureRecord) -> Refusal | None:
-    approver = case.policy.approver_of(record.primary_fingerprint or "")
-    if approver is None:
-        return _no(SIGNER_NOT_ALLOWED, f"the key {record.primary_fingerprint} is no approver's in this epoch")
+def _refuse_gate(case: _Case) -> Refusal | None:
+    approver = case.authentication.approver
+    assert approver is not None
     if case.expected.gate not in approver.gates or case.policy.rule_of(case.expected.gate) is None:
         return _no("signer_gate", f"{approver.name} may not sign for {case.expected.gate}")
     case.approver = approver
     return None
 
 
-def _refuse_dates(case: _Case, record: SignatureRecord) -> Refusal | None:
-    now, created, approver = case.expected.now, record.created, case.approver
-    assert created is not None
+def _refuse_dates(case: _Case) -> Refusal | None:
+    now, record, approver = case.expected.now, case.record, case.approver
+    assert record is not None
     assert approver is not None
+    created = record.created
+    assert created is not None
     if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS):
         return _no("signature_in_future", f"the signature is of {readable(created)}, which has not come yet")
     if record.expires is not None and record.expires <= now:
@@ -178,10 +221,9 @@ def _refuse_dates(case: _Case, record: SignatureRecord) -> Refusal | None:
 
 
 def _step_4_statement(case: _Case) -> Refusal | None:
-    parsed = statement.parse(case.document.body)
-    if isinstance(parsed, Refusal):
-        return parsed
-    case.statement = parsed
+    if isinstance(case.parsed, Refusal):
+        return case.parsed
+    case.statement = case.parsed
     return None
 
 
@@ -310,8 +352,8 @@ def _verdict(case: _Case, *, accepted: bool, code: str, reason: str, step: int) 
         code=code,
         reason=reason,
         step=step,
-        kb_id=case.document.kb_id,
-        approval_sha256=case.document.approval_sha256,
+        kb_id=case.authentication.document.kb_id,
+        approval_sha256=case.authentication.document.approval_sha256,
         policy_sha256=case.policy.sha256,
         approver=case.approver.name if case.approver else None,
         fingerprint=case.record.primary_fingerprint if case.record else None,

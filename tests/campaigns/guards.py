@@ -394,7 +394,7 @@ APPROVALS = (
     *_of(
         "cutter/approvals/verify.py", _VERIFY,
         ("step 2: our own document", "if case.expected.written_by_us:", "if False:", "[our own document]"),
-        ("step 3: two signatures", "if len(records) != 1:", "if not records:", "[gpg sees two]"),
+        ("step 3: two signatures", "if len(evidence.records) != 1:", "if not evidence.records:", "[gpg sees two]"),
         ("step 3: a bad signature", "if record.outcomes[0] is not Outcome.GOOD:", "if False:", "[wrong signature]"),
         ("step 3: good beside expired", "if len(record.outcomes) != 1:", "if not record.outcomes:",
          "[good beside expired]"),

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from cutter import limits
+from cutter.approvals import statement
 from cutter.approvals.expected import Expected
 from cutter.approvals.reader import check, read_approval
+from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import parse_request, render_request
+from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
@@ -52,12 +56,75 @@ def test_the_facts_may_depend_on_the_bytes_that_were_read(sovereigns: World, kb:
     put(kb, document)
     asked: list[ApprovalDocument] = []
 
-    def facts(read: ApprovalDocument) -> Expected:
+    def facts(read: ApprovalDocument, said: Statement | None) -> Expected:
+        assert said is not None
         asked.append(read)
         return sovereigns.expected(request, revoked=read.approval_sha256 == document.approval_sha256)
 
     assert check(kb, NAME, sovereigns.ring, facts, sovereigns.policy).code == "revoked"
     assert (asked[0].body, asked[0].signature) == (document.body, document.signature)
+
+
+def unsigned(world: World) -> ApprovalDocument:
+    signed = world.approve(world.request())
+    return ApprovalDocument(kb_id=NAME, body=signed.body, signature=b"no signature at all")
+
+
+def of_a_stranger(world: World) -> ApprovalDocument:
+    return world.approve(world.request(), by=world.mallory)
+
+
+def altered_after_signing(world: World) -> ApprovalDocument:
+    signed = world.approve(world.request())
+    return ApprovalDocument(kb_id=NAME, body=signed.body + b" ", signature=signed.signature)
+
+
+def with_another_ones_signature(world: World) -> ApprovalDocument:
+    mine, other = world.approve(world.request()), world.approve(world.request(nonce="cd" * 16))
+    return ApprovalDocument(kb_id=NAME, body=mine.body, signature=other.signature)
+
+
+UNVERIFIED = (unsigned, of_a_stranger, altered_after_signing, with_another_ones_signature)
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The bytes that reached the parser of statements, in order; making a statement parses it too."""
+    seen: list[bytes] = []
+    original = statement.parse
+
+    def parse(body: bytes) -> Statement | Refusal:
+        seen.append(body)
+        return original(body)
+
+    monkeypatch.setattr(statement, "parse", parse)
+    return seen
+
+
+@pytest.mark.parametrize("made", UNVERIFIED, ids=lambda made: str(made.__name__))
+def test_the_parser_never_sees_bytes_that_no_approver_has_signed(
+    sovereigns: World, kb: Store, parsed: list[bytes], made: Callable[[World], ApprovalDocument]
+) -> None:
+    put(kb, made(sovereigns))
+    parsed.clear()
+    told: list[Statement | None] = []
+
+    def facts(_read: ApprovalDocument, said: Statement | None) -> Expected:
+        told.append(said)
+        return sovereigns.expected(sovereigns.request())
+
+    verdict = check(kb, NAME, sovereigns.ring, facts, sovereigns.policy)
+    assert not verdict.accepted
+    assert (parsed, told) == ([], [None])
+
+
+def test_the_parser_sees_what_an_approver_has_signed_once(sovereigns: World, kb: Store, parsed: list[bytes]) -> None:
+    request = sovereigns.request()
+    document = sovereigns.approve(request)
+    put(kb, document)
+    parsed.clear()
+    assert check(kb, NAME, sovereigns.ring, sovereigns.expected(request), sovereigns.policy).accepted
+    assert parsed == [document.body]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,15 @@ select
 -- name: orders_taken
 select cutter_governance.fn_run_orders(%(run_id)s)
 
+-- name: approval_counted
+select r.state, a.approver, a.approval_sha256, a.reason
+from cutter_governance.approval_request q
+join cutter_governance.run r on r.run_id = q.run_id
+cross join lateral cutter_governance.fn_request_approvals(q) a
+where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.expires_at > clock_timestamp()
+    and a.kb_id = %(kb_id)s and a.recorded_at >= q.requested_at
+order by a.id limit 1
+
 -- name: epoch_of_verdict
 select policy_sha256 from cutter_governance.approval_verdict
 where run_id = %(run_id)s and gate = %(gate)s and approval_sha256 = %(approval_sha256)s and accepted
