@@ -71,6 +71,13 @@ def options_of(pinned: Pinned, max_candidates: int) -> marking.Options:
     return marking.Options(**wanted, forbidden_ids=pinned.forbidden_ids)
 
 
+def preview_of(pinned: Pinned) -> str:
+    """The command by which a person marks the same text in the same way."""
+    profile = marking.parse_profile(pinned.profile_body.encode())
+    shipped = profile.id in marking.PROFILES and marking.load_profile(profile.id).sha256 == profile.sha256
+    return marking.preview(profile.id if shipped else f"{profile.id}.yaml", pinned.options, pinned.forbidden_ids)
+
+
 def mark_pinned(
     pinned: Pinned, docprefix: str, max_candidates: int, *, fresh: bool = False
 ) -> marking.Marking | marking.MarkRefusal:
