@@ -23,7 +23,7 @@ def mark(deps: Deps, input: GateInput) -> GateOutcome:
             content_sha256=pins["content_sha256"],
             marking=mark_pinned(pinned, pins["docprefix"], limit),
             max_candidates=options_of(pinned, limit).max_candidates,
-            preview=preview_of(pinned),
+            preview=preview_of(pinned, limit),
         )
         return Passed(report=gate.evaluate(evidence))
 

@@ -8,12 +8,11 @@ from activities.marked import Pinned, preview_of
 from cutter import marking
 
 
-def previewed(body: bytes, options: dict[str, Any]) -> str:
-    return preview_of(
-        Pinned(
-            data=b"", profile_body=body.decode(), options=options, forbidden_ids=("DIEU-44",), source_document_ref="x"
-        )
+def previewed(body: bytes, options: dict[str, Any], *, allowed: int = 1_000) -> str:
+    pinned = Pinned(
+        data=b"", profile_body=body.decode(), options=options, forbidden_ids=("DIEU-44",), source_document_ref="x"
     )
+    return preview_of(pinned, allowed)
 
 
 def test_a_shipped_profile_is_named_with_the_registered_options() -> None:
@@ -27,3 +26,8 @@ def test_a_shipped_profile_is_named_with_the_registered_options() -> None:
 def test_a_profile_of_ones_own_is_named_as_a_file() -> None:
     own = marking.profile_bytes("vietnamese-law") + b"# ours\n"
     assert previewed(own, {}) == "cutter mark FILE --profile vietnamese-law.yaml --forbid DIEU-44"
+
+
+def test_no_more_units_are_asked_for_than_the_workers_allow() -> None:
+    shipped = marking.profile_bytes("vietnamese-law")
+    assert "--max-candidates 50 " in previewed(shipped, {"max_candidates": 2_000}, allowed=50)
