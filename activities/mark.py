@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from activities.deps import Deps
 from activities.gate import Passed, Refusal, run_gate
-from activities.marked import mark_pinned, options_of, pinned_in, pinned_read
+from activities.marked import mark_pinned, options_of, pinned_in, pinned_read, preview_of
 from cutter.gates import mark as gate
 from cutter.gates.catalogue import BY_NAME
 from cutter.messages import GateInput, GateOutcome
@@ -23,6 +23,7 @@ def mark(deps: Deps, input: GateInput) -> GateOutcome:
             content_sha256=pins["content_sha256"],
             marking=mark_pinned(pinned, pins["docprefix"], limit),
             max_candidates=options_of(pinned, limit).max_candidates,
+            preview=preview_of(pinned, limit),
         )
         return Passed(report=gate.evaluate(evidence))
 

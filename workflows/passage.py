@@ -62,7 +62,7 @@ class Passage(Holding):
                 self._sealed(gate, outcome)
                 return ""
             if outcome.status == "approval_refused":
-                self.board.refuse(f"{outcome.code}: {outcome.reason}")
+                self.board.refuse(outcome.said)
                 return outcome.code or "approval_refused"
             await self._not_passed(gate, outcome, tries)
 
@@ -118,7 +118,7 @@ class Passage(Holding):
             case "backup_stale":
                 await self._refresh_backup(gate, outcome, tries)
             case "failed":
-                await self.fail(outcome.state, f"{outcome.code}: {outcome.reason}", gate.name)
+                await self.fail(outcome.state, outcome.said, gate.name)
             case "ended" if outcome.code == "stale_attempt":
                 # Another attempt was registered after ours; the fence let only that one write.
                 await self._lost(gate, "another attempt was newer", f"worker_{gate.worker.value}", tries)
