@@ -145,6 +145,9 @@ STATE_LOCK_SECONDS = 5
 FINDINGS_SHOWN_MAX = 50
 """Findings that a request document lists; the rest are counted."""
 
+FINDINGS_OF_A_KIND_SHOWN = 10
+"""Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
+
 REASON_CHARACTERS_MAX = 500
 """A person's reason for a stop, cancel, void or refusal."""
 

@@ -151,6 +151,11 @@ class GateOutcome:
         if not 0 <= self.attempt < 2**31:
             raise ValueError("an attempt that the database cannot have counted")
 
+    @property
+    def said(self) -> str:
+        """The code and the sentence; a sentence that begins with the code says it once."""
+        return self.reason if self.reason.startswith(f"{self.code}:") else f"{self.code}: {self.reason}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class RequestInput:

@@ -65,7 +65,7 @@ class GateRunner:
                 self._sealed(gate, outcome)
                 return ""
             if outcome.status == "approval_refused":
-                self.progress.display.refuse(f"{outcome.code}: {outcome.reason}")
+                self.progress.display.refuse(outcome.said)
                 return outcome.code or "approval_refused"
             await self._not_passed(gate, outcome, tries)
 
@@ -125,7 +125,7 @@ class GateRunner:
             case "backup_stale":
                 await self._refresh_backup(gate, outcome, tries)
             case "failed":
-                await self.control.fail(outcome.state, f"{outcome.code}: {outcome.reason}", gate.name)
+                await self.control.fail(outcome.state, outcome.said, gate.name)
             case "ended" if outcome.code == "stale_attempt":
                 # Another attempt was registered after ours; the fence let only that one write.
                 await self._lost(gate, "another attempt was newer", f"worker_{gate.worker.value}", tries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from activities.gates.pinned_source import mark_pinned, options_of, pinned_in, pinned_read
+from activities.gates.pinned_source import mark_pinned, options_of, pinned_in, pinned_read, preview_of
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
@@ -23,6 +23,7 @@ def mark(deps: Deps, input: GateInput) -> GateOutcome:
             content_sha256=pins["content_sha256"],
             marking=mark_pinned(pinned, pins["docprefix"], limit),
             max_candidates=options_of(pinned, limit).max_candidates,
+            preview=preview_of(pinned, limit),
         )
         return Passed(report=gate.evaluate(evidence))
 

@@ -71,6 +71,16 @@ def options_of(pinned: Pinned, max_candidates: int) -> marking.Options:
     return marking.Options(**wanted, forbidden_ids=pinned.forbidden_ids)
 
 
+def preview_of(pinned: Pinned, max_candidates: int) -> str:
+    """The command by which a person marks the same text in the same way, with no more units than the workers allow."""
+    profile = marking.parse_profile(pinned.profile_body.encode())
+    shipped = profile.id in marking.PROFILES and marking.load_profile(profile.id).sha256 == profile.sha256
+    options = dict(pinned.options)
+    if "max_candidates" in options:
+        options["max_candidates"] = options_of(pinned, max_candidates).max_candidates
+    return marking.preview(profile.id if shipped else f"{profile.id}.yaml", options, pinned.forbidden_ids)
+
+
 def mark_pinned(
     pinned: Pinned, docprefix: str, max_candidates: int, *, fresh: bool = False
 ) -> marking.Marking | marking.MarkRefusal:

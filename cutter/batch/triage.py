@@ -6,7 +6,6 @@ The same sections stand in an entry of the error queue and in the one document o
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from cutter.domain.markdown import fenced, prose
 from cutter.domain.next_step import Step
 from cutter.domain.run_state import RunState
 from cutter.domain.visible import json_visible, visible_line
+from cutter.marking import preview
 
 Json = dict[str, Any]
 
@@ -110,19 +110,10 @@ def reproduction(*, run_id: str, document_id: str, state: str, source: Mapping[s
     profile was not used, so that a rehearsal reads it from the database.
     """
     if state == "failed_mark" and source is not None:
-        return _mark(source)
+        return preview(source["profile"], source["options"], source["forbidden"], docprefix=source["docprefix"])
     if state in _REHEARSED:
         return f"cutter run {document_id} --mode dryrun"
     return f"cutter report {run_id}" if run_id else f"cutter status {document_id}"
-
-
-def _mark(source: Mapping[str, Any]) -> str:
-    words = ["cutter", "mark", "FILE", "--profile", source["profile"], "--docprefix", source["docprefix"]]
-    for name, value in sorted(source["options"].items()):
-        words += [f"--{name.replace('_', '-')}", str(value)]
-    for segment in source["forbidden"]:
-        words += ["--forbid", str(segment)]
-    return shlex.join(words)
 
 
 def _line(value: object) -> str:

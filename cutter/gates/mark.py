@@ -20,6 +20,8 @@ class Evidence:
     content_sha256: str
     marking: Marking | MarkRefusal
     max_candidates: int
+    preview: str = "cutter mark FILE"
+    """The command that shows a person the refusal with its sentence, by the profile and options of this text."""
 
 
 def evaluate(evidence: Evidence) -> GateReport:
@@ -34,7 +36,9 @@ def evaluate(evidence: Evidence) -> GateReport:
     snapshot = equal("snapshot_matches_pin", sha256_hex(evidence.snapshot), evidence.content_sha256)
     marking = evidence.marking
     if isinstance(marking, MarkRefusal):
-        refused = holds("text_can_be_marked", False, _without_text(marking), "a text its profile accepts")
+        refused = holds(
+            "text_can_be_marked", False, _without_text(marking, evidence.preview), "a text its profile accepts"
+        )
         return GateReport(gate=GATE, invariants=(snapshot, refused), notes=(marking.message,))
     count = len(marking.candidates)
     rebuilt = sha256_hex(evidence.snapshot[marking.region_start : marking.region_end])
@@ -59,11 +63,11 @@ def evaluate(evidence: Evidence) -> GateReport:
     )
 
 
-def _without_text(refusal: MarkRefusal) -> str:
+def _without_text(refusal: MarkRefusal, preview: str) -> str:
     """Code, line and counts; the sentence with its titles stays in the report's notes."""
     line = [f"line {refusal.line}"] if refusal.line else []
     counts = [f"{name} {value}" for name, value in refusal.details if value.isdigit()]
-    return f"{', '.join((refusal.code, *line, *counts))}: see `cutter mark FILE`"
+    return f"{', '.join((refusal.code, *line, *counts))}: see `{preview}`"
 
 
 def _partition(marking: Marking, snapshot: bytes) -> Invariant:

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 
 from cutter.errors import InvalidInput
-from cutter.marking.options import Options
+from cutter.marking.options import Options, preview
 from cutter.marking.plan import CutPlan, PlanRow, build_plan, rebuild_digest_reversed
 from cutter.marking.profile import Profile
 from cutter.marking.profile_yaml import parse_profile
@@ -50,6 +50,7 @@ __all__ = [
     "load_profile",
     "mark",
     "parse_profile",
+    "preview",
     "profile_bytes",
     "rebuild_digest_reversed",
 ]

@@ -15,7 +15,7 @@ from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
 from cutter.marking.options import Options
 from cutter.marking.profile import Profile
-from cutter.marking.recognise import Heading
+from cutter.marking.recognise import Heading, readable_and_unread
 from cutter.marking.result import Finding, MarkRefusal, refusal
 from cutter.marking.spans import Pieces
 from cutter.marking.titles import BIDI, ZERO_WIDTH, cut_title
@@ -81,9 +81,7 @@ def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
 def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: Options) -> MarkRefusal | None:
     """No unit at all, or more than were allowed."""
     if not units:
-        return refusal("no_candidates", lines.number(0),
-                       f"from here on nothing is a unit for the profile {profile.id}; choose another profile or scope",
-                       profile=profile.id)  # fmt: skip
+        return _no_unit(lines, profile)
     if len(units) > options.max_candidates:
         line = lines.number(units[options.max_candidates].index)
         return refusal("too_many_candidates", line,
@@ -92,6 +90,26 @@ def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: O
                        f"(at most {CANDIDATES_MAX}; `cutter down`, then `cutter up`), or cut less deeply",
                        count=len(units), max_candidates=options.max_candidates)  # fmt: skip
     return None
+
+
+def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
+    """Nothing to cut: the way on depends on whether the profile's words stand in lines that it does not read."""
+    own = "(docs/marking.md, Profiles) and give it as --profile FILE.yaml; `cutter mark --help` lists the shipped ones"
+    read, unread = readable_and_unread(lines, profile)
+    if unread:
+        told = (
+            f"{counted(len(unread), 'line')} from here on would be headings of the profile {profile.id}, but have no "
+            f"`#`, so it reads them as text; put `#` before them, or write a profile with `forms: [plain, bold]` {own}"
+        )
+    elif read:
+        told = (
+            f"the profile {profile.id} cuts none of the headings from here on; choose another scope or profile, or "
+            f"write one {own}"
+        )
+    else:
+        told = f"no line is a heading for the profile {profile.id}; choose another profile, or write one {own}"
+    line = lines.number(unread[0]) if unread else lines.number(0)
+    return refusal("no_candidates", line, told, profile=profile.id)
 
 
 def refuse_first(nodes: list[Node], pieces: Pieces, lines: Lines, options: Options) -> MarkRefusal | None:

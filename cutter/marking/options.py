@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,3 +41,13 @@ def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
     if value not in known:
         choices = ", ".join(str(item) for item in known if item is not None)
         raise InvalidInput(f"{name} {value!r}: one of {choices}")
+
+
+def preview(profile: str, options: Mapping[str, object], forbidden: Iterable[str], *, docprefix: str = "") -> str:
+    """The command that marks a text by this profile and these options; it writes nothing and needs no server."""
+    words = ["cutter", "mark", "FILE", "--profile", profile, *(["--docprefix", docprefix] if docprefix else [])]
+    for name, value in sorted(options.items()):
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    for segment in forbidden:
+        words += ["--forbid", segment]
+    return shlex.join(words)

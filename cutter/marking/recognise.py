@@ -7,7 +7,7 @@ words, so that reading is linear in the text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from cutter.limits import HEADING_CHARACTERS_READ
@@ -128,6 +128,15 @@ def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[F
         if heading is not None:
             found.append(heading)
     return found, findings
+
+
+def readable_and_unread(lines: Lines, profile: Profile) -> tuple[bool, list[int]]:
+    """Whether the profile reads any line as a heading, and the lines that only lack a form which the profile reads."""
+    if find_headings(lines, profile)[0]:
+        return True, []
+    levels = tuple(replace(level, forms=("atx", "bold", "plain")) for level in profile.levels)
+    wider, _ = find_headings(lines, replace(profile, levels=levels))
+    return False, [heading.index for heading in wider]
 
 
 def _bare(line: int) -> Finding:

@@ -10,6 +10,7 @@ import uuid_utils
 from cutter.approvals import schema
 from cutter.batch import documents, resumption
 from cutter.catalogue import Sovereign
+from cutter.domain.amounts import counted
 from cutter.errors import NotFound, Refused
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
@@ -37,7 +38,7 @@ def include(
             f"see `cutter status {batch_id}`",
             code="nothing_failed",
         )
-    err().print(Listing(columns=("document", "state", "run"), title=f"{len(failed)} failed documents",
+    err().print(Listing(columns=("document", "state", "run"), title=counted(len(failed), "failed document"),
                         rows=[(one["document_id"], one["state"], one["run_id"]) for one in failed]))  # fmt: skip
     ready, left_out = _prepared(settings, failed, keys, reason, yes=yes)
     folder = f"{documents.folder(batch_id)}/include-failed-{uuid_utils.uuid7()}"

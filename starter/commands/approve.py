@@ -10,7 +10,7 @@ import typer
 
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument
-from cutter.domain.next_step import Needs, next_step
+from cutter.domain.next_step import Needs, Step, next_step
 from cutter.domain.timestamps import readable
 from cutter.errors import InvalidInput, Refused
 from cutter.settings import Settings, load
@@ -95,10 +95,9 @@ def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, as
 
 
 def _show_set(found: dict[str, Any], *, as_json: bool) -> None:
-    rows = [(name, sitting.text_of(value)) for name, value in found.items() if value not in ("", [], None)]
-    found = of_answer(found, ("accepted",))
-    show(found, as_json=as_json, render=lambda out: out.print(table(("field", "value"), rows)))
-    end(ExitCode.DONE if found.get("status") == "accepted" else ExitCode.STOPPED)
+    rows = {name: sitting.text_of(value) for name, value in found.items() if value not in ("", [], None)}
+    told = of_answer(found, ("accepted",))
+    _print(told, rows, as_json=as_json, done=told.get("status") == "accepted")
 
 
 def reject(
@@ -141,10 +140,7 @@ def revoke(
 def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
     settings = load()
     seen = _open_run(settings, run)
-    latch = known_runs.sidecar(settings, seen["run_id"])["latch"]
-    step = next_step(
-        run_id=seen["run_id"], document_id=seen["document_id"], state=seen["state"], latched=latch["stopped"]
-    )
+    step, latch = _step_of(settings, seen)
     if step.needs not in (Needs.SIGNED_RESUME, Needs.SIGNED_VOID):
         raise Refused(f"{seen['run_id']} is {seen['state']}: type `{step.command}`", code="no_signed_resume_needed")
     order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen["state"])
@@ -168,9 +164,27 @@ def _open_run(settings: Settings, run: str) -> dict[str, Any]:
     return seen
 
 
+def _step_of(settings: Settings, seen: dict[str, Any]) -> tuple[Step, dict[str, Any]]:
+    """What an open run waits for, and its stop latch."""
+    latch: dict[str, Any] = known_runs.sidecar(settings, seen["run_id"])["latch"]
+    asked = {"run_id": seen["run_id"], "document_id": seen["document_id"], "state": seen["state"]}
+    return next_step(**asked, latched=latch["stopped"]), latch
+
+
+def _require_not_stopped(settings: Settings, seen: dict[str, Any], decision: str) -> None:
+    """Refuse before anybody's key is used: a stopped run takes no decision of its gate until it goes on."""
+    if seen["state"].startswith("stopped_"):
+        step, _ = _step_of(settings, seen)
+        raise Refused(
+            f"{seen['run_id']} is {seen['state']} and takes no `{decision}` before it goes on: type `{step.command}`",
+            code="run_is_stopped",
+        )
+
+
 def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: bool, text: str = "") -> None:
     settings = load()
     seen = _open_run(settings, run)
+    _require_not_stopped(settings, seen, decision)
     kb_id = signing.open_request(settings, seen["run_id"])
     document, data = signing.read_request(settings, seen["run_id"], kb_id)
     signer = signing.who(settings, *keys)
@@ -218,5 +232,11 @@ def summary(document: RequestDocument, digest: str) -> Any:
 def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
     answered = {"run_id": run["run_id"], "decision": decision, "approval_kb_id": kb_id, **answer}
     found = of_answer(answered, ACCEPTED)
-    show(found, as_json=as_json, render=lambda out: out.print(fields(answered), soft_wrap=True))
-    end(ExitCode.DONE if found.get("status") in ACCEPTED else ExitCode.STOPPED)
+    _print(found, answered, as_json=as_json, done=found.get("status") in ACCEPTED)
+
+
+def _print(found: dict[str, Any], rows: dict[str, Any], *, as_json: bool, done: bool) -> None:
+    """An order's answer; of one that was not accepted a person sees the next command too."""
+    step = {"next": found["next"]} if found.get("next") else {}
+    show(found, as_json=as_json, render=lambda out: out.print(fields({**rows, **step}), soft_wrap=True))
+    end(ExitCode.DONE if done else ExitCode.STOPPED)

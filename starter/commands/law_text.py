@@ -22,6 +22,10 @@ from cutter.storage.queries import query
 
 PROFILE_FILES = (".yaml", ".yml")
 
+PROFILE = "generic-markdown"
+"""The profile that counts where none is named: in the preview and in the register alike."""
+
+Profile = Annotated[str, typer.Option(help=f"{', '.join(marking.PROFILES)}, or a YAML file.")]
 Duplicates = Annotated[str | None, typer.Option(help="refuse, or ordinal: repeats become ~2, ~3 …; default: profile's")]
 Empty = Annotated[
     str | None, typer.Option(help="refuse, or heading_only: headings without text are units; default: profile's")

@@ -6,6 +6,8 @@ Exit 0 with the units, 4 with a refusal in one sentence, 2 when the command line
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,8 +18,8 @@ from rich.table import Table
 
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
-from cutter.limits import FINDINGS_SHOWN_MAX
-from cutter.marking import PROFILES, Marking, MarkRefusal
+from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, FINDINGS_SHOWN_MAX
+from cutter.marking import Finding, Marking, MarkRefusal
 from cutter.settings import load
 from starter.commands import law_text as texts
 from starter.console.failures import as_failure
@@ -26,7 +28,7 @@ from starter.console.terminal import ExitCode, Json, end, line, say, show
 
 def mark_command(
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
-    profile: Annotated[str, typer.Option(help=f"{', '.join(PROFILES)}, or a YAML file.")] = "generic-markdown",
+    profile: texts.Profile = texts.PROFILE,
     docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
     duplicates: texts.Duplicates = None,
     empty: texts.Empty = None,
@@ -91,11 +93,29 @@ def _show(console: Console, data: bytes, marking: Marking) -> None:
     console.print(_units(marking))
     if marking.exclusions:
         console.print(_exclusions(marking))
-    for finding in marking.findings[:FINDINGS_SHOWN_MAX]:
+    shown, left = _shown(marking.findings)
+    for finding in shown:
         console.print(line(f"finding {finding.code}: {finding.message}"), soft_wrap=True)
-    if len(marking.findings) > FINDINGS_SHOWN_MAX:
-        console.print(f"… and {len(marking.findings) - FINDINGS_SHOWN_MAX} findings more (--json has them all)")
+    if left:
+        kinds = ", ".join(f"{code} {number}" for code, number in sorted(left.items()))
+        console.print(f"… and {counted(left.total(), 'finding')} more: {kinds} (--json has them all)", soft_wrap=True)
     _show_proof(console, data, marking)
+
+
+def _shown(findings: Sequence[Finding]) -> tuple[list[Finding], Counter[str]]:
+    """The first findings of each kind, in order, and how many of which kind are left out.
+
+    A file with another system's line ends has one finding a line, which must not hide the others.
+    """
+    shown: list[Finding] = []
+    of_a_kind, left = Counter[str](), Counter[str]()
+    for finding in findings:
+        of_a_kind[finding.code] += 1
+        if of_a_kind[finding.code] <= FINDINGS_OF_A_KIND_SHOWN and len(shown) < FINDINGS_SHOWN_MAX:
+            shown.append(finding)
+        else:
+            left[finding.code] += 1
+    return shown, left
 
 
 def _units(marking: Marking) -> Table:

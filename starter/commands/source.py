@@ -95,7 +95,7 @@ def _require_text(data: bytes, document_id: str, profile: str) -> None:
 def add(
     file: Annotated[Path, typer.Argument(help="The law's text, UTF-8")],
     document_id: Annotated[str, typer.Option(help="Business key, such as ICX-LAW-2026-001")],
-    profile: Annotated[str, typer.Option(help="A shipped profile's name, or a .yaml file")],
+    profile: texts.Profile = texts.PROFILE,
     docprefix: Annotated[
         str | None, typer.Option(help="First segment of every address, 3 to 32; default: the document id")
     ] = None,

@@ -50,6 +50,14 @@ async def test_the_options_that_mend_a_text_are_the_same_for_the_preview_and_the
     assert (told.code, told.json["status"]) == (0, "registered")
 
 
+async def test_without_a_profile_the_preview_and_the_register_take_the_same_one(cutter: Cutter, tmp_path: Path) -> None:
+    file = tmp_path / "law.md"
+    file.write_text("# Act\n\n## Article 1. Scope\n\nOne.\n", encoding="utf-8")
+    shown = await cutter("mark", str(file), "--json")
+    added = await cutter("source", "add", str(file), "--document-id", "ICX-NONE-1", "--json")
+    assert (added.code, added.json["profile"]) == (0, shown.json["profile"]["id"]), added
+
+
 async def test_an_unknown_name_is_told_which_was_meant(cutter: Cutter) -> None:
     near = DOCUMENT[:-2]
     for command in (("run", near), ("approve", near), ("status", near), ("stop", near, "--reason", "x")):

@@ -26,6 +26,11 @@ async def test_a_stopped_run_goes_on_by_a_signed_resume(stack: Stack, cutter: Cu
         entry = (await cutter("inbox", "--json")).json["waiting"][0]
         assert entry["needs"] == "signed resume"
         assert entry["command"] == told.json["next"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        for decision in (("approve", DOCUMENT), ("reject", DOCUMENT, "--reason", "x")):
+            refused = await cutter.signed(*decision)
+            assert (refused.code, refused.json["code"]) == (4, "run_is_stopped")
+            assert refused.json["next"] == told.json["next"]
+        assert not list((stack.settings.state / "kb").rglob("SG1-*approval*.asc")), "nothing was signed"
         resumed = await cutter.signed("approve", DOCUMENT, "--decision", "resume", "--reason", "it is right")
         assert (resumed.code, resumed.json["status"]) == (0, "accepted")
         await run.until_requested(CUT)

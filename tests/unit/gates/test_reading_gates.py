@@ -141,6 +141,13 @@ def test_text_can_be_marked_violated_when_the_profile_refuses_it() -> None:
     assert mark.evaluate(dataclasses.replace(MARK, marking=refusal)).notes == ("line 3: nothing to cut",)
 
 
+def test_a_refused_text_names_the_command_that_shows_it_by_the_same_profile() -> None:
+    refusal = MarkRefusal(code="no_candidates", line=3, message="line 3: nothing to cut")
+    preview = "cutter mark FILE --profile vietnamese-law --empty heading_only"
+    report = mark.evaluate(dataclasses.replace(MARK, marking=refusal, preview=preview))
+    assert f"no_candidates, line 3: see `{preview}`" in report.reason()
+
+
 def test_region_sha_rebuilt_holds() -> None:
     assert_holds(MARK, "region_sha_rebuilt")
 

@@ -62,6 +62,17 @@ def test_a_refusal_is_one_sentence_and_exit_4(law: Path, mark: Callable[..., Tol
     assert "line 3" in answer.stderr
 
 
+def test_a_finding_on_every_line_hides_no_other_finding(tmp_path: Path, mark: Callable[..., Told]) -> None:
+    file = tmp_path / "law.md"
+    text = "# Article 1\n" + "words\u2028\n" * 80 + "# Article 3\nx\n# Article 2\ny\n"
+    file.write_text(text, encoding="utf-8")
+    answer = mark(str(file))
+    assert answer.exit_code == 0
+    assert answer.stdout.count("finding line_separator") == 10
+    assert "finding numbering_backwards" in answer.stdout
+    assert "70 findings more: line_separator 70 (--json has them all)" in answer.stdout
+
+
 def test_choices_reach_the_marking(law: Path, mark: Callable[..., Told]) -> None:
     chosen = [str(law), "--duplicates", "ordinal", "--empty", "heading_only", "--docprefix", "ICX-9", "--json"]
     answer = mark(*chosen)

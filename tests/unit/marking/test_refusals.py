@@ -6,7 +6,7 @@ import pytest
 
 from cutter.errors import InvalidInput
 from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
-from cutter.marking import Options
+from cutter.marking import Options, parse_profile, profile_bytes
 from tests.unit.marking.texts import addresses, cut, refused, result
 
 
@@ -106,3 +106,31 @@ def test_options_that_the_profile_does_not_know_are_refused() -> None:
         result("# A\nx\n", deepest="khoan")
     with pytest.raises(InvalidInput, match="no status markers"):
         result("# A\nx\n", scope="enacted_only")
+
+
+def test_headings_without_hashes_are_counted_with_the_way_to_cut_them() -> None:
+    refusal = refused("LEY 1\n\nTÍTULO I\n\nARTÍCULO 1. Objeto.\n\nUno.\n\n**Artículo 2.** Dos.\n")
+    assert (refusal.code, refusal.line) == ("no_candidates", 3)
+    assert "3 lines from here on would be headings of the profile generic-markdown, but have no `#`" in refusal.message
+    assert "`forms: [plain, bold]`" in refusal.message
+    assert "docs/marking.md" in refusal.message
+
+
+@pytest.mark.parametrize(
+    ("text", "profile", "way"),
+    [
+        ("Only text.\n", "generic-markdown", "no line is a heading"),
+        ("# A\n## Điều 1\na\n", "incomex-constitution", "choose another scope or profile"),
+    ],
+)
+def test_a_text_without_any_unit_names_the_command_that_lists_the_profiles(text: str, profile: str, way: str) -> None:
+    refusal = refused(text, profile)
+    assert way in refusal.message
+    assert "`cutter mark --help`" in refusal.message
+
+
+def test_a_text_without_hashes_is_cut_by_the_profile_that_its_refusal_asks_for() -> None:
+    text = "TÍTULO I\n\nARTÍCULO 1. Objeto.\n\nUno.\n\nARTÍCULO 2. Fin.\n\nDos.\n"
+    assert "`forms: [plain, bold]`" in refused(text).message
+    own = parse_profile(profile_bytes("generic-markdown").replace(b"forms: [atx]", b"forms: [plain, bold]"))
+    assert addresses(cut(text, own)) == ["TITLE-I", "TITLE-I/ARTICLE-1", "TITLE-I/ARTICLE-2"]
