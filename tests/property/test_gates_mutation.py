@@ -211,6 +211,10 @@ INSIDE: list[tuple[str, str, Any, str]] = [
 """Fields with parts of their own: one flip for each further invariant that looks into them."""
 
 
+WORDS = {"IG_mark": {"preview"}}
+"""Fields that only word a refusal: no invariant judges them."""
+
+
 def flipped(report: str, field: str, wrong: Any) -> GateReport:
     evidence, evaluate = PASSING[report]
     return evaluate(dataclasses.replace(evidence, **{field: wrong}))
@@ -225,7 +229,8 @@ def test_the_evidence_passes_before_anything_is_flipped(report: str) -> None:
 @pytest.mark.parametrize("report", sorted(PASSING))
 def test_every_field_of_the_evidence_has_a_flip(report: str) -> None:
     evidence, _ = PASSING[report]
-    assert set(FLIPS[report]) == {field.name for field in dataclasses.fields(evidence)}
+    judged = {field.name for field in dataclasses.fields(evidence)} - WORDS.get(report, set())
+    assert set(FLIPS[report]) == judged
 
 
 @pytest.mark.parametrize(("report", "field", "wrong", "name"), [*CASES, *INSIDE])
