@@ -429,13 +429,6 @@ HALT_MARGIN_SECONDS = 300
 """A halted batch waits for its documents so much longer than the longest gate may take; then it ends without those that
 have come to no stop, and its report names them."""
 
-BATCH_CLOSING_SECONDS = 30
-"""A batch's workflow that has seen its batch over closes within this: the folder of a thousand documents is written
-meanwhile. A resume waits so long for it, since that workflow would not notice."""
-
-BATCH_CLOSING_LOOK_SECONDS = 0.2
-"""Between two looks whether it has closed."""
-
 STEER_SHOW_SECONDS = 5
 """A batch's totals are shown at most this much after they changed; what people wait for is shown at once."""
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
-    WorkflowExecutionDescription,
-    WorkflowExecutionStatus,
     WorkflowHandle,
     WorkflowUpdateFailedError,
 )
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from cutter import limits
 from cutter.batch import documents, steering
@@ -68,41 +65,27 @@ def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str
 
     (What it is halted by now, what to know or nothing.)
     """
-    over = is_over(view(settings, batch_id))
     halted = halt(settings, batch_id, kind, reason)
     seen = view(settings, batch_id)
     note = "" if halted == kind else f"it was halted before, which stays: {seen['batch']['halted_reason']}"
     if steering.decide(seen, window=limits.BATCH_WINDOW).stops:
         try:
-            asyncio.run(_steered(settings, seen["batch"], over=over))
+            asyncio.run(_steered(settings, seen["batch"]))
         except Unavailable:
             note = "Temporal does not answer: the halt is recorded; type this again when it does"
     return halted, note
 
 
-async def _steered(settings: Settings, batch: Json, *, over: bool) -> None:
+async def _steered(settings: Settings, batch: Json) -> None:
     client = await connect_to_temporal(settings)
-    if over:
-        await past_closing(client, batch["batch_id"])
     await start(client, batch["batch_id"], batch["starter"])
 
 
-def go_on(settings: Settings, batch_id: str, reason: str) -> bool:
-    """Take back what halted it; True when there was nothing left to do, so that its workflow may be closing.
-
-    Under the lock of whoever steers: a workflow's look came before this, and may have seen the batch over, or comes
-    after it and sees that it goes on.
-    """
+def go_on(settings: Settings, batch_id: str, reason: str) -> None:
+    """Take back what halted it, under the lock that each look at the batch takes."""
     with translated(), connect(settings, OPERATOR) as connection, connection.transaction():
         connection.execute("select cutter_governance.fn_batch_lock(%s)", (batch_id,))
-        seen = registry.view(connection, batch_id)
         connection.execute("select cutter_governance.fn_batch_halt(%s, null, %s)", (batch_id, reason))
-    return is_over(seen)
-
-
-def is_over(seen: Json) -> bool:
-    """True for a view of a batch whose workflow has nothing left to do."""
-    return steering.summarise(seen, attended=not seen["batch"]["unattended"]).over
 
 
 def again(settings: Settings, batch_id: str) -> None:
@@ -114,42 +97,12 @@ def again(settings: Settings, batch_id: str) -> None:
 
 
 async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[Any, Any]:
-    """The batch's workflow, started now or open already."""
+    """The batch's workflow, started now or open already; it looks at the batch once more before it closes."""
     await foreign.refuse(client, names.batch_workflow_id(batch_id))
     try:
-        return await client.start_workflow(**_started(batch_id, starter))
+        return await client.start_workflow(**_started(batch_id, starter), start_signal="look")
     except RPCError as problem:
         raise unanswered(problem) from None
-
-
-async def past_closing(client: Client, batch_id: str) -> bool:
-    """Wait, for a while, until the batch's workflow has closed (True), or looks at the batch anew (False)."""
-    handle = client.get_workflow_handle(names.batch_workflow_id(batch_id))
-    ends, before = monotonic() + limits.BATCH_CLOSING_SECONDS, None
-    while monotonic() < ends:
-        try:
-            seen = await handle.describe()
-        except RPCError as problem:
-            if problem.status is RPCStatusCode.NOT_FOUND:
-                return True
-            raise unanswered(problem) from None
-        if seen.status is not WorkflowExecutionStatus.RUNNING:
-            return True
-        looks = _looks(seen)
-        before = looks if before is None else before
-        if not looks <= before:
-            return False
-        await asyncio.sleep(limits.BATCH_CLOSING_LOOK_SECONDS)
-    return False
-
-
-def _looks(seen: WorkflowExecutionDescription) -> set[tuple[str, str]]:
-    """The looks at the batch that are scheduled or under way: (execution, activity)."""
-    return {
-        (seen.run_id, one.activity_id)
-        for one in seen.raw_description.pending_activities
-        if one.activity_type.name == "steer_batch"
-    }
 
 
 def _started(batch_id: str, starter: str) -> Json:

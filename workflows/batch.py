@@ -60,6 +60,8 @@ class Batch:
         self.caps = Caps()
         self.orders: list[HaltInput] = []
         self.started = 0
+        self.look_again = False
+        """Somebody has changed the batch since its last look began."""
         self.filtered: tuple[Any, ...] = ()
 
     @workflow.run
@@ -81,20 +83,30 @@ class Batch:
 
     async def _main(self, start: BatchInput) -> BatchResult:
         await self._begin(start)
-        # What an execution before this one of the same chain has started needs no other start: naming all that is open
-        # in each of them would make each as long as the last, and the next one necessary at once.
+        # After continue-as-new, open items are not started again: naming them all would fill the new history, which
+        # would make another continue-as-new necessary at once.
         adopt = workflow.info().continued_run_id is None
         while True:
-            step = await self._steer(adopt=adopt)
+            fresh, self.look_again = self.look_again, False
+            step = await self._steer(adopt=adopt, fresh=fresh)
             adopt = False
             self._show(step)
             await asyncio.gather(*(self._start_document(one) for one in step.starts))
             await asyncio.gather(*(self._stop_document(one) for one in step.stops))
-            if step.over and not self.orders:
+            if step.over and not await self._goes_on():
                 return BatchResult(
                     batch_id=start.batch_id, state=step.state, totals=step.totals, report=step.report, reason=step.note
                 )
             self._begin_anew_when_long(start)
+
+    async def _goes_on(self) -> bool:
+        """True when the batch was changed since the look that saw it over.
+
+        Who changes it commits to PostgreSQL first and then sends `look`. Temporal closes no workflow that has a message
+        it has not read, so a change reaches this execution, or `look` starts the next one.
+        """
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return bool(self.orders) or self.look_again
 
     async def _begin(self, start: BatchInput) -> None:
         """Find the batch, or register it from the queue in its folder."""
@@ -107,12 +119,11 @@ class Batch:
             except ActivityFailed as problem:
                 raise ApplicationError(f"the batch was not started: {problem}", non_retryable=True) from None
 
-    async def _steer(self, *, adopt: bool) -> Steering:
-        """What to do next, when there is something; the activity waits with the database for a change."""
+    async def _steer(self, *, adopt: bool, fresh: bool) -> Steering:
+        """What to do next, when there is something; unless it is to be `fresh`, the activity waits for a change."""
         while True:
-            asked = SteerInput(
-                batch_id=self.board.batch_id, seen="" if adopt else self.board.steering.seen, adopt=adopt
-            )
+            seen = "" if adopt or fresh else self.board.steering.seen
+            asked = SteerInput(batch_id=self.board.batch_id, seen=seen, adopt=adopt)
             try:
                 step: Steering = await self._ask(
                     "steer_batch", asked, Steering, self._summary(), seconds=limits.STEER_SECONDS * 2
@@ -227,6 +238,10 @@ class Batch:
     def cancel(self, *messages: Any) -> None:
         self._order("cancel", messages[0] if messages else None)
 
+    @workflow.signal(name="look", description="Look at the batch again: somebody has changed it")
+    def look(self, *_messages: Any) -> None:
+        self.look_again = True
+
     @workflow.signal(dynamic=True)
     def unknown(self, name: str, _arguments: Sequence[RawValue]) -> None:
         self.board.say(f"unknown message {str(name)[:60]}")
@@ -252,6 +267,7 @@ class Batch:
         for first in range(0, len(accepted), limits.BATCH_WINDOW):
             some = accepted[first : first + limits.BATCH_WINDOW]
             await asyncio.gather(*(self._hand_over(one.document_id, one.kb_id) for one in some))
+        self.look_again = True
         self.board.say(f"a set: {len(accepted)} accepted, {len(answer.entries) - len(accepted)} refused")
         workflow.set_current_details(view.details(self.board))
         return {

@@ -40,32 +40,17 @@ def resting(seen: dict[str, Any]) -> str:
 async def _opened(settings: Settings, batch_id: str, starter: str) -> str:
     # The client first: while Temporal does not answer, nothing is taken back that held the batch.
     client = await connect(settings)
-    if await asyncio.to_thread(batches.go_on, settings, batch_id, f"resumed by {getpass.getuser()}"):
-        await batches.past_closing(client, batch_id)
+    await asyncio.to_thread(batches.go_on, settings, batch_id, f"resumed by {getpass.getuser()}")
     return (await batches.start(client, batch_id, starter)).id
 
 
 def hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
-    """Give a set to the batch; one that had run out of its time gets it anew, since its people have come."""
+    """Give a set to the batch; one whose time had run out gets it again, since its people have come."""
     return asyncio.run(_hand_over(settings, seen, folder, listing))
 
 
 async def _hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
     client, batch_id, who = await connect(settings), seen["batch"]["batch_id"], getpass.getuser()
-    over = batches.is_over(seen)
     if seen["batch"]["halted"] not in HELD_BY_A_DECISION:
-        over = await asyncio.to_thread(batches.go_on, settings, batch_id, f"signed for by {who}")
-    if over:
-        await batches.past_closing(client, batch_id)
-    nothing_moves = await _is_over(settings, batch_id)
-    answer = await batches.hand_over_set(client, batch_id, who, folder, listing)
-    # The workflow that was started for the set may have looked before it was judged, and closes behind it. That it had
-    # something to do after `go_on` says nothing: what was blocked is asked anew there, and blocked again by that look.
-    if (over or nothing_moves) and answer["accepted"] and not await _is_over(settings, batch_id):
-        await batches.past_closing(client, batch_id)
-        await batches.start(client, batch_id, who)
-    return answer
-
-
-async def _is_over(settings: Settings, batch_id: str) -> bool:
-    return batches.is_over(await asyncio.to_thread(batches.view, settings, batch_id))
+        await asyncio.to_thread(batches.go_on, settings, batch_id, f"signed for by {who}")
+    return await batches.hand_over_set(client, batch_id, who, folder, listing)

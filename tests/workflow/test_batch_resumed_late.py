@@ -10,6 +10,7 @@ import pytest
 from activities.batch import advance as batch_steer
 from activities.batch import approval_set as batch_set
 from activities.worker.dependencies import Deps
+from cutter.approvals.verify import Authentication
 from cutter.messages import JudgeInput, JudgeResult
 from cutter.storage.batches import Options
 from starter.operator import batch_resume
@@ -112,9 +113,10 @@ async def test_a_resume_that_is_typed_while_the_batch_closes_goes_on_by_itself(
     stack.hooks.append(stop)
     async with stack.workers():
         batch = Batch(stack=stack, batch_id=batch_id, handle=await batches.start(stack.client, batch_id, "olga"))
+        before = (await batch.handle.describe()).run_id
         await resumed_while_it_closes(batch, slow_closing)
-        assert (await batch.result()).state == "batch_failed_partial"
         await batch.until_stage("ICX-B-2", "at_sg1")
+        assert (await batch.handle.describe()).run_id == before, "the same execution looks again instead of closing"
 
 
 @pytest.mark.parametrize("blocked", [False, True], ids=["alone", "beside what is blocked"])
@@ -131,18 +133,18 @@ async def test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed
     async with stack.workers():
         night = await support.start(stack, items, Options.overnight())
         assert (await night.result()).totals == {"at_sg1": 1, "human_review_queue": 1, **others}
-        looked, follow, judge = threading.Event(), batch_steer.follow_batch, batch_set.judge_approval
+        looked, follow, judge = threading.Event(), batch_steer.follow_batch, batch_set.judge_read
 
         def seen_over(deps: Deps, batch_id: str) -> None:
             follow(deps, batch_id)
             looked.set()
 
-        def judged_late(deps: Deps, asked: JudgeInput) -> JudgeResult:
+        def judged_late(deps: Deps, asked: JudgeInput, read: Authentication | None) -> JudgeResult:
             looked.wait(60)
-            return judge(deps, asked)
+            return judge(deps, asked, read)
 
         monkeypatch.setattr(batch_steer, "follow_batch", seen_over)
-        monkeypatch.setattr(batch_set, "judge_approval", judged_late)
+        monkeypatch.setattr(batch_set, "judge_read", judged_late)
         answer = await night.hand_over_late(await night.sign(CUT))
         assert (answer["accepted"], looked.is_set()) == (["ICX-B-1"], True)
         await night.until_state("batch_awaiting_lifecycle_authz_set")
