@@ -30,6 +30,7 @@ from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
 from activities.worker.dependencies import Deps
 from benchmarks.wire import Counted, relay
+from cutter import sources
 from cutter.approvals import schema
 from cutter.catalogue import GATES, WorkerRole
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
@@ -37,7 +38,7 @@ from cutter.settings import Settings
 from cutter.storage import runs as known_runs
 from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
 from starter.approver import signing
-from starter.commands import demo, source
+from starter.commands import demo
 from temporal import runs
 from temporal.client import connect
 from tests.support.gate_calls import allowed
@@ -84,7 +85,7 @@ class Bench:
     def register(self, units: int) -> str:
         self.number += 1
         document_id = f"ICX-BENCH-{units}-{self.number}"
-        source.register(
+        sources.register(
             self.settings, law(units, title=f"Act {self.number}").encode(), document_id=document_id,
             docprefix=document_id, profile="generic-markdown", options=OPTIONS,
         )  # fmt: skip

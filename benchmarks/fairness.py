@@ -24,6 +24,7 @@ from typing import Any
 import structlog
 from temporalio.client import Client
 
+from cutter import sources
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.settings import Settings
@@ -31,7 +32,7 @@ from cutter.storage import batches as registry
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
-from starter.commands import demo, source
+from starter.commands import demo
 from temporal import batches, runs
 from temporal.client import connect
 from tests.support.batch import queue_yaml
@@ -80,7 +81,7 @@ class Fairness:
 
     def _law(self, document_id: str, tenant: str) -> str:
         owned = self.settings.model_copy(update={"tenant": tenant})
-        source.register(
+        sources.register(
             owned, law(3, title=document_id).encode(), document_id=document_id, docprefix=document_id,
             profile="generic-markdown", options=OPTIONS,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
-from cutter import limits
+from cutter import limits, sources
 from cutter.batch import nights, plan, resumption
 from cutter.batch.queue import Problem, QueueRefused
 from cutter.domain.amounts import counted
@@ -28,7 +28,6 @@ from cutter.storage.batches import Admission, Options
 from cutter.storage.faults import translated
 from cutter.storage.pools import OPERATOR, Connection
 from cutter.storage.pools import connect as connect_database
-from starter.commands import law_text as texts
 from starter.commands.resume_batch import Wait, Watch
 from starter.console.terminal import Json, Listing, show
 from starter.operator.batch_outcome import outcome
@@ -167,7 +166,7 @@ def _require_markable(settings: Settings, connection: Connection, admission: Adm
     problems = []
     starts = {row["document_id"] for row in admission.rows if row["decided"] is None}
     for item in (one for one in admission.queue.items if one.document_id in starts):
-        wrong = texts.refusal_of_registered(settings, connection, item.document_id) or law.refusal(
+        wrong = sources.refusal_of_registered(settings, connection, item.document_id) or law.refusal(
             settings, item.document_id
         )
         if wrong is not None:

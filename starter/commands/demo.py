@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from temporalio.client import WorkflowHandle
 
+from cutter import sources
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.domain.run_state import RunState
@@ -27,7 +28,7 @@ from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.storage import private
 from cutter.storage import runs as known_runs
 from starter.approver import signing
-from starter.commands import approvers, demo_batch, evidence, source, up
+from starter.commands import approvers, demo_batch, evidence, up
 from starter.commands.run import Tell, by_state, wait_for_people
 from starter.console.terminal import ExitCode, Json, Listing, end, progress, say, show, table
 from temporal import runs
@@ -112,7 +113,7 @@ def _laws(folder: str | None) -> tuple[Path, list[Path]]:
 
 async def _story(settings: Settings, home: Path, law: Path) -> str:
     document_id = f"ICX-DEMO-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    source.register(
+    sources.register(
         settings, law.read_bytes(), document_id=document_id, docprefix=document_id,
         profile=demo_batch.profile_of(law.name), options=demo_batch.OPTIONS,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any
 import uuid_utils
 from rich.console import Console
 
+from cutter import sources
 from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.messages import BatchResult
@@ -26,7 +27,6 @@ from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
 from starter.approver import signing_session as sitting
 from starter.approver.signing import Signing
-from starter.commands import source
 from starter.console.terminal import Listing, progress, say
 from starter.operator import batch_status
 from starter.operator.batch_watch import until_people_or_end
@@ -75,7 +75,7 @@ def _registered(settings: Settings, laws: Sequence[Path]) -> tuple[dict[str, str
     for number, law in enumerate(laws, start=1):
         document_id = f"ICX-DEMO-{stamp}-{number}"
         try:
-            source.register(settings, law.read_bytes(), document_id=document_id, docprefix=document_id,
+            sources.register(settings, law.read_bytes(), document_id=document_id, docprefix=document_id,
                             profile=profile_of(law.name), options=OPTIONS)  # fmt: skip
             names[document_id] = law.name
         except InvalidInput as problem:

@@ -16,27 +16,28 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from cutter import sources
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, FINDINGS_SHOWN_MAX
 from cutter.marking import Finding, Marking, MarkRefusal
 from cutter.settings import load
-from starter.commands import law_text as texts
+from starter.commands import text_options
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, line, say, show
 
 
 def mark_command(
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
-    profile: texts.Profile = texts.PROFILE,
+    profile: text_options.Profile = text_options.PROFILE,
     docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
-    duplicates: texts.Duplicates = None,
-    empty: texts.Empty = None,
-    scope: texts.Scope = None,
-    deepest: texts.Deepest = None,
-    max_candidates: texts.MaxCandidates = None,
-    forbid: texts.Forbid = None,
-    normalise: texts.Normalise = None,
+    duplicates: text_options.Duplicates = None,
+    empty: text_options.Empty = None,
+    scope: text_options.Scope = None,
+    deepest: text_options.Deepest = None,
+    max_candidates: text_options.MaxCandidates = None,
+    forbid: text_options.Forbid = None,
+    normalise: text_options.Normalise = None,
     as_json: Json = False,
 ) -> None:
     """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost.
@@ -44,13 +45,13 @@ def mark_command(
     Example: cutter mark law.md --profile generic-markdown
     """
     settings = load()
-    texts.require_allowed(settings, max_candidates)
-    data, _ = texts.normalised(texts.read(file), normalise)
-    options = texts.chosen(
+    sources.require_allowed(settings, max_candidates)
+    data, _ = sources.normalised(sources.read(file), normalise)
+    options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates
     )
-    _, chosen = texts.profile_of(profile)
-    result = texts.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
+    _, chosen = sources.profile_of(profile)
+    result = sources.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
     if isinstance(result, Marking):
         show(_as_json(file, data, result), as_json=as_json, render=lambda out: _show(out, data, result))
         return

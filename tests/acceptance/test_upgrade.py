@@ -19,10 +19,10 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 
+from cutter import sources
 from cutter.messages import RunInput
 from cutter.stack import records
 from cutter.storage import runs as known_runs
-from starter.commands import source
 from temporal import runs
 from temporal.client import connect
 from tests.support.laws import law
@@ -78,7 +78,7 @@ def blocks() -> list[str]:
 
 
 async def start(stack: Stack, client: Client, document_id: str) -> str:
-    source.register(
+    sources.register(
         stack.settings, law(3).encode(), document_id=document_id, docprefix=document_id, profile="generic-markdown",
         options=OPTIONS,
     )  # fmt: skip

@@ -759,7 +759,7 @@ COMMANDS = (
          "::test_a_text_that_cannot_replace_the_law_is_not_sent_round_in_a_circle"),
     ),
     *_of(
-        "starter/commands/law_text.py", "unit/marking/test_mark_command.py",
+        "cutter/sources.py", "unit/marking/test_mark_command.py",
         ("more units than the workers cut", "if wanted is None or wanted <= allowed:", "if True:",
          "::test_more_units_than_the_workers_allow_are_refused_with_the_name_of_the_setting"),
     ),

@@ -24,10 +24,11 @@ from typing import Any, LiteralString
 import psycopg
 import uuid_utils
 
+from cutter import sources
 from cutter.batch import documents, steering
 from cutter.catalogue import GATES
 from starter.approver import signing
-from starter.commands import demo, source
+from starter.commands import demo
 from temporal import batches
 from tests.cases.faults import WORKERS, Faults
 from tests.cases.trials import Dice, Summary, command_line, write_lines
@@ -130,7 +131,7 @@ class Night:
         self._sign(view)
 
     def _register(self, name: str, data: bytes) -> None:
-        source.register(
+        sources.register(
             self.stack.settings, data, document_id=name, docprefix=name, profile="generic-markdown", options=OPTIONS
         )  # fmt: skip
 

@@ -27,6 +27,7 @@ from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
 from activities.run.begin import begin_run
 from activities.worker.dependencies import ROLES_OF, Deps
+from cutter import sources
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Signing
@@ -39,7 +40,7 @@ from cutter.settings import Settings, load
 from cutter.stack import key_homes
 from cutter.storage.gate_transaction import Open
 from starter.approver import signing
-from starter.commands import approvers, source
+from starter.commands import approvers
 from starter.local.keys import ensure_throwaway_keys
 from tests.support.database import Database, TestCluster, short_folder
 from worker import build_deps
@@ -102,7 +103,7 @@ class Deployment:
         """Register a law; answers its document id, which is its docprefix too."""
         self.made += 1
         name = document_id or f"ICX-T{self.made}-{uuid.uuid4().hex[:6].upper()}"
-        source.register(
+        sources.register(
             self.settings, text.encode(), document_id=name, docprefix=name, profile=profile, options=dict(OPTIONS)
         )
         return name

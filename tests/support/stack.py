@@ -21,7 +21,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Interceptor
 
 from activities.worker.dependencies import ROLES_OF, Deps
-from cutter import limits
+from cutter import limits, sources
 from cutter.approvals import epochs, schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Tier
@@ -35,7 +35,7 @@ from cutter.stack import key_homes
 from cutter.storage import runs as known_runs
 from starter.approver import orders, signing
 from starter.approver.signing import Signing
-from starter.commands import approvers, source
+from starter.commands import approvers
 from starter.local.keys import ensure_throwaway_keys
 from temporal import names, runs
 from temporal.client import connect
@@ -164,7 +164,7 @@ class Stack:
 
     def register(self, document_id: str = DOCUMENT, data: bytes | None = None) -> None:
         """Register a source with the profile of plain Markdown."""
-        source.register(
+        sources.register(
             self.settings, LAW.read_bytes() if data is None else data, document_id=document_id, docprefix=document_id,
             profile="generic-markdown", options=OPTIONS,
         )  # fmt: skip

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import uuid_utils
 
+from cutter import sources
 from cutter.batch import documents
 from starter.approver import signing
-from starter.commands import source
 from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter, Told
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch, Json
@@ -314,7 +314,7 @@ async def test_a_queue_s_scope_and_actor_take_effect(stack: Stack, cutter: Cutte
     """Seed 001 §2."""
     text = (ROOT / "examples/laws/hien-phap-mau.vi.md").read_bytes()
     for scope in ("all", "enacted_only"):
-        source.register(stack.settings, text, document_id=f"ICX-{scope[:3].upper()}", docprefix=None,
+        sources.register(stack.settings, text, document_id=f"ICX-{scope[:3].upper()}", docprefix=None,
                         profile="incomex-constitution", options={"scope": scope})  # fmt: skip
     path, _ = queue_file(stack, [{"document_id": "ICX-ALL"}])
     refused = await cutter("orchestrate", "batch", "--queue", str(path), "--check")

@@ -9,12 +9,12 @@ import psycopg
 import pytest
 
 from activities.outbox import publish
+from cutter import sources
 from cutter.approvals import schema
 from cutter.catalogue import Role, Sovereign, WorkerRole
 from cutter.domain import ids
 from cutter.errors import Conflict, InvalidInput
 from cutter.storage import runs as known_runs
-from starter.commands import source
 from starter.commands.stop import drift_rows
 from tests.integration.storage.conftest import LEG_A, At
 from tests.support import gate_calls as gates
@@ -303,7 +303,7 @@ def test_a_rejection_names_the_open_request(at_cut: At) -> None:
 
 
 def add(deployment: Deployment, document_id: str, docprefix: str | None = None) -> str:
-    answer = source.register(
+    answer = sources.register(
         deployment.settings, law(2).encode(), document_id=document_id, docprefix=docprefix, profile="generic-markdown",
         options={},
     )  # fmt: skip
@@ -487,7 +487,7 @@ def test_an_action_is_recorded_once_and_another_payload_is_a_conflict(at_cut: At
 def test_a_docprefix_belongs_to_one_document(deployment: Deployment) -> None:
     first = deployment.register(law(2))
     with pytest.raises(Conflict, match=first):
-        source.register(
+        sources.register(
             deployment.settings, law(2).encode(), document_id="ICX-SECOND", docprefix=first,
             profile="generic-markdown", options={},
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""IO: a law's text as a person gives it: the file, its profile, the choices for its marking, and what a run would say.
+"""IO: a law's text: read it, choose its profile, see what a run would make of it, register it as a document's version.
 
 `cutter mark`, `cutter source add` and `cutter orchestrate batch --check` share it, so that they agree with each other
 and with the workers.
@@ -6,39 +6,28 @@ and with the workers.
 
 from __future__ import annotations
 
+import getpass
 import unicodedata
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from psycopg.types.json import Jsonb
 
 from cutter import limits, marking
+from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
-from cutter.errors import InvalidInput, Refused
+from cutter.errors import Conflict, InvalidInput, Refused
+from cutter.gates.source_pin import first_line_not_nfc
 from cutter.settings import Settings
 from cutter.stack import workers
-from cutter.storage.pools import Connection
+from cutter.storage import enacted as law
+from cutter.storage.faults import translated
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import OPERATOR, Connection, connect
 from cutter.storage.queries import query
 
 PROFILE_FILES = (".yaml", ".yml")
-
-PROFILE = "generic-markdown"
-"""The profile that counts where none is named: in the preview and in the register alike."""
-
-Profile = Annotated[str, typer.Option(help=f"{', '.join(marking.PROFILES)}, or a YAML file.")]
-Duplicates = Annotated[str | None, typer.Option(help="refuse, or ordinal: repeats become ~2, ~3 …; default: profile's")]
-Empty = Annotated[
-    str | None, typer.Option(help="refuse, or heading_only: headings without text are units; default: profile's")
-]
-Scope = Annotated[str | None, typer.Option(help="all or enacted_only; default: profile's")]
-Deepest = Annotated[str | None, typer.Option(help="Finest level that becomes a unit, such as khoan")]
-MaxCandidates = Annotated[
-    int | None, typer.Option(help="Units that the document may have; at most what the workers allow")
-]
-Forbid = Annotated[
-    list[str] | None, typer.Option(help="An address segment that must not be cut, such as DIEU-44; may be repeated")
-]
-Normalise = Annotated[str | None, typer.Option(help="nfc: use the text in Unicode's composed form")]
 
 
 def read(file: Path) -> bytes:
@@ -139,3 +128,98 @@ def require_markable(result: marking.Marking | marking.MarkRefusal, *, remedy: s
     """Refuse what a run would refuse; `remedy` says what else may be typed."""
     if isinstance(result, marking.MarkRefusal):
         raise Refused(f"{result.message}; {remedy}", code=result.code)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What a person says of a text beside its bytes."""
+
+    document_id: str
+    docprefix: str | None
+    profile: str
+    options: dict[str, Any]
+    source_uri: str | None
+    normalise: str | None
+    forbidden: tuple[str, ...]
+
+
+def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> None:
+    """Refuse what a run would refuse: another version of enacted law, and a text that cannot be marked."""
+    data, _ = normalised(data, wanted.normalise)
+    _require_text(data, wanted.document_id, wanted.profile)
+    _, profile = profile_of(wanted.profile)
+    docprefix = ids.docprefix(wanted.docprefix) if wanted.docprefix else _docprefix(settings, wanted.document_id)
+    result = outcome(
+        settings, data, profile, wanted.options, docprefix=docprefix, forbidden=wanted.forbidden
+    )  # fmt: skip
+    require_markable(
+        result, remedy="a run would refuse it: correct the text or the options (`cutter mark --help`), or give --force"
+    )
+    law.require_not_another_version(settings, wanted.document_id, sha256_hex(data), profile.sha256, wanted.options)
+
+
+def register(
+    settings: Settings, data: bytes, *, document_id: str, docprefix: str | None, profile: str,
+    options: dict[str, Any], source_uri: str | None = None, normalise: str | None = None,
+    forbidden: tuple[str, ...] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Register bytes as the newest version of a document; the same bytes, profile and options again do nothing.
+
+    Without a docprefix it is the one that the document has, else the document's id, which must then fit.
+    """
+    data, provenance = normalised(data, normalise)
+    _require_text(data, document_id, profile)
+    body, parsed = profile_of(profile)
+    marking.Options(**options, forbidden_ids=forbidden)
+    ids.document_id(document_id)
+    docprefix = ids.docprefix(docprefix) if docprefix else _docprefix(settings, document_id)
+    document = {
+        "document_id": document_id,
+        "docprefix": docprefix,
+        "source_uri": source_uri,
+        "tenant": settings.tenant,
+        "forbidden_ids": list(forbidden),
+    }
+    version = {
+        "profile_id": parsed.id,
+        "profile_sha256": parsed.sha256,
+        "profile_body": body.decode(),
+        "options": options,
+        "provenance": provenance,
+    }
+    with translated(), connect(settings, OPERATOR) as connection:
+        answer = call(
+            connection, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
+            (Jsonb(document), data, Jsonb(version), getpass.getuser()),
+        )  # fmt: skip
+    if answer["status"] == "conflict":
+        raise Conflict(f"{document_id} is registered with {answer['field']} {answer['registered']}: use that one")
+    return {**answer, "document_id": document_id, "docprefix": docprefix, "profile": parsed.id, "size_bytes": len(data)}
+
+
+def _docprefix(settings: Settings, document_id: str) -> str:
+    """The registered one, or the id itself; never a part of it, which another id may begin with too."""
+    with translated(), connect(settings, OPERATOR) as connection:
+        row = connection.execute(query("docprefix_of_document"), {"document_id": document_id}).fetchone()
+    if row is not None:
+        return str(row[0])
+    try:
+        return ids.docprefix(document_id)
+    except ids.InvalidId:
+        raise InvalidInput(
+            f"{document_id} cannot begin addresses (3 to 32 of A-Z, 0-9 and '-', no '-' at either end, not ICX-CONST, "
+            f"not DIEU…): give the first segment of its addresses with --docprefix, such as --docprefix ICX-LAW-1"
+        ) from None
+
+
+def _require_text(data: bytes, document_id: str, profile: str) -> None:
+    if not data.strip():
+        raise InvalidInput("the file is empty: there is nothing to cut")
+    if len(data) > limits.SOURCE_BYTES_MAX:
+        raise InvalidInput(f"{len(data)} bytes: a source has at most {limits.SOURCE_BYTES_MAX}")
+    line = first_line_not_nfc(decoded(data))
+    if line is not None:
+        raise InvalidInput(
+            f"line {line} is not in Unicode NFC: type `cutter source add FILE --document-id {document_id} "
+            f"--profile {profile} --normalise nfc` to register a normalised snapshot"
+        )
