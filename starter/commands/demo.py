@@ -29,8 +29,8 @@ from cutter.storage import private
 from cutter.storage import runs as known_runs
 from starter.approver import signing
 from starter.commands import approvers, demo_batch, evidence, up
-from starter.commands.run import Tell, by_state, wait_for_people
 from starter.console.terminal import ExitCode, Json, Listing, end, progress, say, show, table
+from starter.operator.run_watch import Tell, by_state, wait_for_people
 from temporal import runs
 from temporal.client import connect
 
