@@ -1,0 +1,58 @@
+"""docs/glossary.md: each table and column that it names exists, and each of its terms is used."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("| ").split(" | ")]
+    for line in GLOSSARY.splitlines()
+    if line.startswith("| **")
+]
+TERMS = [term for row in ROWS for term in re.findall(r"\*\*(.+?)\*\*", row[0])]
+TABLES = re.findall(r"\| `((?:public\.)?[a-z_]+(?:\.[a-z_0-9]+)?)` \|", GLOSSARY)
+TABLE = re.compile(r"create table ((?:public|cutter_governance)\.\w+) \((.*?)^\);", re.DOTALL | re.MULTILINE)
+
+
+@cache
+def tables() -> dict[str, str]:
+    """Each table of the migrations with the text of its columns."""
+    files = sorted((ROOT / "cutter" / "storage" / "sql" / "migrations").glob("*.sql"))
+    return dict(TABLE.findall("\n".join(file.read_text(encoding="utf-8") for file in files)))
+
+
+@cache
+def prose() -> str:
+    """All code and all other pages, in lower case."""
+    files = [
+        file for top in ("cutter", "workflows", "activities", "starter", "docs") for file in (ROOT / top).rglob("*")
+    ]
+    kinds = (".py", ".sql", ".md", ".yaml")
+    texts = [file.read_text(encoding="utf-8") for file in files if file.suffix in kinds and file.name != "glossary.md"]
+    return "\n".join(texts).lower().replace("_", " ")
+
+
+def test_the_glossary_has_the_size_of_a_glossary() -> None:
+    assert 45 <= len(ROWS) <= 70
+    assert len(TERMS) == len(set(TERMS))
+
+
+@pytest.mark.parametrize("name", sorted(set(TABLES)))
+def test_a_table_or_column_of_the_glossary_exists(name: str) -> None:
+    schema, _, rest = name.partition(".") if name.startswith("public.") else ("cutter_governance", "", name)
+    table, _, column = rest.partition(".")
+    columns = tables().get(f"{schema}.{table}")
+    assert columns is not None, name
+    assert not column or re.search(rf"^\s+{column} ", columns, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_term_of_the_glossary_is_used(term: str) -> None:
+    used = term.lower() in prose()
+    assert used, term
