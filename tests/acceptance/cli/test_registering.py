@@ -51,6 +51,7 @@ async def test_the_options_that_mend_a_text_are_the_same_for_the_preview_and_the
 
 
 async def test_an_unknown_name_is_told_which_was_meant(cutter: Cutter) -> None:
+    """Seed 000 §7."""
     near = DOCUMENT[:-2]
     for command in (("run", near), ("approve", near), ("status", near), ("stop", near, "--reason", "x")):
         told = await cutter(*command, "--json")

@@ -47,6 +47,7 @@ def test_an_empty_argument_is_refused_without_a_row(at_cut: At, missing: str) ->
 
 
 def test_the_same_unit_again_is_complete_and_another_body_is_an_unknown_state(at_cut: At) -> None:
+    """Seed 001 §5."""
     connection = at_cut.connect()
     at_cut.opened(connection)
     address = f"{at_cut.docprefix}/X-1"
@@ -214,6 +215,7 @@ def test_enactment_names_its_reason_to_refuse(at_enact: At, arguments: dict[str,
 
 
 def test_only_a_lifecycle_decision_enacts(at_enact: At) -> None:
+    """Seed 000 §3."""
     connection = at_enact.connect()
     at_enact.opened(connection, ENACT)
     cut = one(connection, "select review_decision_id from cutter_governance.review_decision where type = 'cut'")

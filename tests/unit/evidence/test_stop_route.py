@@ -51,6 +51,7 @@ def filled(text: str) -> Statement:
 @pytest.mark.parametrize("wrote", [False, True])
 @pytest.mark.parametrize("state", ["stopped_stop", "stopped_cancel", "stopped_hard_cap", "stopped_error_mark"])
 def test_a_stop_that_needs_a_signature_holds_the_resume_to_sign(state: str, wrote: bool) -> None:
+    """Seed 000 §3."""
     text = report(state, wrote=wrote)
     said = filled(text)
     assert (said.decision, said.stopped_state, said.reason) == ("resume", state, "it is right")
@@ -61,6 +62,7 @@ def test_a_stop_that_needs_a_signature_holds_the_resume_to_sign(state: str, wrot
 
 
 def test_a_drift_holds_the_acknowledgement_of_exactly_its_fingerprint() -> None:
+    """Seed 000 §8."""
     text = report("stopped_drift_tables")
     said = filled(text)
     assert (said.decision, said.fingerprint) == ("acknowledge_drift", FINGERPRINT)
@@ -79,6 +81,7 @@ def test_nothing_is_offered_to_sign_where_nobody_can(state: str, deployment: str
 
 
 def test_a_failure_of_the_text_lists_every_command_on_a_line_of_its_own() -> None:
+    """Seed 000 §3."""
     text = report("failed_mark")
     commands = text.split("```\n", 2)[1].splitlines()
     assert [line.split()[1] for line in commands] == ["void", "source", "run"]
