@@ -47,7 +47,6 @@ def test_an_empty_argument_is_refused_without_a_row(at_cut: At, missing: str) ->
 
 
 def test_the_same_unit_again_is_complete_and_another_body_is_an_unknown_state(at_cut: At) -> None:
-    """Seed 001 §5."""
     connection = at_cut.connect()
     at_cut.opened(connection)
     address = f"{at_cut.docprefix}/X-1"
@@ -55,6 +54,19 @@ def test_the_same_unit_again_is_complete_and_another_body_is_an_unknown_state(at
     assert create(connection, address)["status"] == "exists_complete"
     assert create(connection, address, body="Another")["status"] == "exists_unknown_state"
     assert one(connection, "select count(*) from public.unit_version") == 1
+
+
+def test_one_address_is_created_by_one_transaction_at_a_time(at_cut: At) -> None:
+    """Seed 001 §5."""
+    connection, other = at_cut.connect(), at_cut.connect("postgres")
+    at_cut.opened(connection)
+    address = f"{at_cut.docprefix}/X-1"
+    create(connection, address)
+    lock = "select pg_try_advisory_xact_lock(hashtext(%s))"
+    assert not one(other, lock, (address,))
+    assert one(other, lock, (f"{at_cut.docprefix}/X-2",))
+    connection.rollback()
+    assert one(other, lock, (address,))
 
 
 @pytest.mark.parametrize(

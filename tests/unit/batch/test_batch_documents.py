@@ -66,13 +66,18 @@ def test_an_entry_of_the_error_queue_has_each_field(field: str, shown: str) -> N
         ("writer_digest", '"writer_digest": "w"'),
         ("candidate_count", '"candidate_count": 3'),
         ("reason_pre_batched_approval_missing", "reason_pre_batched_approval_missing: nobody signed it"),
-        ("one_line_resume_command", f"cutter orchestrate resume --run-id {RUN} --approval-kb-id {APPROVAL}\n"),
+        ("one_line_resume_command", f"## one_line_resume_command\n\nSign it:\n\n```\ncutter approve {RUN}\n```\n"),
     ],
 )
 def test_an_entry_of_the_human_review_queue_has_each_field(field: str, shown: str) -> None:
     """Seed 001 §11."""
-    assert field in shown or field == "one_line_resume_command"
+    assert field in shown
     assert shown in review_entry()
+
+
+def test_a_late_approval_that_was_signed_by_hand_is_handed_over_by_one_line() -> None:
+    """Seed 001 §11."""
+    assert f"\ncutter orchestrate resume --run-id {RUN} --approval-kb-id {APPROVAL}\n" in review_entry()
 
 
 def test_what_waits_for_a_late_approval_says_so_by_the_seeds_code() -> None:

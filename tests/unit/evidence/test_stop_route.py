@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -86,6 +87,20 @@ def test_a_failure_of_the_text_lists_every_command_on_a_line_of_its_own() -> Non
     commands = text.split("```\n", 2)[1].splitlines()
     assert [line.split()[1] for line in commands] == ["void", "source", "run"]
     assert "First: correct the text" in text
+
+
+def test_the_report_holds_the_whole_sidecar_and_the_error() -> None:
+    """Seed 000 §3."""
+    text = report("stopped_error_mark")
+    sidecar, error = (json.loads(_block(text, title)) for title in ("Sidecar", "Evidence"))
+    assert sidecar["state"] == "stopped_error_mark"
+    assert {"run_id", "phases", "sovereign_approvals", "idempotency_keys", "context_pins"} < set(sidecar)
+    assert sidecar["last_error"] == error
+    assert error["reason"] == "why"
+
+
+def _block(text: str, title: str) -> str:
+    return text.partition(f"## {title}\n\n```json\n")[2].partition("\n```")[0]
 
 
 def test_a_reason_is_one_line_without_a_tag() -> None:

@@ -427,7 +427,7 @@ def test_kb_documents_uploaded_holds() -> None:
 
 @pytest.mark.parametrize("position", range(len(DOCUMENTS)))
 def test_kb_documents_uploaded_violated_when_any_one_is_missing(position: int) -> None:
-    """Seed 000 §4."""
+    """Seeds 000 §2, 000 §4."""
     left = DOCUMENTS[:position] + DOCUMENTS[position + 1 :]
     assert_refuses(CLOSEOUT, "kb_documents_uploaded", documents=left)
 
