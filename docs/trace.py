@@ -15,11 +15,12 @@ from cutter.lifecycle.declared import BY_NAME
 FILE = Path(__file__).with_suffix(".yaml")
 
 HEAD = """
-What seeds 002, 003 and 004 say in tables, matrices, diagrams, invariants and stated rules; beside it the code that does
+What the five seeds say in tables, matrices, diagrams, lists, invariants and stated rules; beside it the code that does
 it and the tests that prove it. A section is cited as the tests' docstrings cite it: by its number, or by its heading in
-quotes, of seed 004 with the part of it behind. `tests/architecture/test_trace.py` holds every line: code and tests
-exist, each test cites the section, and every arrow of a seed's diagram is there; where the seeds themselves are at
-hand, so is every table, diagram and invariant in them.
+quotes, of seed 004 with the part of it behind. Where cutter differs on purpose, the line says so and
+[differences.md](differences.md) says why. `tests/architecture/test_trace.py` holds every line: code and tests exist,
+each test cites the section, and every arrow of a seed's diagram and every difference has its line. Where the seeds
+themselves are at hand, it compares the lines with their tables, diagrams, lists and invariants.
 
 Words of the seeds that are something else here: a deployment's create and stop are a batch's start and stop, an order's
 place and cancel are a write and a void (002); a workspace is the tenant (003). [lifecycles.md](lifecycles.md) says what
@@ -31,7 +32,8 @@ each state is here.
 class Line:
     """One thing that a seed says. `code` and `tests` are `path::name`, a test's with its case in brackets, if any.
 
-    `arrow` is (lifecycle, from, to) where it is one of a diagram.
+    `arrow` is (lifecycle, from, to) where it is one of a diagram, `name` the seed's own word where it is one of a list.
+    `differs` is the seed's cell in docs/differences.md where cutter does something else on purpose.
     """
 
     seed: str
@@ -41,6 +43,8 @@ class Line:
     code: tuple[str, ...]
     tests: tuple[str, ...]
     arrow: tuple[str, str, str] | None = None
+    name: str = ""
+    differs: str = ""
 
     @property
     def cite(self) -> str:
@@ -63,19 +67,20 @@ def lines() -> tuple[Line, ...]:
 
 
 def _lines(seed: str, section: str, row: dict[str, Any]) -> Iterator[Line]:
-    code, tests = _many(row.pop("code")), _many(row.pop("test"))
-    name = row.pop("edges", None)
-    if name is None:
-        kind = row.pop("kind", "rule")
-        yield Line(seed=seed, section=section, kind=kind, what=row.pop("what"), code=code, tests=tests)
+    said: dict[str, Any] = {"seed": seed, "section": section, "code": _many(row.pop("code"))}
+    first, *more = _many(row.pop("test"))
+    if (lifecycle := row.pop("edges", None)) is not None:
+        for one, other in arrows(lifecycle):
+            proven = (f"{first}[{lifecycle}: {one} -> {other}]", *more)
+            arrow = (lifecycle, one, other)
+            yield Line(**said, kind="arrow", what=f"{one} → {other}", tests=proven, arrow=arrow)
+    elif (names := row.pop("each", None)) is not None:
+        what = row.pop("what")
+        for name in names:
+            yield Line(**said, kind="list", what=f"{what} `{name}`", tests=(f"{first}[{name}]", *more), name=name)
     else:
-        first, *more = tests
-        for one, other in arrows(name):
-            proven = (f"{first}[{name}: {one} -> {other}]", *more)
-            yield Line(
-                seed=seed, section=section, kind="arrow", what=f"{one} → {other}", code=code, tests=proven,
-                arrow=(name, one, other),
-            )  # fmt: skip
+        kind, differs = row.pop("kind", "rule"), row.pop("differs", "")
+        yield Line(**said, kind=kind, what=row.pop("what"), tests=(first, *more), differs=differs)
     if row:
         raise ValueError(f"{FILE.name}: {seed} {section}: there is no {', '.join(row)}")
 
@@ -103,7 +108,8 @@ def page(made: str) -> str:
 def _row(line: Line) -> str:
     code = ", ".join(_link(one) for one in line.code)
     tests = ", ".join(_link(one) for one in line.tests)
-    return f"| {line.cite} | {line.kind} | {line.what} | {code} | {tests} |"
+    what = line.what.replace("<", "\\<") + (" ([differs](differences.md))" if line.differs else "")
+    return f"| {line.cite} | {line.kind} | {what} | {code} | {tests} |"
 
 
 def _link(place: str) -> str:

@@ -119,6 +119,7 @@ def test_an_unknown_document_is_named_with_the_command_that_registers_it(standin
 
 
 def test_an_unknown_run_is_said_to_be_unknown(standing: Stack) -> None:
+    """Seed 000 §7."""
     run_id = "ictr-20261121T000000Z-01a1fc4e-cc78-73fd-adda-c6f7bc16c9c1"
     said = told(standing.cutter("orchestrate", "resume", "--run-id", run_id), 1)
     assert run_id in said

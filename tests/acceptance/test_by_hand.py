@@ -67,6 +67,7 @@ class Instructions:
 
 
 def test_the_request_documents_own_words_lead_to_closeout(standing: Stack, tmp_path: Path) -> None:
+    """Seed 000 §3."""
     standing.add(DOCUMENT, law(12))
     seen = standing.json("run", DOCUMENT, "--wait", code=3)
     run_id = seen["run_id"]

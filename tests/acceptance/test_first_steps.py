@@ -101,6 +101,7 @@ def test_a_rehearsal_is_waited_for_to_its_end(standing: Stack, options: tuple[st
 
 
 def test_a_resume_with_an_approval_is_waited_for_to_the_next_outcome(standing: Stack) -> None:
+    """Seeds 000 §3, 000 §7."""
     standing.add("RESUMED-1", law(3))
     run_id = standing.json("run", "RESUMED-1", "--wait", code=3)["run_id"]
     resume = ("orchestrate", "resume", "--run-id", run_id, "--wait", "--approval-kb-id")

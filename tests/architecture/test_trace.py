@@ -21,6 +21,8 @@ SEEDS = ROOT.parent / "shared" / "seeds"
 
 MACHINES = ("Task Lifecycle", "Workstream Lifecycle", "Worker State Machine")
 SECTIONS = {
+    "000": {f"§{number}" for number in range(1, 10)},
+    "001": {f"§{number}" for number in range(1, 13)},
     "002": {"State Contract", "Transition Boundaries", "Deterministic Transition Matrix",
             "Queue and Cancellation Controls", "Retry and Failure Budget Policy", "Retry Decision Matrix",
             "Execution Command Boundary", "Migration Notes"},
@@ -33,6 +35,8 @@ SECTIONS = {
 """What each seed says something in that must be, with or without a table, diagram or invariant."""
 
 ARROWS = {
+    "document_run": ("000 §2", 41),
+    "batch": ("001 §3", 11),
     "request": ('002 "Deterministic Transition Matrix"', 25),
     "run": ("003 §2.1", 9),
     "step": ("003 §2.2", 9),
@@ -41,14 +45,22 @@ ARROWS = {
     "workstream": ('004 "Workstream Lifecycle" Transitions', 9),
     "worker": ('004 "Worker State Machine" Transitions', 8),
 }
-"""Where each seed's diagram stands and how many arrows it has between states, counted by hand."""
+"""Where each seed's diagram stands and how many arrows it has between states, counted by hand. What leads from any
+open state into a family, or into one state, counts once for each open state."""
 
 INVARIANTS = {
+    "000 §4": 40,
     "003 §2.2": 1,
     '004 "Task Lifecycle" Invariants': 6,
     '004 "Workstream Lifecycle" Invariants': 4,
     '004 "Worker State Machine" Invariants': 4,
 }
+
+LISTED = {
+    "000 §1": 14, "000 §2": 13, "000 §3": 12, "000 §4": 11, "000 §5": 26, "000 §6": 11, "000 §8": 5, "001 §2": 13,
+    "001 §3": 9, "001 §4": 3, "001 §6": 3, "001 §7": 11, "001 §8": 6, "001 §9": 8, "001 §10": 13, "001 §11": 10,
+}  # fmt: skip
+"""How many names of states, gates, fields, options and documents have a line of their own, counted by hand."""
 
 every_seed = pytest.mark.parametrize("seed", SECTIONS)
 
@@ -112,8 +124,9 @@ def uncited(cite: str, test: str) -> str:
 def cases(path: str, name: str) -> frozenset[str]:
     """The words in a test's parameters: their ids, texts and names."""
     test = getattr(importlib.import_module(path.removesuffix(".py").replace("/", ".")), name)
-    marks = (one for one in test.pytestmark if one.name == "parametrize")
-    return frozenset(word for mark in marks for word in _words(list(mark.args[1])))
+    marks = [one for one in test.pytestmark if one.name == "parametrize"]
+    named = [mark.kwargs["ids"] for mark in marks if isinstance(mark.kwargs.get("ids"), list)]
+    return frozenset(word for values in [*(list(mark.args[1]) for mark in marks), *named] for word in _words(values))
 
 
 def _words(value: Any) -> Iterator[str]:
@@ -130,6 +143,7 @@ def _words(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("line", lines(), ids=lambda one: f"{one.cite}: {one.what}")
 def test_each_line_has_a_test_that_names_it(line: Line) -> None:
+    """Seed 002 "Migration Notes"."""
     assert line.tests
     assert {test: why for test in line.tests if (why := uncited(line.cite, test))} == {}
 
@@ -161,6 +175,37 @@ def test_every_invariant_has_its_line() -> None:
     assert Counter(line.cite for line in lines() if line.kind == "invariant") == INVARIANTS
 
 
+def test_every_name_of_a_list_has_its_line() -> None:
+    assert Counter(line.cite for line in lines() if line.name) == LISTED
+
+
+# --- where cutter differs on purpose --------------------------------------------------------------------------------
+
+
+@cache
+def differences() -> frozenset[tuple[str, str]]:
+    """(seed, what the seed says) of each row in docs/differences.md."""
+    parts = re.split(r"^## Seed (\d{3})", (ROOT / "docs" / "differences.md").read_text(encoding="utf-8"), flags=re.M)
+    return frozenset(
+        (seed, row.split(" | ")[1])
+        for seed, text in zip(parts[1::2], parts[2::2], strict=True)
+        for row in re.findall(r"^\| .+$", text, re.MULTILINE)[2:]
+    )
+
+
+def meant(line: Line) -> list[tuple[str, str]]:
+    return [(seed, cell) for seed, cell in differences() if line.differs and seed == line.seed and line.differs in cell]
+
+
+@pytest.mark.parametrize("line", [one for one in lines() if one.differs], ids=lambda one: f"{one.cite}: {one.differs}")
+def test_each_line_that_differs_points_to_one_difference(line: Line) -> None:
+    assert len(meant(line)) == 1
+
+
+def test_each_difference_has_a_line_with_its_code_and_tests() -> None:
+    assert differences() - {one for line in lines() for one in meant(line)} == set()
+
+
 # --- the seeds themselves, where they are ---------------------------------------------------------------------------
 
 
@@ -173,6 +218,8 @@ def text_of(seed: str) -> str:
 
 
 HEADINGS = {
+    "000": re.compile(r"(?<=\n\n)(\d+)\. .+$(?=\n\n)", re.MULTILINE),
+    "001": re.compile(r"^(\d+)\. .+$", re.MULTILINE),
     "002": re.compile(r"^([A-Z][A-Za-z0-9]*(?: [A-Za-z]+){1,6})(?: \(AG-[A-Z]+-\d+\))?$", re.MULTILINE),
     "003": re.compile(r"^#{2,3} (\d+(?:\.\d+)?)\)? ", re.MULTILINE),
     "004": re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE),
@@ -190,7 +237,7 @@ def sections_of(seed: str) -> dict[str, str]:
             short = next((one for one in MACHINES if above.startswith(one)), above)
             name = f'"{short}"' + (f" {head[2]}" if head[1] == "###" else "")
         else:
-            name = f"§{head[1]}" if seed == "003" else head[1]
+            name = head[1] if seed == "002" else f"§{head[1]}"
         found[name] = text[head.end() : after.start() if after else None]
     return found
 
@@ -203,18 +250,65 @@ def test_each_section_that_is_cited_is_a_heading_of_the_seed(seed: str) -> None:
 @every_seed
 def test_each_table_diagram_and_invariant_of_a_seed_stands_in_a_section_with_lines(seed: str) -> None:
     bodies = sections_of(seed)
-    says = {name for name, body in bodies.items() if "|" in body or "```mermaid" in body or "nvariant" in body}
+    marked = seed in ("002", "003", "004")
+    signs = ("|", "```mermaid", "nvariant") if marked else ("",)
+    says = {name for name, body in bodies.items() if any(sign in body for sign in signs)}
     assert says
     assert {name for name in says if "```bash" not in bodies[name]} <= SECTIONS[seed]
 
 
-@pytest.mark.parametrize("name", sorted(set(ARROWS) - {"approval", "request"}))
+@pytest.mark.parametrize("name", sorted(set(ARROWS) - {"approval", "request", "document_run", "batch"}))
 def test_the_arrows_are_those_of_the_seed_s_diagram(name: str) -> None:
     seed, _, section = ARROWS[name][0].partition(" ")
     diagram = sections_of(seed)[section].partition("```mermaid")[2].partition("```")[0]
     drawn = re.findall(r"(\w+) --> (\w+)\b", diagram)
     assert sorted(drawn) == sorted(arrows(name))
     assert re.findall(r"\[\*\] --> (\w+)", diagram) == [BY_NAME[name].initial]
+
+
+@pytest.mark.parametrize("name", ["document_run", "batch"])
+def test_the_transitions_are_those_of_the_seed_s_list(name: str) -> None:
+    seed, _, section = ARROWS[name][0].partition(" ")
+    pairs = re.findall(r"^\s*(\w+) → (\w+)\b", sections_of(seed)[section], re.MULTILINE)
+    states = [state for state in BY_NAME[name].states if "<" not in state]
+    listed = {(one, other) for one, other in pairs if one in states and other in states}
+    assert listed == {(one, other) for one, other in arrows(name) if not other.startswith(FROM_ANYWHERE)}
+
+
+FROM_ANYWHERE = ("failed_", "stopped_", "batch_failed_partial")
+"""What a seed lets any open state lead to."""
+
+DECLARED = {
+    "000 §1": r"^  - (\w+)(?= |$)",
+    "000 §2": r"\b(IG_\w+)",
+    "000 §3": r"(?<=[:,] )(\w+_(?:id|digest|sha|count|snapshot|path))(?=,|\n)",
+    "000 §4": r"^(IG_\w+):$",
+    "000 §5": r"^(?!run_id_format)(\w+) +: (?:string|ISO8601|uuid|\"|<one|map|list|optional|1$|enum)",
+    "000 §6": r"^  (\w+) +: \d+$",
+    "001 §3": r"^- (batch_\w+)",
+    "001 §10": r"^- (\w+)",
+    "001 §11": r"^- (\w+)",
+}
+"""How a section writes the names that it lists."""
+
+
+@pytest.mark.parametrize("cite", DECLARED)
+def test_each_name_that_a_section_declares_has_its_line(cite: str) -> None:
+    seed, _, section = cite.partition(" ")
+    declared = set(re.findall(DECLARED[cite], sections_of(seed)[section], re.MULTILINE))
+    short = {"IG_cut_leg_a": "IG_cut_leg_a_execute"}
+    assert len(declared) > 4
+    assert {short.get(one, one) for one in declared} <= {
+        re.split(r"[ .]", line.name)[-1] for line in lines() if line.cite == cite
+    }
+
+
+@pytest.mark.parametrize("cite", LISTED)
+def test_each_name_of_a_list_stands_in_the_seed_s_section(cite: str) -> None:
+    seed, _, section = cite.partition(" ")
+    names = [line.name for line in lines() if line.cite == cite and line.name]
+    words = [one if one.endswith(".md") else re.split(r"[ .]", one)[-1].lstrip("-") for one in names]
+    assert [word for word in words if word not in sections_of(seed)[section]] == []
 
 
 def test_the_matrix_of_requests_is_the_seed_s() -> None:
@@ -234,5 +328,6 @@ def test_the_tables_of_states_are_the_seed_s(name: str) -> None:
 @pytest.mark.parametrize("cite", INVARIANTS)
 def test_there_are_as_many_invariants_as_in_the_seed(cite: str) -> None:
     seed, _, section = cite.partition(" ")
-    found = re.findall(r"^\d\. \*\*|\*\*Invariant:\*\*", sections_of(seed)[section], re.MULTILINE)
+    item = r"^  - " if seed == "000" else r"^\d\. \*\*|\*\*Invariant:\*\*"
+    found = re.findall(item, sections_of(seed)[section], re.MULTILINE)
     assert len(found) == INVARIANTS[cite]

@@ -11,6 +11,7 @@ from tests.support.runs import Keys
 
 
 def test_tampering_is_detected_and_unrelated_writes_stop_nothing(tmp_path: Path) -> None:
+    """Seed 000 §9."""
     one_of_each = tuple({kind.dimension: kind for kind in KINDS}.values())
     result = p15_tampering.run(trials=20, seed=1, out=tmp_path / "p15.jsonl", kinds=one_of_each)
     assert result.accepted, list(result.lines())

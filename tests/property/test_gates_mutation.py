@@ -235,6 +235,7 @@ def test_every_field_of_the_evidence_has_a_flip(report: str) -> None:
 
 @pytest.mark.parametrize(("report", "field", "wrong", "name"), [*CASES, *INSIDE])
 def test_a_wrong_value_in_one_field_refuses_by_name(report: str, field: str, wrong: Any, name: str) -> None:
+    """Seed 000 §4."""
     answer = flipped(report, field, wrong)
     assert not answer.passed
     assert name in {item.name for item in answer.violations}, answer.reason()
@@ -256,7 +257,7 @@ def test_every_invariant_of_every_gate_is_named_by_a_flip() -> None:
 
 @given(st.sampled_from(sorted(FLIPS)), st.data())
 def test_however_many_fields_are_wrong_the_gate_refuses(report: str, data: st.DataObject) -> None:
-    """At most one wrong value for each invariant, since two could agree with each other."""
+    """At most one wrong value for each invariant, since two could agree with each other. Seed 000 §4."""
     mine = [(field, wrong, name) for one, field, wrong, name in CASES if one == report]
     chosen = data.draw(st.lists(st.sampled_from(mine), min_size=1, unique_by=lambda case: case[2]))
     evidence, evaluate = PASSING[report]
@@ -267,12 +268,14 @@ def test_however_many_fields_are_wrong_the_gate_refuses(report: str, data: st.Da
 
 
 def test_an_empty_report_refuses() -> None:
+    """Seed 000 §4."""
     report = GateReport(gate="IG_mark", invariants=())
     assert not report.passed
     assert report.reason() == "IG_mark: nothing was checked"
 
 
 def test_one_false_invariant_among_true_ones_refuses() -> None:
+    """Seed 000 §4."""
     good = equal("a", 1, 1)
     assert not GateReport(gate="g", invariants=(good, holds("b", False, "seen", "wanted"), good)).passed
 

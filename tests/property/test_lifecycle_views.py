@@ -182,7 +182,7 @@ def test_the_walk_reaches_every_state_and_takes_every_transition(dryrun: bool) -
 @both
 @pytest.mark.parametrize("lifecycle", [REQUEST, RUN, STEP, TASK], ids=lambda one: one.name)
 def test_each_view_moves_along_what_its_seed_allows_or_stays(lifecycle: Lifecycle, dryrun: bool) -> None:
-    """Seed 002 "Transition Boundaries"."""
+    """Seeds 002 "State Contract", 002 "Transition Boundaries"."""
     assert {way for way in ways(dryrun, lifecycle) if len(way) > 2} <= THROUGH[lifecycle.name]
 
 

@@ -148,7 +148,7 @@ def test_the_end_of_a_run_that_is_missing_is_missed(history: tuple[Json, RunFact
 def test_every_event_of_a_view_but_a_step_s_first_says_how_long_its_entity_was_there(
     history: tuple[Json, RunFacts],
 ) -> None:
-    """Seed 004 "Event Schema": metadata.duration_seconds."""
+    """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Event Schema": metadata.duration_seconds."""
     since = {(one, RUN_ID): datetime.fromisoformat(at(0)) for one in (RUN.event_type, TASK.event_type)}
     since[REQUEST.event_type, f"{RUN_ID}#1"] = datetime.fromisoformat(at(0))
     for one in run_events(history[0]):

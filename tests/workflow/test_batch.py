@@ -12,6 +12,7 @@ from tests.support.temporal import turns
 
 
 async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
+    """Seeds 001 §1, 001 §4."""
     stack.database.run(
         "insert into cutter_governance.tenant_cap (tenant, workflow, weight) values ('default', 'any', 3)"
     )
@@ -51,6 +52,7 @@ async def test_a_long_batch_goes_on_in_another_execution_and_that_one_is_not_as_
 
 
 async def test_the_documents_of_a_wave_share_one_backup(stack: Stack) -> None:
+    """Seed 001 §8."""
     async with stack.workers():
         batch = await support.start(stack, 4)
         await batch.through()

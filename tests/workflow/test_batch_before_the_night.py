@@ -61,6 +61,7 @@ def copied(stack: Stack, name: str) -> None:
 
 
 async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_for_review(stack: Stack) -> None:
+    """Seeds 001 §7, 001 §11."""
     batch_id = str(uuid_utils.uuid7())
     items = support.small_laws(stack, 3)
     async with stack.workers():
@@ -122,6 +123,7 @@ async def test_what_was_consumed_by_a_run_that_was_voided_since_is_refused_once_
 async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_have(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Seed 001 §11."""
     monkeypatch.setattr(limits, "STEER_UNHEARD_SECONDS", 2)
     batch_id = str(uuid_utils.uuid7())
     items = support.small_laws(stack, 2)

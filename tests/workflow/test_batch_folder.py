@@ -67,7 +67,7 @@ async def failed(stack: Stack) -> Batch:
 
 
 async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: Stack) -> None:
-    """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Event Schema"."""
+    """Seeds 001 §3, 001 §5, 001 §8, 004 "Workstream Lifecycle" Transition Details, 004 "Event Schema"."""
     async with stack.workers():
         batch = await support.start(stack, 2)
         await batch.through()
@@ -92,7 +92,7 @@ async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: St
 
 
 async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for_byte(stack: Stack) -> None:
-    """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Workstream Lifecycle" Invariants."""
+    """Seeds 001 §6, 001 §8, 004 "Workstream Lifecycle" Transition Details, 004 "Workstream Lifecycle" Invariants."""
     async with stack.workers():
         batch = await failed(stack)
     folder = stack.settings.batches / "archive" / batch.batch_id
@@ -118,7 +118,7 @@ async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for
 
 
 async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_back(stack: Stack) -> None:
-    """Seed 001 §8: the folder is there while people are asked, and moves as the batch does."""
+    """Seeds 001 §3, 001 §8: the folder is there while people are asked, and moves as the batch does."""
     here = stack.settings.batches
     items = support.small_laws(stack, 1)
     stack.register("ICX-BAD", NO_HEADING)
@@ -172,7 +172,7 @@ def test_the_folder_of_a_batch_at_work_is_written_after_a_pause_and_for_news_aft
 
 
 async def test_what_was_signed_before_stands_beside_the_queue(stack: Stack) -> None:
-    """Seed 001 §8, and §7: what lies in the batch's own folder counts as signed before."""
+    """Seeds 001 §7, 001 §8: what lies in the batch's own folder counts as signed before."""
     batch_id = await asyncio.to_thread(support.register, stack, support.small_laws(stack, 1))
     name = documents.pre_batched(batch_id, support.CUT, "ICX-B-1")
     kb = Store(stack.settings.kb)
@@ -205,6 +205,7 @@ async def test_a_batch_that_temporal_starts_takes_the_approvals_that_lie_beside_
 
 
 async def test_a_queue_comes_back_from_the_knowledge_base_only_when_it_is_the_registered_one(stack: Stack) -> None:
+    """Seed 001 §8."""
     items = support.small_laws(stack, 1)
     batch_id = await asyncio.to_thread(support.register, stack, items)
     kb, queue_id = Store(stack.settings.kb), documents.queue_id(batch_id)
@@ -217,6 +218,7 @@ async def test_a_queue_comes_back_from_the_knowledge_base_only_when_it_is_the_re
 
 
 def test_a_queue_survives_its_document() -> None:
+    """Seed 001 §8."""
     data = b"schema_version: 1\nitems:\n- document_id: ICX-1\n"
     assert documents.queue_in(documents.queue_document(data)) == data
     assert documents.queue_in(data) is None

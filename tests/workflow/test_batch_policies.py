@@ -61,6 +61,7 @@ def _typed(entry: str, section: str, **words: str) -> subprocess.CompletedProces
 async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_held_back(
     stack: Stack, tmp_path: Path
 ) -> None:
+    """Seeds 001 §6, 001 §10."""
     async with stack.workers():
         batch = await support.start(stack, three(stack), Options(policy="quarantine"))
         result = await batch.through()
@@ -90,7 +91,9 @@ async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_hel
 async def test_quarantine_writes_of_itself_about_a_document_whose_run_does_not(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its workflow may be gone before its last word; the batch's report waits no longer than for any other answer."""
+    """Its workflow may be gone before its last word; the batch's report waits no longer than for any other answer.
+    Seed 001 §6.
+    """
     monkeypatch.setattr(limits, "STEER_UNHEARD_SECONDS", 2)
     monkeypatch.setattr(limits, "STEER_POLL_SECONDS", 1)
     monkeypatch.setattr(batch_steer, "_stop_document", lambda *_: None)
@@ -121,6 +124,7 @@ async def test_under_quarantine_only_the_documents_that_wait_for_a_sovereign_wai
 
 
 async def test_strict_stops_all_others_and_starts_nothing_more(stack: Stack) -> None:
+    """Seed 001 §6."""
     async with stack.workers():
         batch = await support.start(stack, three(stack), Options(policy="strict", lanes=1))
         result = await batch.result()
@@ -198,6 +202,7 @@ async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_
 
 
 async def test_over_the_hard_cap_what_runs_is_stopped_and_what_waits_for_people_waits_on(stack: Stack) -> None:
+    """Seed 001 §7."""
     async with stack.workers():
         batch = await support.start(stack, support.small_laws(stack, 2), Options(hard_cap_minutes=0.1))
         result = await batch.result()
@@ -207,6 +212,7 @@ async def test_over_the_hard_cap_what_runs_is_stopped_and_what_waits_for_people_
 
 
 async def test_unsigned_documents_stay_paused_and_the_batch_is_partial_until_they_are_signed(stack: Stack) -> None:
+    """Seed 001 §4."""
     async with stack.workers():
         batch = await support.start(stack, 3)
         await batch.until_state("batch_awaiting_cut_authz_set")
@@ -221,6 +227,7 @@ async def test_unsigned_documents_stay_paused_and_the_batch_is_partial_until_the
 
 
 async def test_a_set_with_wrong_documents_names_each_and_takes_the_right_ones(stack: Stack) -> None:
+    """Seeds 001 §1, 001 §4."""
     async with stack.workers():
         batch = await support.start(stack, 2)
         await batch.until_state("batch_awaiting_cut_authz_set")
@@ -238,6 +245,7 @@ async def test_a_set_with_wrong_documents_names_each_and_takes_the_right_ones(st
 async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own_and_so_is_what_needs_it(
     stack: Stack,
 ) -> None:
+    """Seed 001 §10."""
     needs_it = {"document_id": "ICX-B-3", "depends_on": ["ICX-B-1"]}
     stack.register("ICX-B-3", support.law(3))
     async with stack.workers():

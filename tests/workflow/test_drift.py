@@ -22,6 +22,7 @@ CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 async def test_drift_while_people_decide_stops_before_the_write(
     stack: Stack, statement: str, dimension: str, named: str
 ) -> None:
+    """Seeds 000 §3, 000 §8."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
@@ -37,6 +38,7 @@ async def test_drift_while_people_decide_stops_before_the_write(
 
 
 async def test_acknowledged_drift_is_gone_on_from_and_an_unsigned_resume_is_not_enough(stack: Stack) -> None:
+    """Seeds 000 §2, 000 §8."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)

@@ -159,6 +159,7 @@ async def test_a_late_approval_of_a_gate_that_is_through_is_refused(stack: Stack
 
 
 async def test_an_approval_of_a_stranger_is_refused_and_the_run_waits_on(stack: Stack) -> None:
+    """Seed 000 §3."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)

@@ -18,6 +18,7 @@ CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
 
 async def test_after_a_terminate_a_new_execution_skips_the_sealed_gates(stack: Stack) -> None:
+    """Seed 000 §7."""
     async with stack.workers():
         run = await stack.start()
         await run.approve(CUT)

@@ -93,6 +93,7 @@ async def test_an_expired_request_is_made_anew_after_the_operators_resume(stack:
 
 @changed(soft_cap_seconds={"mark": 1})
 async def test_a_statement_over_the_soft_cap_stops_the_run_and_nothing_is_retried(stack: Stack) -> None:
+    """Seed 000 §6."""
     async with stack.workers():
         run = await _start_with_held_latch(stack)
         status = await run.until_shown("stopped_soft_cap_mark")
@@ -118,7 +119,7 @@ async def _start_with_held_latch(stack: Stack) -> Run:
 
 @changed(soft_cap_seconds={"mark": 1})
 async def test_work_over_the_soft_cap_stops_the_run_and_what_it_sealed_counts(stack: Stack) -> None:
-    """Seed 004 "Task Lifecycle" Transition Details."""
+    """Seeds 000 §6, 004 "Task Lifecycle" Transition Details."""
     go_on = threading.Event()
 
     def linger(gate: str) -> None:
@@ -137,6 +138,7 @@ async def test_work_over_the_soft_cap_stops_the_run_and_what_it_sealed_counts(st
 
 @changed(hard_cap_minutes=0.0005)
 async def test_over_the_hard_cap_only_a_signature_goes_on(stack: Stack) -> None:
+    """Seed 000 §6."""
     async with stack.workers():
         run = await stack.start()
         status = await run.until_shown("stopped_hard_cap")
@@ -377,7 +379,7 @@ def _allow_connections(stack: Stack, *, allowed: bool) -> None:
 
 @changed(retry_delays_seconds=(0.1,))
 async def test_a_gate_whose_dependency_is_away_is_tried_so_often_and_each_try_is_a_row(stack: Stack) -> None:
-    """Seeds 002 "Queue and Cancellation Controls", 002 "Retry and Failure Budget Policy", 003 §6.2,
+    """Seeds 000 §3, 002 "Queue and Cancellation Controls", 002 "Retry and Failure Budget Policy", 003 §6.2,
     004 "Task Lifecycle" Transition Details, 004 "Task Lifecycle" Invariants.
     """
     async with stack.workers(keys_dir=stack.settings.state / "no-keys"):

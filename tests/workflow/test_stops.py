@@ -20,6 +20,7 @@ CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
 
 async def test_a_stop_while_waiting_needs_a_signed_resume_and_then_goes_on(stack: Stack) -> None:
+    """Seed 000 §2."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
@@ -159,6 +160,7 @@ async def test_a_void_whose_first_answer_was_lost_still_tells_the_open_run(stack
 
 
 async def test_law_that_is_enacted_is_never_voided(stack: Stack) -> None:
+    """Seed 000 §3."""
     async with stack.workers():
         run = await stack.start()
         await run.through()
@@ -169,6 +171,7 @@ async def test_law_that_is_enacted_is_never_voided(stack: Stack) -> None:
 
 
 async def test_a_stop_during_a_gate_takes_effect_before_the_next_one(stack: Stack) -> None:
+    """Seed 001 §6."""
     run = await stack.start()
 
     def stop(gate: str) -> None:

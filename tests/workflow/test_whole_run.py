@@ -22,6 +22,7 @@ ENACTED = UNITS + " and lifecycle_status = 'enacted'"
 
 
 async def test_a_live_run_reaches_closeout_through_both_sovereign_gates(stack: Stack) -> None:
+    """Seed 000 §2."""
     async with stack.workers():
         run = await stack.start()
         result = await run.through()
@@ -71,6 +72,7 @@ async def test_a_dry_run_rehearses_leaves_request_documents_and_writes_nothing(s
 
 
 async def test_a_version_that_is_law_already_is_skipped(stack: Stack) -> None:
+    """Seed 000 §1."""
     stack.register("ICX-SMALL", THREE_UNITS)
     async with stack.workers():
         await (await stack.start("ICX-SMALL")).through()

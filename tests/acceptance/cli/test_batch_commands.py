@@ -61,6 +61,7 @@ async def waiting(batch: Batch, gate: str) -> list[Json]:
 
 
 async def test_the_seeds_own_commands_lead_from_a_queue_to_closeout(stack: Stack, cutter: Cutter) -> None:
+    """Seeds 000 §7, 001 §1, 001 §9."""
     path, batch_id = queue_file(stack, support.small_laws(stack, 2))
     batch = batch_of(stack, batch_id)
     async with stack.workers():
@@ -110,6 +111,7 @@ async def _says_of_everything_that_it_is_finished(
 async def test_strict_stops_the_rest_and_a_signature_takes_the_failed_one_in_again(
     stack: Stack, cutter: Cutter
 ) -> None:
+    """Seed 001 §9."""
     stack.register("ICX-P-1", POISON)
     stack.register("ICX-P-2", support.law(2))
     path, batch_id = queue_file(stack, [{"document_id": "ICX-P-1"}, {"document_id": "ICX-P-2"}])
@@ -206,6 +208,7 @@ async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, bat
 
 
 async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(stack: Stack, cutter: Cutter) -> None:
+    """Seed 001 §3."""
     stack.register("ICX-P-1", POISON)
     path, batch_id = queue_file(stack, [{"document_id": "ICX-P-1"}])
     batch = batch_of(stack, batch_id)
@@ -222,6 +225,7 @@ async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(st
 
 
 async def test_a_queue_goes_on_after_a_void(stack: Stack, cutter: Cutter) -> None:
+    """Seed 001 §9."""
     path, batch_id = queue_file(stack, support.small_laws(stack, 2))
     batch = batch_of(stack, batch_id)
     queue = ("orchestrate", "batch", "--queue", str(path))
@@ -253,6 +257,7 @@ async def _signs_no_document_in_anothers_place(cutter: Cutter, batch_id: str, it
 
 
 async def test_skip_completed_leaves_out_what_is_law_and_what_failed_before(stack: Stack, cutter: Cutter) -> None:
+    """Seed 001 §9."""
     stack.register("ICX-P-1", POISON)
     async with stack.workers():
         law = await stack.start()
@@ -332,6 +337,7 @@ async def test_a_queue_s_scope_and_actor_take_effect(stack: Stack, cutter: Cutte
 async def test_the_actor_of_a_queue_is_who_is_asked_and_who_signs_unless_another_is_named(
     stack: Stack, cutter: Cutter
 ) -> None:
+    """Seed 001 §2."""
     path, batch_id = queue_file(stack, support.small_laws(stack, 1))
     path.write_bytes(path.read_bytes().replace(b"items:", b"default_actor: alice\nitems:"))
     async with stack.workers():

@@ -216,6 +216,7 @@ def files(folder: Path, *, without: tuple[str, ...] = ()) -> dict[str, bytes]:
 
 
 async def test_both_folders_are_rebuilt_byte_for_byte_from_the_database(stack: Stack, cutter: Cutter) -> None:
+    """Seed 000 §5."""
     stack.register(OTHER, THREE_UNITS)
     async with stack.workers():
         run = await stack.start()
@@ -339,7 +340,7 @@ async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: C
 async def test_a_document_s_name_stands_for_its_law_whatever_was_skipped_or_rehearsed_since(
     stack: Stack, cutter: Cutter
 ) -> None:
-    """Seed 001 §9."""
+    """Seeds 003 §8, 001 §9."""
     async with stack.workers():
         law = await stack.start()
         await law.through()
@@ -364,7 +365,7 @@ async def test_a_document_s_name_stands_for_its_law_whatever_was_skipped_or_rehe
 async def test_a_run_has_the_priority_that_was_asked_for_also_when_its_workflow_was_lost(
     stack: Stack, cutter: Cutter
 ) -> None:
-    """Seed 002 "Queue and Cancellation": as in a queue, lower first."""
+    """Seed 002 "Queue and Cancellation Controls": as in a queue, lower first."""
     for wrong in ("-1", "10000", "first"):
         assert (await cutter("run", DOCUMENT, "--priority", wrong)).code == 2
     async with stack.workers():

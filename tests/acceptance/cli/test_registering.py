@@ -59,6 +59,7 @@ async def test_without_a_profile_the_preview_and_the_register_take_the_same_one(
 
 
 async def test_an_unknown_name_is_told_which_was_meant(cutter: Cutter) -> None:
+    """Seed 000 §7."""
     near = DOCUMENT[:-2]
     for command in (("run", near), ("approve", near), ("status", near), ("stop", near, "--reason", "x")):
         told = await cutter(*command, "--json")

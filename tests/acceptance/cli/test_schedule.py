@@ -186,6 +186,7 @@ async def test_a_wrong_pattern_is_refused_when_it_is_installed(stack: Stack, cut
 
 
 async def test_cron_s_command_makes_a_batch_of_the_minute_from_the_same_pattern(cutter: Cutter, pattern: Path) -> None:
+    """Seed 001 §7."""
     started = await cutter("orchestrate", "batch", "--queue", str(pattern), "--overnight", "--nightly", "--json")
     assert started.code == 0, started.err
     batch_id = started.json["batch_id"]

@@ -17,6 +17,7 @@ DRAFTS = "select count(*) from public.information_unit where deleted_at is null"
 
 
 async def test_a_stopped_run_goes_on_by_a_signed_resume(stack: Stack, cutter: Cutter) -> None:
+    """Seed 000 §1."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
@@ -53,6 +54,7 @@ async def test_without_temporal_the_latch_alone_is_set_and_reconcile_delivers_it
 async def test_a_second_run_is_refused_with_the_name_of_the_open_one_also_when_its_workflow_is_gone(
     stack: Stack, cutter: Cutter
 ) -> None:
+    """Seed 000 §7."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)

@@ -47,6 +47,7 @@ def test_the_record_describes_the_ciphertext_and_stands_beside_it(rig: Rig) -> N
 
 
 def test_an_artifact_names_one_recipient_and_holds_no_plaintext(rig: Rig) -> None:
+    """Seed 000 §5."""
     record = rig.taken_record()
     named = recipients(rig.artifact(record).read_bytes())
     assert named is not None

@@ -80,6 +80,7 @@ def test_a_rollback_un_consumes(at_cut: At) -> None:
 
 
 def test_no_approval_is_too_few(at_cut: At) -> None:
+    """Seed 000 §3."""
     assert answer(at_cut)["code"] == "threshold_not_met"
 
 
@@ -97,6 +98,7 @@ def test_a_high_tier_asks_for_two_whatever_the_policy_names(at_cut: At, tier: st
 
 
 def test_an_approval_without_an_accepted_verdict_is_nothing(at_cut: At) -> None:
+    """Seed 000 §3."""
     assert answer(at_cut, other(at_cut))["code"] == "no_accepted_verdict"
 
 
@@ -125,6 +127,7 @@ def test_only_an_approval_approves(at_cut: At, decision: str) -> None:
     ids=lambda changed: "-".join(f"{name}={str(value)[:4]}" for name, value in changed.items()),
 )  # fmt: skip
 def test_an_approval_of_another_tuple_opens_nothing(at_cut: At, changed: dict[str, Any]) -> None:
+    """Seed 000 §3."""
     record(at_cut, **changed)
     assert answer(at_cut, other(at_cut))["code"] == "approval_of_other_tuple"
 
@@ -259,6 +262,7 @@ def test_a_revocation_waits_for_the_gate_that_consumes_and_then_comes_too_late(a
 
 
 def test_an_approval_is_consumed_once(at_cut: At) -> None:
+    """Seed 001 §7."""
     at_cut.database.run(
         "insert into cutter_governance.approval_consumption (approval_sha256, run_id, gate, slot, request_id, approver,"
         " fingerprint, document_id, source_version_id, writer_digest, candidate_count, challenge, policy_sha256)"

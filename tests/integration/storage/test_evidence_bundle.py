@@ -191,6 +191,7 @@ def test_a_run_that_is_not_closed_has_one_as_it_stands_and_no_run_has_none(close
 
 
 def test_a_closeout_waits_for_what_was_signed_the_store_and_its_own_workflow(closed: Closed) -> None:
+    """Seed 000 §4."""
     made = closed.made
     driven = drive(made, law(2), until="IG_lifecycle_enact_execute")
     asked, deps = GateInput(run_id=driven.run_id), made.deps[WorkerRole.CUTTER]
@@ -228,7 +229,7 @@ def documents(made: Deployment, run_id: str) -> list[str]:
 
 
 def test_a_closeout_waits_for_documents_that_are_gone_or_altered_but_not_for_a_taken_name(closed: Closed) -> None:
-    """Spec 01: never failed, since the law is enacted; once the documents are back, the run is closed."""
+    """Spec 01: never failed, since the law is enacted; once the documents are back, the run is closed. Seed 000 §4."""
     made = closed.made
     driven = drive(made, law(2), until="IG_lifecycle_enact_execute")
     run_id, deps = driven.run_id, made.deps[WorkerRole.CUTTER]
@@ -316,6 +317,7 @@ def test_a_whole_bundle_holds_and_what_the_file_cannot_show_is_said(closed: Clos
 
 
 def test_the_head_that_status_names_verifies_the_bundle_and_the_newest_event_is_not_in_it(closed: Closed) -> None:
+    """Seed 003 §8."""
     view = view_of(closed.made.settings, closed.run_id)
     assert view["audit_head"] == closed.bundle.head != view["newest_event"]
     assert verdicts(closed.bundle.data, head=view["audit_head"])["head"] == offline.OK
@@ -326,6 +328,7 @@ def test_the_head_that_status_names_verifies_the_bundle_and_the_newest_event_is_
 
 
 def test_a_head_that_was_noted_while_the_run_was_open_still_verifies(closed: Closed) -> None:
+    """Seed 003 §8."""
     driven = drive(closed.made, law(2), until="IG_grant_probe")
     noted = view_of(closed.made.settings, driven.run_id)["audit_head"]
     drive(closed.made, run_id=driven.run_id, document_id=driven.document_id)

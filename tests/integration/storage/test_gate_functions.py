@@ -72,6 +72,7 @@ def test_a_run_that_is_not_known_opens_nothing(at_cut: At) -> None:
 
 @pytest.mark.parametrize("gate", [LEG_B, ENACT])
 def test_a_gate_needs_the_sealed_receipt_of_the_one_before_it(at_cut: At, gate: str) -> None:
+    """Seed 000 §3."""
     assert at_cut.open(at_cut.connect(), gate)["code"] == "predecessor_not_sealed"
 
 
@@ -151,7 +152,7 @@ def test_a_successor_waits_for_the_claim_that_a_zombie_holds(at_enact: At) -> No
 
 
 def test_a_sealed_answer_comes_before_fence_latch_and_approval(at_end: At) -> None:
-    """The approval may have expired and the run been stopped since: what is sealed stays sealed.
+    """The approval may have expired and the run been stopped since: what is sealed stays sealed. Seed 000 §7.
 
     Seeds 002 "Migration Notes", 003 §1.4, 003 §3.1, 003 §4.2.
     """
@@ -249,7 +250,9 @@ def test_a_stop_that_came_first_keeps_the_gate_shut(at_cut: At) -> None:
 
 
 def test_a_run_in_a_stopped_state_opens_nothing_until_it_is_resumed(at_cut: At) -> None:
-    """Whoever may schedule activities could otherwise go on behind a stop that only a signature lifts."""
+    """Whoever may schedule activities could otherwise go on behind a stop that only a signature lifts.
+    Seed 002 "State Contract".
+    """
     at_cut.database.value(
         "select cutter_governance.fn_run_stop(%s, 'stopped_hard_cap', 'too long')", (at_cut.run_id,), role="cutter_read"
     )
@@ -283,6 +286,7 @@ def test_a_live_run_rehearses_nothing(at_cut: At) -> None:
 
 
 def test_one_leg_a_at_a_time_holds_the_write_lane(at_cut: At) -> None:
+    """Seed 001 §5."""
     holder, second = at_cut.connect("postgres"), at_cut.connect()
     number = gates.attempt(second, LEG_A, at_cut.run_id)
     holder.execute("select from cutter_governance.lane where name = 'write' for update")
@@ -486,7 +490,7 @@ REFUSE = "select cutter_governance.fn_gate_refuse(%s, %s, %s, 'failed', 'why', n
 
 
 def test_a_refusal_is_kept_with_its_attempt_and_moves_the_run(at_cut: At) -> None:
-    """Seed 004 "Task Lifecycle" Transition Details."""
+    """Seeds 000 §2, 000 §3, 004 "Task Lifecycle" Transition Details."""
     connection = at_cut.connect()
     number = gates.attempt(connection, LEG_A, at_cut.run_id)
     connection.execute(REFUSE, (at_cut.run_id, LEG_A, number, "failed_cut_leg_a"))

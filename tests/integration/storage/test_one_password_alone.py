@@ -184,6 +184,7 @@ def test_a_savepoint_does_not_keep_the_rows_and_lose_the_gate(at_cut: At) -> Non
 
 
 def test_the_approval_of_one_run_enacts_nothing_of_another(deployment: Deployment) -> None:
+    """Seed 000 §3."""
     ready = drive(deployment, law(2), until="IG_write_verify")
     other = drive(deployment, law(2), until="IG_write_verify")
     deployment.request(other.run_id, "SG_lifecycle_authz")
@@ -239,7 +240,9 @@ def test_closing_another_session_s_gate_is_not_possible(at_cut: At) -> None:
 
 
 def test_a_consumption_is_not_replayed_for_a_second_run(at_end: At) -> None:
-    """The same approval, offered again after its run was enacted: the receipt answers, nothing is written."""
+    """The same approval, offered again after its run was enacted: the receipt answers, nothing is written.
+    Seed 000 §3.
+    """
     used = at_end.database.value("select approval_sha256 from cutter_governance.approval_consumption limit 1")
     challenge = at_end.database.value("select challenge from cutter_governance.approval_consumption limit 1")
     connection = at_end.connect()

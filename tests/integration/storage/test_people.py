@@ -48,6 +48,7 @@ def call(at: At, statement: str, *parameters: Any, role: str = "cutter_read") ->
 def test_outages_are_resumed_by_anybody_and_everything_else_by_a_signature(
     at_cut: At, state: str, signed: bool
 ) -> None:
+    """Seed 000 §2."""
     assert call(at_cut, RUN_STOP, at_cut.run_id, state)["state"] == state
     answer = call(at_cut, RESUME, at_cut.run_id, None)
     assert answer["status"] == ("refused" if signed else "resumed")
@@ -158,6 +159,7 @@ def test_acknowledged_drift_counts_as_the_new_after_pins(deployment: Deployment)
 
 
 def test_what_stops_a_run_by_drift_is_reported_as_the_database_sees_it(deployment: Deployment) -> None:
+    """Seed 000 §8."""
     run_id = drive(deployment, law(2), until="IG_source_pin").run_id
     deployment.database.run("create function public.more() returns integer language sql as 'select 1'")
     said = json.dumps({"fingerprint": "0" * 64, "tier": "low"})
@@ -171,6 +173,7 @@ def test_what_stops_a_run_by_drift_is_reported_as_the_database_sees_it(deploymen
 
 
 def test_an_acknowledgement_of_one_drift_is_none_of_another(deployment: Deployment) -> None:
+    """Seed 000 §2."""
     run_id = drifted(deployment)
     deployment.database.run("create function public.more_still() returns integer language sql as 'select 1'")
     answer = acknowledge(deployment, run_id)
@@ -270,6 +273,7 @@ def test_an_expired_request_is_followed_by_a_fresh_one_with_another_challenge(at
 
 
 def test_each_request_for_enactment_has_its_own_decision_and_no_drift(at_enact: At) -> None:
+    """Seed 000 §3."""
     at_enact.database.run(
         "update cutter_governance.approval_request set expires_at = clock_timestamp() where status = 'requested'"
     )
@@ -355,6 +359,7 @@ def test_a_live_run_that_has_written_is_not_ended_by_a_word(at_enact: At, outcom
 
 
 def test_a_void_withdraws_the_drafts_frees_the_addresses_and_is_consumed(deployment: Deployment) -> None:
+    """Seed 000 §1."""
     driven = drive(deployment, law(3), until="IG_structural_verify")
     verdict = deployment.order(driven.run_id, schema.VOID)
     assert verdict.accepted, verdict
@@ -417,6 +422,7 @@ def test_a_verdict_that_comes_while_a_gate_writes_waits_and_costs_it_nothing(dep
 
 
 def test_enacted_law_is_never_voided(at_end: At) -> None:
+    """Seed 000 §3."""
     answer = one(at_end.connect(), VOID, (at_end.run_id, "x", VOIDABLE))
     assert answer["code"] == "enacted_law_is_never_voided"
 

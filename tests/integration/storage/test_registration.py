@@ -33,6 +33,7 @@ def register(deployment: Deployment, document_id: str, *, mode: str = "live", ex
 
 
 def test_a_second_live_run_of_a_document_is_not_registered_and_the_open_one_is_named(deployment: Deployment) -> None:
+    """Seed 000 §7."""
     first = drive(deployment, law(2), until="IG_source_pin")
     answer = register(deployment, first.document_id)
     assert (answer["status"], answer["run_id"], answer["state"]) == ("busy", first.run_id, "source_pinned")
@@ -109,6 +110,7 @@ def test_a_rehearsal_is_no_second_live_run(deployment: Deployment) -> None:
 
 
 def test_of_two_registrations_at_once_one_is_told_of_the_other(deployment: Deployment) -> None:
+    """Seed 000 §7."""
     document_id = deployment.register(law(2))
     first, second = (deployment.database.connect("cutter_operator") for _ in range(2))
     made = one(first, REGISTER, (mint_run_id(), document_id, "live", None))
@@ -148,6 +150,7 @@ def test_a_batch_starts_no_run_beside_an_open_one_whatever_the_modes(
     ("column", "index"), [("docprefix", "run_active_docprefix"), ("document_id", "run_active_document")]
 )
 def test_the_tables_own_indexes_hold_one_live_run(deployment: Deployment, column: str, index: str) -> None:
+    """Seed 001 §5."""
     first = drive(deployment, law(2), until="IG_source_pin")
     values = {"document_id": "ICX-ANOTHER", "docprefix": "ICX-ANOTHER", column: first.document_id}
     insert = """

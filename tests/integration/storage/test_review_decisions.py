@@ -40,6 +40,7 @@ def outcome(row: Json) -> tuple[str, list[str], list[str]]:
 
 
 def test_a_decision_is_pending_while_its_request_is_open_though_somebody_has_approved(at_enact: At) -> None:
+    """Seed 000 §3."""
     assert outcome(decision(at_enact.database)) == ("PENDING", [], [])
 
 
@@ -68,6 +69,7 @@ def test_the_cut_decision_of_leg_b_names_who_approved_the_cut(at_enact: At) -> N
 
 
 def test_after_a_rejection_no_row_says_that_the_enactment_passed(deployment: Deployment) -> None:
+    """Seed 000 §3."""
     run_id = drive(deployment, law(2), until=WRITTEN).run_id
     kb_id, verdict = deployment.approve(run_id, Sovereign.LIFECYCLE, decision=schema.REJECT)
     rejected = EndRequestInput(
@@ -84,6 +86,7 @@ def test_after_a_rejection_no_row_says_that_the_enactment_passed(deployment: Dep
 
 
 def test_after_a_void_the_decision_is_void(deployment: Deployment) -> None:
+    """Seed 000 §3."""
     run_id = drive(deployment, law(2), until=WRITTEN).run_id
     deployment.request(run_id, Sovereign.LIFECYCLE)
     void = void_of(deployment, run_id)
@@ -91,6 +94,7 @@ def test_after_a_void_the_decision_is_void(deployment: Deployment) -> None:
 
 
 def test_a_void_keeps_the_error_that_came_before_it(deployment: Deployment) -> None:
+    """Seed 000 §3."""
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     stop = "select cutter_governance.fn_run_stop(%s, 'stopped_hard_cap', 'too slow')"
     deployment.database.value(stop, (run_id,), role="cutter_read")

@@ -174,6 +174,7 @@ def test_what_was_signed_for_exactly_this_run_covers_both_gates(prepared: Night)
     ],
 )  # fmt: skip
 def test_one_other_word_covers_nothing(night: Night, field: str, other: str) -> None:
+    """Seeds 001 §1, 001 §7."""
     assert night.covers(CUT)
     assert not night.covers(CUT, night.statement(CUT, {field: other}))
     assert not night.covers(CUT, night.statement(CUT, {field: None}))
@@ -201,6 +202,7 @@ def test_without_the_rehearsal_of_this_document_in_this_batch_nothing_is_covered
 
 
 def test_an_enactment_needs_the_decision_that_was_prepared(night: Night) -> None:
+    """Seed 001 §4."""
     assert not night.covers(LIFECYCLE)
     assert night.covers(CUT)
 
@@ -242,6 +244,7 @@ def test_an_enactment_needs_this_runs_own_passed_verification(
 
 
 def test_decisions_are_prepared_for_what_was_rehearsed_and_for_nothing_else(night: Night) -> None:
+    """Seed 001 §4."""
     made = night.value(PREPARE, BATCH, [night.document_id, night.document_id, "ICX-NEIGHBOUR", "ICX-UNKNOWN"])
     assert set(made) == {night.document_id}
     assert night.value(PREPARE, OTHER_BATCH, [night.document_id]) == {}
@@ -273,6 +276,7 @@ def test_a_decision_that_was_taken_is_not_shared_any_more(prepared: Night) -> No
 
 
 def test_a_request_takes_the_prepared_decision_once(night: Night) -> None:
+    """Seeds 000 §3, 001 §4."""
     ready = night.value(PREPARE, BATCH, [night.document_id])[night.document_id]
     assert night.requested_anew() == ready
     assert night.requested_anew() != ready
@@ -405,6 +409,7 @@ def shared(night: Night, *, seconds: float = 1e6, run_id: str = NEIGHBOUR, batch
 
 
 def test_a_wave_shares_the_backup_that_one_of_it_has_sealed(night: Night) -> None:
+    """Seed 001 §8."""
     found = shared(night)
     taken = night.value("select target from cutter_governance.action_receipt where connector = 'backup'")
     assert found is not None

@@ -29,7 +29,7 @@ CONSTRAINT = (
 def test_a_table_takes_the_states_of_its_lifecycle_and_begins_with_the_first(
     database: Database, lifecycle: Lifecycle, table: str, column: str
 ) -> None:
-    """Seeds 003 §1.3, 004 "Worker State Machine" States."""
+    """Seeds 001 §3, 003 §1.3, 004 "Worker State Machine" States."""
     text = database.value(CONSTRAINT, (table, column))
     assert re.findall("'([a-z_]+)'::text", text) == list(lifecycle.states)
     begins = database.value(
@@ -50,6 +50,7 @@ def test_a_worker_s_transitions_are_the_declared_ones_with_their_triggers(databa
 
 
 def test_what_leads_from_state_to_state_in_the_database_is_the_document_run_s_way(database: Database) -> None:
+    """Seed 000 §2."""
     rows = database.value(
         "select array_agg(array[from_state, to_state, gate] order by ordinal) from cutter_governance.gate_catalogue"
     )

@@ -113,6 +113,7 @@ def test_the_stream_of_everything_is_valid(corpus: Deployment) -> None:
 
 
 def test_the_stream_holds_each_transition_of_each_run_batch_and_worker_once(corpus: Deployment) -> None:
+    """Seed 004 "Event Schema"."""
     rows = corpus.database.value("select jsonb_agg(jsonb_build_array(run_id, batch_id)) from cutter_governance.run")
     expected: list[Event] = []
     with corpus.database.connect("cutter_operator") as connection:
@@ -135,6 +136,7 @@ def named(event: Event) -> tuple[Any, ...]:
 
 
 def test_every_transition_but_a_first_one_says_how_long_its_entity_was_there(corpus: Deployment) -> None:
+    """Seed 004 "Workstream Lifecycle" Transition Details."""
     seen: set[tuple[str, str]] = set()
     for line in exported(corpus):
         event = read(line.encode())

@@ -56,6 +56,19 @@ def test_the_same_unit_again_is_complete_and_another_body_is_an_unknown_state(at
     assert one(connection, "select count(*) from public.unit_version") == 1
 
 
+def test_one_address_is_created_by_one_transaction_at_a_time(at_cut: At) -> None:
+    """Seed 001 §5."""
+    connection, other = at_cut.connect(), at_cut.connect("postgres")
+    at_cut.opened(connection)
+    address = f"{at_cut.docprefix}/X-1"
+    create(connection, address)
+    lock = "select pg_try_advisory_xact_lock(hashtext(%s))"
+    assert not one(other, lock, (address,))
+    assert one(other, lock, (f"{at_cut.docprefix}/X-2",))
+    connection.rollback()
+    assert one(other, lock, (address,))
+
+
 @pytest.mark.parametrize(
     ("column", "status"),
     [
@@ -214,6 +227,7 @@ def test_enactment_names_its_reason_to_refuse(at_enact: At, arguments: dict[str,
 
 
 def test_only_a_lifecycle_decision_enacts(at_enact: At) -> None:
+    """Seed 000 §3."""
     connection = at_enact.connect()
     at_enact.opened(connection, ENACT)
     cut = one(connection, "select review_decision_id from cutter_governance.review_decision where type = 'cut'")

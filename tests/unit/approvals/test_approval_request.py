@@ -127,11 +127,14 @@ def test_too_large_a_request_is_not_read() -> None:
     assert refusal.code == "request_too_large"
 
 
-def test_it_shows_what_the_seed_asks_for() -> None:
-    shown = text(LIFECYCLE)
-    for field in SEED_FIELDS:
-        assert f"| {field} | `" in shown, field
-    assert "2026-11-22T12:00:00Z" in shown
+@pytest.mark.parametrize("field", SEED_FIELDS)
+def test_it_shows_what_the_seed_asks_for(field: str) -> None:
+    """Seed 000 §3."""
+    assert f"| {field} | `" in text(LIFECYCLE)
+
+
+def test_it_says_until_when_it_waits() -> None:
+    assert "2026-11-22T12:00:00Z" in text(LIFECYCLE)
 
 
 def test_it_says_how_to_approve_and_to_refuse_with_exact_commands() -> None:

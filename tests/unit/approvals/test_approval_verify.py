@@ -353,6 +353,7 @@ REFUSED: list[tuple[str, Case, Callable[[Case], Case], int, str]] = [
 def test_one_change_refuses_with_its_own_step_and_code(
     case: Case, change: Callable[[Case], Case], step: int, code: str
 ) -> None:
+    """Seeds 000 §3, 001 §7."""
     assert case.judge().accepted
     verdict = change(case).judge()
     assert (verdict.accepted, verdict.step, verdict.code) == (False, step, code), verdict.reason

@@ -89,11 +89,13 @@ def test_only_a_settled_item_has_an_outcome(stage: Stage, outcome: Outcome | Non
 
 
 def test_lower_priority_begins_first_then_the_files_order() -> None:
+    """Seed 001 §5."""
     items = [item(1, "A"), item(2, "B", priority=1), item(3, "C"), item(4, "D", priority=1)]
     assert next_starts(items, lanes=10) == ["B", "D", "A", "C"]
 
 
 def test_lanes_bound_what_is_planned_and_not_what_waits() -> None:
+    """Seed 001 §5."""
     busy = [item(1, "A", Stage.PLANNING), item(2, "B", Stage.AT_SG1), item(3, "C", Stage.WRITING)]
     waiting = [item(4, "D"), item(5, "E"), item(6, "F")]
     assert next_starts(busy + waiting, lanes=3) == ["D", "E"]

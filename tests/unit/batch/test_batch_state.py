@@ -25,6 +25,7 @@ def batch(*places: Stage | Outcome, **more: object) -> list[Item]:
 
 
 def test_the_nine_names_are_the_seeds() -> None:
+    """Seeds 001 §3, 001 §12."""
     assert [state.value for state in BatchState] == [
         "batch_pending", "batch_planning", "batch_awaiting_cut_authz_set", "batch_writing",
         "batch_awaiting_lifecycle_authz_set", "batch_enacting", "batch_closeout", "batch_failed_partial",
@@ -53,6 +54,7 @@ def test_the_nine_names_are_the_seeds() -> None:
     ],
 )
 def test_the_state_is_what_the_items_make_it(items: list[Item], state: BatchState) -> None:
+    """Seed 001 §3."""
     assert batch_state(items) is state
 
 
@@ -102,10 +104,12 @@ def test_what_is_in_human_review_names_the_state_only_when_nothing_else_waits() 
     ],
 )
 def test_a_batch_is_partial_while_one_waits_where_another_has_passed(items: list[Item], partial: bool) -> None:
+    """Seed 001 §4."""
     assert is_partial(items) is partial
 
 
 def test_a_failure_stops_the_rest_when_it_is_critical_or_the_policy_strict() -> None:
+    """Seed 001 §6."""
     plain, critical = batch(O.ENACTED, O.FAILED), batch(S.WRITING, O.STOPPED, critical=True)
     assert stops_the_rest(plain, strict=False) is None
     assert stops_the_rest(plain, strict=True) is plain[1]

@@ -46,6 +46,7 @@ AMEND, VOID, FIX, RESUME = Disposition.AMEND, Disposition.VOID, Disposition.OPEN
     ],
 )
 def test_each_failure_has_its_disposition(state: str, code: str, wrote: bool, expected: Disposition) -> None:
+    """Seed 001 §10."""
     found = disposition(Failure(state=state, code=code, wrote=wrote))
     assert found.disposition is expected
     assert found.why

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from queues import GOOD, HEAD, changed
 
 from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Outcome, Stage
 from cutter.batch.queue import Queue, load_queue
+from tests.unit.batch.queues import GOOD, HEAD, changed
 
 FIRST, SECOND = "ICX-LAW-2026-001", "ICX-LAW-2026-002"
 KNOWN = {
@@ -56,6 +56,7 @@ def test_an_open_run_refuses_its_item_alone() -> None:
 
 
 def test_equal_docprefixes_are_refused_and_longer_ones_go_together() -> None:
+    """Seed 001 §5."""
     queue = queue_of("AAA", "BBB", "CCC")
     assert check_against(queue, prefixed(AAA="ICX-LAW-1", BBB="ICX-LAW-10", CCC="ICX-LAW")) == []
     (problem,) = check_against(queue, prefixed(AAA="ICX-LAW-1", BBB="ICX-LAW", CCC="ICX-LAW-1"))
@@ -65,6 +66,7 @@ def test_equal_docprefixes_are_refused_and_longer_ones_go_together() -> None:
 
 @pytest.mark.parametrize(("above", "below"), [("AAA", "BBB"), ("BBB", "AAA")])
 def test_a_docprefix_under_another_one_is_refused_in_either_order(above: str, below: str) -> None:
+    """Seed 001 §5."""
     queue = queue_of("AAA", "BBB")
     (problem,) = check_against(queue, prefixed(**{above: "ICX/LAW", below: "ICX/LAW/1"}))
     assert problem.document_id == below
@@ -91,12 +93,14 @@ def test_a_busy_document_is_settled_before_the_batch_starts() -> None:
 
 
 def test_completed_documents_are_skipped_only_when_it_is_asked_for() -> None:
+    """Seed 001 §9."""
     known = with_facts(FIRST, enacted_run="ictr-0", failed_run="ictr-1")
     assert decided_before_start(QUEUE, known) == {}
     assert decided_before_start(QUEUE, known, skip_completed=True)[FIRST].outcome is Outcome.SKIPPED
 
 
 def test_a_failed_document_is_passed_over_when_completed_ones_are() -> None:
+    """Seed 001 §9."""
     known = with_facts(FIRST, failed_run="ictr-1")
     decision = decided_before_start(QUEUE, known, skip_completed=True)[FIRST]
     assert (decision.outcome, "ictr-1" in decision.reason) == (Outcome.BLOCKED, True)
@@ -110,6 +114,7 @@ def test_a_document_whose_text_is_cut_in_the_queue_s_scope_is_let_in(scope: str 
 
 
 def test_a_document_that_would_be_cut_in_another_scope_is_refused_with_both_ways_out() -> None:
+    """Seed 001 §2."""
     (problem,) = check_against(QUEUE, {**KNOWN, FIRST: replace(KNOWN[FIRST], scope="all")})
     assert (problem.document_id, problem.code, problem.alone) == (FIRST, "STOP_OTHER_SCOPE", False)
     assert f"--document-id {FIRST} --profile vietnamese-law --scope enacted_only" in problem.text

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from queues import GOOD, HEAD, changed, many, refused
 
 from cutter import limits, plain_yaml
 from cutter.batch.queue import load_queue
@@ -14,6 +13,7 @@ from cutter.batch.queue_file import ItemFile, QueueFile
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.projections.batch_folder_files import read_queue
+from tests.unit.batch.queues import GOOD, HEAD, changed, many, refused
 
 
 def test_a_queue_is_read_whole() -> None:
@@ -33,6 +33,7 @@ def test_a_queue_is_read_whole() -> None:
 
 
 def test_the_seeds_own_example_is_a_queue() -> None:
+    """Seed 001 §2."""
     seed = HEAD.replace(": ", " : ") + "".join(
         f"- document_id : ICX-LAW-2026-{number:03}\n  source_uri : null # null = the latest version\n"
         for number in (1, 2, 3)
@@ -66,6 +67,7 @@ def test_an_item_may_have_its_own_scope_and_actor() -> None:
 
 @pytest.mark.parametrize("field", ["schema_version", "batch_id", "created_by", "created_utc", "items", "document_id"])
 def test_what_is_missing_is_named_with_what_it_must_be(field: str) -> None:
+    """Seed 001 §2."""
     (problem,) = [
         one for one in refused(changed(f"{field}:", f"the_{field}:")).problems if one.field.endswith(field)
         and "is missing" in one.text
@@ -121,6 +123,7 @@ def test_what_is_missing_is_named_with_what_it_must_be(field: str) -> None:
     ],
 )
 def test_a_wrong_value_is_refused_with_its_line_and_field(old: str, new: str, line: int, field: str) -> None:
+    """Seed 001 §2."""
     problem = refused(changed(old, new)).problems[0]
     assert (problem.line, problem.field, problem.code) == (line, field, "STOP_REFUSED_INPUT")
 
@@ -231,6 +234,7 @@ def test_at_most_twenty_problems_are_shown_and_the_rest_counted() -> None:
 
 
 def test_a_hundred_documents_by_default_a_thousand_by_setting_and_no_more() -> None:
+    """Seed 001 §2."""
     assert len(load_queue(many(100).encode()).items) == 100
     assert "at most 100" in refused(many(101)).problems[0].text
     assert len(load_queue(many(1000).encode(), items_max=1000).items) == 1000

@@ -6,10 +6,10 @@ import base64
 import hashlib
 
 import pytest
-from queues import GOOD, changed, refused
 
 from cutter.batch.queue import load_queue
 from cutter.batch.sensitive import sensitive_lines
+from tests.unit.batch.queues import GOOD, changed, refused
 
 WORD = "hunter2"
 BASE64 = base64.b64encode(hashlib.sha512(b"seed").digest()).decode()[:64]
@@ -47,6 +47,7 @@ SECRETS = [
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize("place", ["comment", "value", "quoted", "source", "key", "item", "escaped"])
 def test_a_secret_is_refused_in_every_place_and_never_shown(secret: str, place: str) -> None:
+    """Seed 001 §2."""
     escaped = "".join(f"\\x{ord(letter):02x}" for letter in secret)
     text = {
         "comment": changed("created_by: ops@example", f"created_by: ops@example\n# {secret}"),

@@ -39,10 +39,12 @@ def test_what_is_finished_is_left_alone(finished: Json) -> None:
     ],
 )
 def test_what_can_go_on_goes_on(going: Json) -> None:
+    """Seed 001 §9."""
     assert resumption.moves(going)
 
 
 def test_failed_documents_are_named_with_their_command_until_they_are_signed_in() -> None:
+    """Seed 001 §9."""
     seen = view(LAW, FAILED, item("C", "failed_rejected", included=True))
     (needed,) = resumption.unsigned_failures(seen)
     assert needed["sign"] == f"cutter approve --batch {BATCH_ID} --decision include_failed --only B --reason TEXT"

@@ -27,6 +27,7 @@ def case(**changed: Any) -> Triage:
 
 
 def test_the_diff_has_a_hunk_for_each_violated_invariant_and_for_no_other() -> None:
+    """Seed 001 §10."""
     invariants = [
         {"name": "n_rows", "ok": False, "expected": "3", "observed": "2"},
         {"name": "parents", "ok": True, "expected": "x", "observed": "x"},
@@ -55,6 +56,7 @@ def test_a_failure_without_invariants_shows_its_reason_as_observed() -> None:
     ],
 )
 def test_each_failure_has_a_command_that_shows_it_again(state: str, source: Json | None, command: str) -> None:
+    """Seed 001 §10."""
     assert reproduction(run_id="ictr-x", document_id="ICX-1", state=state, source=source) == command
 
 
@@ -65,6 +67,7 @@ def test_the_options_of_a_registration_are_options_of_the_reproduction() -> None
 
 
 def test_commands_stand_line_by_line_and_the_sidecar_is_cut() -> None:
+    """Seed 001 §10."""
     text = sections(case(sidecar="\n".join(map(str, range(SIDECAR_LINES + 9)))))
     assert "## remedy\n\nFirst: correct it. Then:\n\n```\ncutter a\ncutter b\n```\n" in text
     assert f"\n{SIDECAR_LINES - 1}\n```" in text
@@ -92,4 +95,5 @@ def test_no_recorded_error_breaks_a_document_or_ends_a_block_of_it(value: Any) -
     ],
 )  # fmt: skip
 def test_a_stop_has_the_seeds_code(state: str, code: str) -> None:
+    """Seeds 000 §6, 000 §8."""
     assert seed_code(state) == code

@@ -22,6 +22,7 @@ def next_of(seen: Json) -> str:
 
 
 def test_a_strict_batch_names_the_correction_then_the_signature_then_its_own_resume() -> None:
+    """Seed 001 §6."""
     strict = {"policy": "strict", "halted": "failure"}
     text = f"cutter source add FILE --document-id B --profile PROFILE    # then: {sign('B')}"
     assert next_of(view(item("B", "failed_mark"), VOIDED, **strict)) == text

@@ -60,6 +60,7 @@ def test_a_reserved_docprefix_is_called_reserved(text: str) -> None:
 
 
 def test_a_run_id_is_a_time_and_a_uuid7() -> None:
+    """Seed 000 §5."""
     assert ids.run_id(RUN) == RUN
     assert ids.is_run_id(RUN)
 
@@ -81,6 +82,7 @@ def test_a_run_id_is_a_time_and_a_uuid7() -> None:
     ],
 )
 def test_anything_else_is_no_run_id(text: str) -> None:
+    """Seed 000 §5."""
     assert not ids.is_run_id(text)
     with pytest.raises(ids.InvalidId, match="looks like ictr-"):
         ids.run_id(text)

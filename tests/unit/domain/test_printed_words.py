@@ -30,6 +30,7 @@ def test_one_of_a_thing_is_said_in_the_singular(number: int, shown: str) -> None
     ],
 )  # fmt: skip
 def test_a_stop_has_the_code_that_the_specification_gives_it(state: str, code: str | None) -> None:
+    """Seeds 000 §6, 000 §8."""
     assert stop_code(state) == code
 
 

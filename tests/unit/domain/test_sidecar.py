@@ -130,6 +130,7 @@ def state_of(answer: Json) -> Sidecar:
 
 @pytest.mark.parametrize("number", range(len(GATES) + 1))
 def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
+    """Seed 000 §5."""
     state = GATES[number - 1].to_state.value if number else "pending"
     seen = state_of(database(state, number))
     assert seen.state == state
@@ -139,11 +140,32 @@ def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
     assert seen.status == ("success" if number == len(GATES) else None)
 
 
+FIELDS = {
+    "top": "run_id created_utc created_by document_id source_document_id source_version_id mode state phases "
+           "sovereign_approvals idempotency_keys context_pins last_error schema_version",
+    "phase": "phase started_utc finished_utc result gate_invariants kb_doc_id artifacts",
+    "approval": "gate requested_utc approval_kb_id review_decision_id validated_utc",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [pytest.param(record, one, id=f"{record}.{one}") for record, names in FIELDS.items() for one in names.split()],
+)
+def test_each_record_of_the_sidecar_has_the_seeds_field(record: str, field: str) -> None:
+    """Seed 000 §5."""
+    answer = database("awaiting_cut_authorization", 5, requests=[asked("SG_cut_authz")])
+    written = json.loads(sidecar.render_state(answer))
+    records = {"top": written, "phase": written["phases"]["mark"], "approval": written["sovereign_approvals"][0]}
+    assert field in records[record]
+
+
 @pytest.mark.parametrize(
     "state",
     [*(state.value for state in State), "failed_mark", "failed_rejected", "stopped_hard_cap", "voided_x"],
 )
 def test_every_state_and_family_has_the_seeds_shape(state: str) -> None:
+    """Seed 000 §1."""
     assert state_of(database(state, 3)).state == state
 
 
@@ -170,6 +192,7 @@ def test_a_run_that_wrote_nothing_says_its_outcome(outcome: str, state: str) -> 
 def test_a_phase_without_a_receipt_says_what_became_of_its_last_attempt(
     outcome: str | None, state: str, result: str
 ) -> None:
+    """Seed 000 §5."""
     first = attempt("IG_mark", "unavailable")
     answer = database(state, attempts=[first, attempt("IG_mark", outcome, 2)])
     record = state_of(answer).phases["mark"]
@@ -185,6 +208,7 @@ def test_a_refused_phase_shows_which_invariants_were_false() -> None:
 
 
 def test_the_backup_is_an_artifact_of_the_run_folder_named_pre_write() -> None:
+    """Seed 000 §5."""
     answer = database("pre_write_backup_taken", 4)
     artifacts = state_of(answer).phases["backup"].artifacts
     assert [one.path for one in artifacts] == ["phase-04.md", "pre_write.gpg"]
@@ -225,7 +249,7 @@ def used(gate: str, sha256: str, decision: str | None) -> tuple[Json, Json, Json
 
 @pytest.mark.parametrize("gate", ["SG_cut_authz", "SG_lifecycle_authz"])
 def test_a_pause_shows_the_request_that_waits_with_its_time_and_its_decision(gate: str) -> None:
-    """Seed 000 §3 SG_2, §5: the id is captured when the request is made."""
+    """Seeds 000 §3, 000 §5: the id is captured when the request is made."""
     decision = str(uuid.UUID(int=3)) if gate == "SG_lifecycle_authz" else None
     seen = state_of(database("write_verified", 9, requests=[asked(gate, decision=decision)]))
     [record] = seen.sovereign_approvals
@@ -257,6 +281,7 @@ def test_a_request_that_ended_without_approval_waits_for_nobody(status: str) -> 
 
 
 def test_a_failed_phase_names_the_stop_route_report_and_its_own_report_in_the_run_folder() -> None:
+    """Seed 000 §5."""
     report = {"invariants": [{"name": "region|sha", "ok": False, "observed": "1", "expected": "2"}]}
     failed = attempt("IG_mark", "failed", report=report, reason="the region differs")
     stops = [
@@ -300,6 +325,7 @@ def test_a_phase_that_still_runs_has_no_report() -> None:
 
 
 def test_each_consumed_approval_is_a_record() -> None:
+    """Seed 000 §5."""
     made = [used("SG_cut_authz", "a", None), used("SG_lifecycle_authz", "b", str(uuid.UUID(int=3)))]
     consumptions, verdicts, requests = (list(part) for part in zip(*made, strict=True))
     refused = {"approval_sha256": "a", "accepted": False, "kb_id": "kb/bad.md", "recorded_at": "2026-11-21T09:03:00Z"}

@@ -21,4 +21,5 @@ def test_each_step_lets_one_more_class_go_first() -> None:
 
 @given(PRIORITIES, PRIORITIES)
 def test_a_lower_number_never_waits_for_a_higher_one(one: int, other: int) -> None:
+    """Seed 002 "Queue and Cancellation Controls"."""
     assert (one <= other) <= (of_priority(one) <= of_priority(other))

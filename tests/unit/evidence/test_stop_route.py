@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -51,6 +52,7 @@ def filled(text: str) -> Statement:
 @pytest.mark.parametrize("wrote", [False, True])
 @pytest.mark.parametrize("state", ["stopped_stop", "stopped_cancel", "stopped_hard_cap", "stopped_error_mark"])
 def test_a_stop_that_needs_a_signature_holds_the_resume_to_sign(state: str, wrote: bool) -> None:
+    """Seed 000 §3."""
     text = report(state, wrote=wrote)
     said = filled(text)
     assert (said.decision, said.stopped_state, said.reason) == ("resume", state, "it is right")
@@ -61,6 +63,7 @@ def test_a_stop_that_needs_a_signature_holds_the_resume_to_sign(state: str, wrot
 
 
 def test_a_drift_holds_the_acknowledgement_of_exactly_its_fingerprint() -> None:
+    """Seed 000 §8."""
     text = report("stopped_drift_tables")
     said = filled(text)
     assert (said.decision, said.fingerprint) == ("acknowledge_drift", FINGERPRINT)
@@ -79,10 +82,25 @@ def test_nothing_is_offered_to_sign_where_nobody_can(state: str, deployment: str
 
 
 def test_a_failure_of_the_text_lists_every_command_on_a_line_of_its_own() -> None:
+    """Seed 000 §3."""
     text = report("failed_mark")
     commands = text.split("```\n", 2)[1].splitlines()
     assert [line.split()[1] for line in commands] == ["void", "source", "run"]
     assert "First: correct the text" in text
+
+
+def test_the_report_holds_the_whole_sidecar_and_the_error() -> None:
+    """Seed 000 §3."""
+    text = report("stopped_error_mark")
+    sidecar, error = (json.loads(_block(text, title)) for title in ("Sidecar", "Evidence"))
+    assert sidecar["state"] == "stopped_error_mark"
+    assert {"run_id", "phases", "sovereign_approvals", "idempotency_keys", "context_pins"} < set(sidecar)
+    assert sidecar["last_error"] == error
+    assert error["reason"] == "why"
+
+
+def _block(text: str, title: str) -> str:
+    return text.partition(f"## {title}\n\n```json\n")[2].partition("\n```")[0]
 
 
 def test_a_reason_is_one_line_without_a_tag() -> None:

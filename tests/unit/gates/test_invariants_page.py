@@ -72,6 +72,7 @@ def test_the_seeds_numbers_cover_the_eleven_booleans_and_the_one_that_we_added()
 
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])
 def test_every_line_of_the_seed_has_a_row(gate: str) -> None:
+    """Seed 000 §4."""
     rows = [row for row in table(gate) if "*ours*" not in row]
     assert len(rows) == SEED_ROWS[gate]
     assert all("`" in row.split("|")[2] for row in rows)

@@ -39,6 +39,7 @@ def test_source_document_exists_holds() -> None:
 
 
 def test_source_document_exists_violated_when_there_is_no_row() -> None:
+    """Seed 000 §4."""
     assert_refuses(SOURCE_PIN, "source_document_exists", source_document_id=None, version=None)
 
 
@@ -47,6 +48,7 @@ def test_source_version_exists_holds() -> None:
 
 
 def test_source_version_exists_violated_when_no_version_is_registered() -> None:
+    """Seed 000 §4."""
     assert_refuses(SOURCE_PIN, "source_version_exists", version=None)
 
 
@@ -55,11 +57,13 @@ def test_manifest_digest_matches_holds() -> None:
 
 
 def test_manifest_digest_matches_violated_when_the_pinned_one_differs() -> None:
+    """Seed 000 §4."""
     wrong = dataclasses.replace(SOURCE_PIN.version, manifest_digest=OTHER)  # type: ignore[type-var]
     assert_refuses(SOURCE_PIN, "manifest_digest_matches", version=wrong)
 
 
 def test_a_manifest_digest_that_is_not_pinned_is_recorded_as_computed() -> None:
+    """Seed 000 §4."""
     report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, version=passing.VERSION))
     assert report.passed
     assert report.pins["manifest_digest"] == source_pin.manifest_digest("ICX-LAW-1", passing.VERSION)
@@ -153,6 +157,7 @@ def test_region_sha_rebuilt_holds() -> None:
 
 
 def test_region_sha_rebuilt_violated_when_the_recorded_one_is_another() -> None:
+    """Seed 000 §4."""
     assert_refuses(MARK, "region_sha_rebuilt", marking=passing.forged_marking(region_sha=OTHER))
 
 
@@ -162,10 +167,12 @@ def test_rowset_size_in_bounds_holds(limit: int) -> None:
 
 
 def test_rowset_size_in_bounds_violated_when_there_are_more_than_the_limit() -> None:
+    """Seed 000 §4."""
     assert_refuses(MARK, "rowset_size_in_bounds", max_candidates=N - 1)
 
 
 def test_rowset_size_in_bounds_violated_when_there_is_no_candidate() -> None:
+    """Seed 000 §4."""
     assert_refuses(MARK, "rowset_size_in_bounds", marking=passing.forged_marking(candidates=()))
 
 
@@ -201,6 +208,7 @@ def test_writer_digest_stable_holds() -> None:
 
 
 def test_writer_digest_stable_violated_when_the_second_build_differs() -> None:
+    """Seed 000 §4."""
     assert_refuses(CUTPLAN, "writer_digest_stable", rebuilt_writer_digest=OTHER)
 
 
@@ -209,6 +217,7 @@ def test_exactly_n_rows_holds() -> None:
 
 
 def test_exactly_n_rows_violated_when_a_row_is_missing() -> None:
+    """Seed 000 §4."""
     assert_refuses(CUTPLAN, "exactly_n_rows", plan=passing.forged_plan(rows=PLAN.rows[1:]))
 
 
@@ -218,6 +227,7 @@ def test_vocabulary_complete_holds() -> None:
 
 @pytest.mark.parametrize("family", ["unit_kind", "section_type", "owner", "publication_type"])
 def test_vocabulary_complete_violated_when_a_word_is_unknown(family: str) -> None:
+    """Seed 000 §4."""
     published = tuple(dataclasses.replace(row, publication_type="law") for row in PLAN.rows)
     vocabulary = {**CUTPLAN.vocabulary, family: frozenset({"other"})}
     plan = passing.forged_plan(rows=published)
@@ -225,6 +235,7 @@ def test_vocabulary_complete_violated_when_a_word_is_unknown(family: str) -> Non
 
 
 def test_vocabulary_complete_violated_when_a_family_is_empty() -> None:
+    """Seed 000 §4."""
     assert_refuses(CUTPLAN, "vocabulary_complete", vocabulary={})
 
 
@@ -233,6 +244,7 @@ def test_idempotency_keys_distinct_holds() -> None:
 
 
 def test_idempotency_keys_distinct_violated_when_two_rows_share_one() -> None:
+    """Seed 000 §4."""
     rows = (PLAN.rows[0], dataclasses.replace(PLAN.rows[1], idempotency_key=PLAN.rows[0].idempotency_key), PLAN.rows[2])
     assert_refuses(CUTPLAN, "idempotency_keys_distinct", plan=passing.forged_plan(rows=rows))
 
@@ -264,6 +276,7 @@ def test_backup_target_reachable_holds() -> None:
 
 @pytest.mark.parametrize("stored", ["", OTHER])
 def test_backup_target_reachable_violated_when_it_gives_back_nothing_or_something_else(stored: str) -> None:
+    """Seed 000 §4."""
     assert_refuses(BACKUP, "backup_target_reachable", stored_sha256=stored)
 
 
@@ -272,10 +285,12 @@ def test_gpg_fingerprint_pinned_holds() -> None:
 
 
 def test_gpg_fingerprint_pinned_violated_when_it_is_encrypted_for_another_key() -> None:
+    """Seed 000 §4."""
     assert_refuses(BACKUP, "gpg_fingerprint_pinned", recipient="B" * 40)
 
 
 def test_gpg_fingerprint_pinned_violated_when_no_key_is_pinned() -> None:
+    """Seed 000 §4."""
     assert_refuses(BACKUP, "gpg_fingerprint_pinned", recipient="", pinned_recipient="")
 
 
@@ -285,6 +300,7 @@ def test_backup_sha256_recorded_holds() -> None:
 
 @pytest.mark.parametrize("recorded", ["", OTHER])
 def test_backup_sha256_recorded_violated_when_nothing_or_another_is_recorded(recorded: str) -> None:
+    """Seed 000 §4."""
     assert_refuses(BACKUP, "backup_sha256_recorded", recorded_sha256=recorded)
 
 
@@ -296,6 +312,7 @@ def test_sidecar_json_written_holds() -> None:
 def test_sidecar_json_written_violated_when_the_record_is_missing_or_says_something_else(
     change: dict[str, object] | None,
 ) -> None:
+    """Seed 000 §4."""
     beside = dataclasses.replace(BACKUP.beside, **change) if change else None  # type: ignore[type-var]
     assert_refuses(BACKUP, "sidecar_json_written", beside=beside)
 
@@ -317,6 +334,7 @@ def test_exec_may_call_writers_holds() -> None:
 
 @pytest.mark.parametrize("function", grant_probe.WRITERS)
 def test_exec_may_call_writers_violated_when_one_is_not_granted(function: str) -> None:
+    """Seed 000 §4."""
     assert_refuses(GRANT_PROBE, "exec_may_call_writers", cells=without(("cutter_exec", function, "EXECUTE")))
 
 
@@ -326,6 +344,7 @@ def test_verify_may_record_holds() -> None:
 
 @pytest.mark.parametrize("verb", ["SELECT", "INSERT"])
 def test_verify_may_record_violated_when_a_verb_is_missing(verb: str) -> None:
+    """Seed 000 §4."""
     cell = ("cutter_verify", "cutter_governance.verify_result", verb)
     assert_refuses(GRANT_PROBE, "verify_may_record", cells=without(cell))
 
@@ -335,6 +354,7 @@ def test_directus_may_read_decisions_holds() -> None:
 
 
 def test_directus_may_read_decisions_violated_when_it_may_not() -> None:
+    """Seed 000 §4."""
     cell = ("directus", "cutter_governance.review_decision", "SELECT")
     assert_refuses(GRANT_PROBE, "directus_may_read_decisions", cells=without(cell))
 
@@ -344,6 +364,7 @@ def test_no_public_execute_holds() -> None:
 
 
 def test_no_public_execute_violated_when_a_writer_is_granted_to_everyone() -> None:
+    """Seed 000 §4."""
     cells = (*passing.CELLS, ("PUBLIC", "cutter_governance.fn_gate_close", "EXECUTE", True))
     assert_refuses(GRANT_PROBE, "no_public_execute", cells=cells)
 
@@ -368,6 +389,7 @@ def test_iu_count_holds() -> None:
 
 
 def test_iu_count_violated_when_a_unit_is_missing() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "iu_count", units=UNITS[1:])
 
 
@@ -376,6 +398,7 @@ def test_uv_count_holds() -> None:
 
 
 def test_uv_count_violated_when_there_is_a_version_more() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "uv_count", version_count=N + 1)
 
 
@@ -384,6 +407,7 @@ def test_distinct_addresses_holds() -> None:
 
 
 def test_distinct_addresses_violated_when_two_units_share_one() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "distinct_addresses", units=unit(address=UNITS[0].address))
 
 
@@ -392,10 +416,12 @@ def test_content_hashes_match_plan_holds() -> None:
 
 
 def test_content_hashes_match_plan_violated_when_a_stored_hash_is_another() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "content_hashes_match_plan", units=unit(content_hash=OTHER))
 
 
 def test_content_hashes_match_plan_violated_when_a_body_was_edited_behind_its_hash() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "content_hashes_match_plan", units=unit(body=UNITS[1].body + "."))
 
 
@@ -404,6 +430,7 @@ def test_bodies_match_plan_holds() -> None:
 
 
 def test_bodies_match_plan_violated_when_two_units_swapped_their_texts() -> None:
+    """Seed 000 §4."""
     first, second = UNITS[1], UNITS[2]
     swapped = (
         UNITS[0],
@@ -418,6 +445,7 @@ def test_anchors_exact_holds() -> None:
 
 
 def test_anchors_exact_violated_when_they_disagree() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "anchors_exact", units=unit(anchors_agree=False))
 
 
@@ -426,6 +454,7 @@ def test_versions_first_holds() -> None:
 
 
 def test_versions_first_violated_when_a_unit_was_edited() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "versions_first", units=unit(version_seq=2))
 
 
@@ -434,6 +463,7 @@ def test_section_type_cardinality_holds() -> None:
 
 
 def test_section_type_cardinality_violated_when_a_type_is_another() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "section_type_cardinality", units=unit(section_type="appendix"))
 
 
@@ -443,6 +473,7 @@ def test_all_draft_holds() -> None:
 
 @pytest.mark.parametrize("field", ["lifecycle", "version_lifecycle"])
 def test_all_draft_violated_when_a_unit_or_its_version_is_enacted(field: str) -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "all_draft", units=unit(**{field: "enacted"}))
 
 
@@ -451,6 +482,7 @@ def test_no_forbidden_ids_holds() -> None:
 
 
 def test_no_forbidden_ids_violated_when_a_segment_is_one() -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "no_forbidden_ids", units=unit(address="LAW/KT-A/DIEU-44~2"))
 
 
@@ -465,6 +497,7 @@ def test_nothing_outside_prefix_holds() -> None:
 
 @pytest.mark.parametrize("address", ["LAW2/ARTICLE-1", "LAW/NOT-PLANNED", "LAW"])
 def test_nothing_outside_prefix_violated_when_a_unit_is_foreign(address: str) -> None:
+    """Seed 000 §4."""
     assert_refuses(STRUCTURAL_VERIFY, "nothing_outside_prefix", units=unit(address=address))
 
 
@@ -477,5 +510,6 @@ def test_parents_match_plan_violated_when_a_unit_hangs_elsewhere() -> None:
 
 
 def test_the_probe_has_eleven_booleans() -> None:
+    """Seed 000 §4."""
     assert len(structural_verify.eleven(STRUCTURAL_VERIFY)) == 11
     assert sha256_hex(UNITS[1].body) == UNITS[1].content_hash

@@ -36,17 +36,20 @@ def test_approval_resolves_to_signed_document_holds() -> None:
 
 
 def test_approval_resolves_to_signed_document_violated_when_there_is_none() -> None:
+    """Seed 000 §4."""
     assert_refuses(CUT_LEG_A, "approval_resolves_to_signed_document", authorizations=())
     assert_refuses(LIFECYCLE_ENACT, "approval_resolves_to_signed_document", approvals=())
 
 
 @pytest.mark.parametrize("threshold", [0, -1])
 def test_approval_resolves_to_signed_document_violated_when_an_empty_threshold_asks_for_none(threshold: int) -> None:
+    """Seed 000 §4."""
     assert_refuses(CUT_LEG_A, "approval_resolves_to_signed_document", authorizations=(), threshold=threshold)
     assert_refuses(LIFECYCLE_ENACT, "approval_resolves_to_signed_document", approvals=(), threshold=threshold)
 
 
 def test_approval_resolves_to_signed_document_violated_when_one_document_fills_two_slots() -> None:
+    """Seed 000 §4."""
     twice = (AUTHORIZED, AUTHORIZED)
     assert_refuses(CUT_LEG_A, "approval_resolves_to_signed_document", authorizations=twice, threshold=2)
     two = LIFECYCLE_ENACT.approvals * 2
@@ -67,6 +70,7 @@ def test_approval_authorizes_cut_holds_for_one_that_was_signed_before_there_was_
     [{"document_id": "ICX-LAW-2"}, {"writer_digest": OTHER}, {"writer_digest": None}, {"change_set_id": "c2"}],
 )
 def test_approval_authorizes_cut_violated_when_it_says_something_else(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     other = dataclasses.replace(AUTHORIZED, **change)  # type: ignore[arg-type]
     assert_refuses(CUT_LEG_A, "approval_authorizes_cut", authorizations=(AUTHORIZED, other))
 
@@ -97,6 +101,7 @@ def test_exactly_n_created_holds() -> None:
     [("created",) * (N - 1), ("created",) * (N + 1), ("created",) * (N - 1) + ("exists_complete",), ()],
 )
 def test_exactly_n_created_violated_when_one_is_missing_extra_or_existed(statuses: tuple[str, ...]) -> None:
+    """Seed 000 §4."""
     assert_refuses(CUT_LEG_A, "exactly_n_created", statuses=statuses)
 
 
@@ -105,6 +110,7 @@ def test_zero_units_not_draft_holds() -> None:
 
 
 def test_zero_units_not_draft_violated_when_one_was_born_enacted() -> None:
+    """Seed 000 §4."""
     assert_refuses(CUT_LEG_A, "zero_units_not_draft", not_draft=1)
 
 
@@ -124,6 +130,7 @@ def test_transaction_unbroken_holds() -> None:
     "change", [{"written_in": "8"}, {"autocommit": True}, {"opened_in": "", "written_in": ""}, {"opened_in": "6"}]
 )
 def test_transaction_unbroken_violated_when_autocommit_reset_it(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     assert_refuses(CUT_LEG_A, "transaction_unbroken", **change)
 
 
@@ -139,6 +146,7 @@ def test_transaction_committed_holds() -> None:
 
 @pytest.mark.parametrize("change", [{"receipt_sealed": False}, {"units": 0}, {"writer_digest": OTHER}])
 def test_transaction_committed_violated_when_a_fresh_connection_does_not_see_it(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     assert_refuses(READ_BACK, "transaction_committed", **change)
 
 
@@ -151,6 +159,7 @@ def test_change_set_id_present_and_unique_holds() -> None:
 
 @pytest.mark.parametrize("change", [{"change_set_id": ""}, {"change_sets": 0}, {"change_sets": 2}])
 def test_change_set_id_present_and_unique_violated_when_absent_or_twice(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     assert_refuses(LEG_B, "change_set_id_present_and_unique", **change)
 
 
@@ -168,6 +177,7 @@ def test_envelope_and_signature_present_holds() -> None:
     ],
 )
 def test_envelope_and_signature_present_violated_when_an_id_or_its_row_is_missing(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     assert_refuses(LEG_B, "envelope_and_signature_present", **change)
 
 
@@ -178,6 +188,7 @@ def test_g_leg_b_once_holds() -> None:
 
 @pytest.mark.parametrize("table", [*leg_b_record.SINGLE, *leg_b_record.PER_UNIT])
 def test_g_leg_b_once_violated_when_a_table_has_a_row_more_or_had_one_before(table: str) -> None:
+    """Seed 000 §4."""
     more = {**LEG_B.rows_after, table: LEG_B.rows_after[table] + 1}
     assert_refuses(LEG_B, "g_leg_b_once", rows_after=more)
     assert_refuses(LEG_B, "g_leg_b_once", rows_before={**LEG_B.rows_before, table: 1})
@@ -185,6 +196,7 @@ def test_g_leg_b_once_violated_when_a_table_has_a_row_more_or_had_one_before(tab
 
 @pytest.mark.parametrize("field", ["units_in_blocks", "units_affected"])
 def test_g_leg_b_once_violated_when_a_unit_stands_twice(field: str) -> None:
+    """Seed 000 §4."""
     assert_refuses(LEG_B, "g_leg_b_once", **{field: N - 1})
 
 
@@ -202,6 +214,7 @@ def test_lane_overlap_invariants_holds() -> None:
     ],
 )
 def test_lane_overlap_invariants_violated_when_the_lanes_meet(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     assert_refuses(LEG_B, "lane_overlap_invariants", **change)
 
 
@@ -213,6 +226,7 @@ def test_verifier_principal_holds() -> None:
 
 
 def test_verifier_principal_violated_when_another_role_verifies() -> None:
+    """Seed 000 §4."""
     assert_refuses(WRITE_VERIFY, "verifier_principal", principal="cutter_exec")
 
 
@@ -286,6 +300,7 @@ def test_verify_result_inserted_holds() -> None:
 
 
 def test_verify_result_inserted_violated_when_there_is_no_row() -> None:
+    """Seed 000 §4."""
     assert_refuses(RECORDED, "verify_result_inserted", this_result=0)
 
 
@@ -294,6 +309,7 @@ def test_verifier_signature_inserted_holds() -> None:
 
 
 def test_verifier_signature_inserted_violated_when_there_is_no_row() -> None:
+    """Seed 000 §4."""
     assert_refuses(RECORDED, "verifier_signature_inserted", verifier_signatures=0)
 
 
@@ -302,6 +318,7 @@ def test_g_verify_once_holds() -> None:
 
 
 def test_g_verify_once_violated_when_there_are_two_or_one_stood_before() -> None:
+    """Seed 000 §4."""
     assert_refuses(RECORDED, "g_verify_once", results=2)
     assert_refuses(WRITE_VERIFY, "g_verify_once", results_before=1)
 
@@ -332,6 +349,7 @@ def test_review_decision_matches_holds() -> None:
     ],
 )
 def test_review_decision_matches_violated_when_it_is_not_the_approved_one(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     assert_refuses(LIFECYCLE_ENACT, "review_decision_matches", **change)
 
 
@@ -352,6 +370,7 @@ def test_exactly_n_enacted_holds() -> None:
     "statuses", [(), ("enacted",) * (N - 1), ("enacted",) * (N + 1), ("enacted",) * (N - 1) + ("already_enacted",)]
 )
 def test_exactly_n_enacted_violated_when_a_call_is_missing_extra_or_refused(statuses: tuple[str, ...]) -> None:
+    """Seed 000 §4."""
     assert_refuses(LIFECYCLE_ENACT, "exactly_n_enacted", statuses=statuses)
 
 
@@ -363,6 +382,7 @@ def test_single_transaction_holds() -> None:
     "change", [{"written_in": "10"}, {"autocommit": True}, {"opened_in": "", "written_in": ""}, {"opened_in": "8"}]
 )
 def test_single_transaction_violated_when_there_were_two(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     assert_refuses(LIFECYCLE_ENACT, "single_transaction", **change)
 
 
@@ -371,6 +391,7 @@ def test_zero_partial_holds() -> None:
 
 
 def test_zero_partial_violated_when_a_unit_or_version_is_not_enacted() -> None:
+    """Seed 000 §4."""
     assert_refuses(LIFECYCLE_ENACT, "zero_partial", not_enacted=1)
 
 
@@ -380,6 +401,7 @@ def test_lifecycle_log_rows_holds() -> None:
 
 @pytest.mark.parametrize("rows", [0, N - 1, N + 1])
 def test_lifecycle_log_rows_violated_when_the_log_has_another_count(rows: int) -> None:
+    """Seed 000 §4."""
     assert_refuses(LIFECYCLE_ENACT, "lifecycle_log_rows", log_rows=rows)
 
 
@@ -390,6 +412,7 @@ def test_immutability_triggers_enabled_holds() -> None:
 @pytest.mark.parametrize("trigger", sorted(lifecycle_enact.TRIGGERS))
 @pytest.mark.parametrize("state", ["D", "R", None])
 def test_immutability_triggers_enabled_violated_when_one_is_not(trigger: str, state: str | None) -> None:
+    """Seed 000 §4."""
     triggers = {name: state if name == trigger else was for name, was in lifecycle_enact.TRIGGERS.items()}
     found = {name: one for name, one in triggers.items() if one is not None}
     assert_refuses(LIFECYCLE_ENACT, "immutability_triggers_enabled", triggers=found)
@@ -404,17 +427,20 @@ def test_kb_documents_uploaded_holds() -> None:
 
 @pytest.mark.parametrize("position", range(len(DOCUMENTS)))
 def test_kb_documents_uploaded_violated_when_any_one_is_missing(position: int) -> None:
+    """Seeds 000 §2, 000 §4."""
     left = DOCUMENTS[:position] + DOCUMENTS[position + 1 :]
     assert_refuses(CLOSEOUT, "kb_documents_uploaded", documents=left)
 
 
 @pytest.mark.parametrize("change", [{"recorded_sha256": None}, {"found_sha256": None}, {"found_sha256": OTHER}])
 def test_kb_documents_uploaded_violated_when_one_was_not_put_is_gone_or_was_altered(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     altered = dataclasses.replace(DOCUMENTS[0], **change)  # type: ignore[arg-type]
     assert_refuses(CLOSEOUT, "kb_documents_uploaded", documents=(altered, *DOCUMENTS[1:]))
 
 
 def test_kb_documents_uploaded_violated_when_a_stop_report_stands_in_for_a_phase_report() -> None:
+    """Seed 000 §4."""
     stop = dataclasses.replace(DOCUMENTS[0], kind="stop_route", subject="SG_failure_escalation")
     assert_refuses(CLOSEOUT, "kb_documents_uploaded", documents=(stop, *DOCUMENTS[1:]))
 
@@ -475,6 +501,7 @@ def test_kb_documents_complete_holds() -> None:
 
 
 def test_kb_documents_complete_violated_when_one_waits() -> None:
+    """Seed 000 §4."""
     assert_refuses(FINISH, "kb_documents_complete", documents_waiting=1)
 
 
@@ -486,6 +513,7 @@ def test_sidecar_finalized_holds() -> None:
     "change", [{"sidecar_status": None}, {"sidecar_status": "rehearsed"}, {"sidecar_run_id": None}]
 )
 def test_sidecar_finalized_violated_when_it_does_not_say_success(change: dict[str, object]) -> None:
+    """Seed 000 §4."""
     assert_refuses(FINISH, "sidecar_finalized", **change)
 
 
@@ -495,14 +523,17 @@ def test_run_id_in_runs_index_holds() -> None:
 
 @pytest.mark.parametrize("found", [None, b"", b"{}\n"])
 def test_run_id_in_runs_index_violated_when_there_is_no_line_or_another(found: bytes | None) -> None:
+    """Seed 000 §4."""
     assert_refuses(FINISH, "run_id_in_runs_index", index_line_found=found)
 
 
 def test_run_id_in_runs_index_violated_when_the_line_is_empty() -> None:
+    """Seed 000 §4."""
     assert_refuses(FINISH, "run_id_in_runs_index", index_line=b"", index_line_found=b"")
 
 
 def test_the_index_line_is_one_line_of_json_that_names_the_run() -> None:
+    """Seed 000 §4."""
     line = FINISH.index_line.decode()
     assert line.count("\n") == 1
     assert json.loads(line) == {

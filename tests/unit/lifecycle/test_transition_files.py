@@ -213,7 +213,7 @@ def test_a_line_without_an_end_takes_no_memory() -> None:
     ],
 )
 def test_what_is_not_legal_is_found_on_its_line(told: list[Json], expected: list[tuple[int, str]]) -> None:
-    """Seeds 004 "Task Lifecycle" Invariants, 004 "Validation"."""
+    """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Task Lifecycle" Invariants, 004 "Validation"."""
     assert found(*told) == expected
 
 
@@ -235,6 +235,7 @@ def test_a_trigger_of_another_transition_is_found_wherever_the_lifecycle_has_one
 
 @pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
 def test_a_file_in_which_an_entity_begins_in_the_middle_is_not_valid(lifecycle: Lifecycle) -> None:
+    """Seed 004 "Validation"."""
     for before, after in lifecycle.edges:
         one, other = (state.replace("<gate>", "x").replace("<reason>", "x") for state in (before, after))
         codes = [code for _, code in found_in(event("e", one, other, kind=lifecycle.name))]
@@ -256,6 +257,7 @@ def test_a_run_s_file_that_is_whole_is_valid() -> None:
 
 @pytest.mark.parametrize("last", ["request", "task", "step", "run"])
 def test_a_last_line_that_is_missing_is_found_where_the_file_says_that_the_run_has_ended(last: str) -> None:
+    """Seed 004 "Validation"."""
     kind = f"{last}_state_transition"
     start = event("r", "pending", "source_pinned", 11, kind="document_run")
     told = [*RUN, start, event("r", "source_pinned", "failed_mark", 20, kind="document_run")]

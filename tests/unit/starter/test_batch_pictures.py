@@ -162,6 +162,7 @@ def test_the_waiting_line_names_state_and_totals(monkeypatch: pytest.MonkeyPatch
 def test_the_pause_is_an_exit_code_only_for_those_who_asked(
     state: str, waited: bool, asked: bool, code: ExitCode
 ) -> None:
+    """Seed 001 §4."""
     assert exit_code({"state": state}, waited=waited, asked=asked) is code
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from cutter.errors import Refused, Unavailable
 from cutter.projections import run_folder
+from cutter.settings import Settings
 from tests.unit.domain.test_sidecar import RUN, database, event
 
 HOLDER = """
@@ -44,6 +45,7 @@ def held_elsewhere(lock: Path) -> Iterator[None]:
 
 
 def test_the_folder_has_the_state_the_transitions_and_the_reports(tmp_path: Path) -> None:
+    """Seed 000 §5."""
     answer = database("source_pinned", 1, transitions=[event(1, "pending", "source_pinned")])
     folder = run_folder.write(tmp_path, RUN, answer, {"phase-01.md": b"# report\n"})
     assert folder == tmp_path / RUN
@@ -53,6 +55,18 @@ def test_the_folder_has_the_state_the_transitions_and_the_reports(tmp_path: Path
     assert sorted(one.name for one in folder.iterdir()) == [
         "phase-01.md", "state.json", "state.lock", "transitions.jsonl",
     ]  # fmt: skip
+
+
+def test_the_seeds_variables_say_where_the_folders_of_runs_and_batches_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 000 §5, 001 §8."""
+    default = Settings(state_dir=tmp_path)
+    assert (default.runs, default.batches) == (tmp_path / "runs", tmp_path / "batches")
+    monkeypatch.setenv("CUTTER_RUNS_DIR", str(tmp_path / "a"))
+    monkeypatch.setenv("CUTTER_BATCH_DIR", str(tmp_path / "b"))
+    chosen = Settings(state_dir=tmp_path)
+    assert (chosen.runs, chosen.batches) == (tmp_path / "a", tmp_path / "b")
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
@@ -78,6 +92,7 @@ def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:
 
 
 def test_a_second_process_that_holds_the_lock_makes_the_run_busy(tmp_path: Path) -> None:
+    """Seeds 000 §5, 000 §7."""
     run_folder.write(tmp_path, RUN, database())
     with held_elsewhere(tmp_path / RUN / "state.lock"):
         with pytest.raises(Refused) as caught:
@@ -89,6 +104,7 @@ def test_a_second_process_that_holds_the_lock_makes_the_run_busy(tmp_path: Path)
 
 
 def test_a_lock_that_is_given_up_in_time_is_waited_for(tmp_path: Path) -> None:
+    """Seed 000 §7."""
     with held_elsewhere(tmp_path / RUN / "state.lock"):
         writer = threading.Thread(target=run_folder.write, args=(tmp_path, RUN, database()))
         writer.start()

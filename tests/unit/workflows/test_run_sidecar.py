@@ -40,6 +40,7 @@ def seen(board: RunDisplay) -> Sidecar:
 
 @pytest.mark.parametrize("number", range(len(GATES) + 1))
 def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
+    """Seed 000 §5."""
     state = GATES[number - 1].to_state.value if number else "pending"
     found = seen(board(number, state=state))
     assert (found.state, found.created_by) == (state, "olga")

@@ -32,7 +32,7 @@ def test_what_is_away_is_tried_again(what: str) -> None:
     ids=lambda one: type(one).__name__,
 )
 def test_what_no_retry_helps_is_not_tried_again(problem: CutterError) -> None:
-    """Seed 003 §6.1, "terminal": a wrong payload, a policy that denies, a refused approval."""
+    """Seeds 000 §3, 003 §6.1, "terminal": a wrong payload, a policy that denies, a refused approval."""
     assert kind_of(failure_of(problem))[0] == "broken"
 
 

@@ -1,0 +1,29 @@
+"""What a command that starts a run or goes on with one ends with."""
+
+from __future__ import annotations
+
+import pytest
+
+from starter.commands.run import exit_code
+from starter.console.terminal import ExitCode
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        ("closeout_reported", ExitCode.DONE), ("skipped", ExitCode.DONE), ("failed_mark", ExitCode.FAILED),
+        ("failed_rejected", ExitCode.FAILED), ("stopped_hard_cap", ExitCode.STOPPED),
+        ("voided_as_agreed", ExitCode.STOPPED), ("awaiting_cut_authorization", ExitCode.WAITING),
+    ],
+)  # fmt: skip
+def test_success_is_exit_0_and_failure_is_not(state: str, code: ExitCode) -> None:
+    """Seed 000 §7."""
+    assert exit_code({}, state, wait=True) is code
+
+
+def test_a_refused_answer_is_an_exit_code_of_its_own_but_a_question_is_not() -> None:
+    """Seed 000 §3: without a valid approval the run does not go on."""
+    refused = {"answer": {"status": "refused", "code": "signer_not_allowed"}}
+    asked = {"answer": {"status": "refused", "code": "approval_needed"}}
+    assert exit_code(refused, "awaiting_cut_authorization", wait=False) is ExitCode.STOPPED
+    assert exit_code(asked, "awaiting_cut_authorization", wait=False) is ExitCode.DONE
