@@ -157,7 +157,7 @@ class Judge:
 
 
 NEW = Judge(script=ROOT / "scripts" / "verify" / "verify_evidence.py", module=offline)
-EARLIER = Judge(script=ROOT / "tests" / "campaigns" / "earlier_verifier.py", module=earlier_verifier)
+EARLIER = Judge(script=ROOT / "tests" / "cases" / "earlier_verifier.py", module=earlier_verifier)
 
 
 def forged(have: Originals, forgery: Forgery) -> bytes:
