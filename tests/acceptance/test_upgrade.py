@@ -31,7 +31,7 @@ from tests.support.processes import stack as processes
 from tests.support.stack import OPTIONS
 
 RUNS = int(os.environ.get("UPGRADE_RUNS", "5"))
-PARTS = ("activities", "cutter", "starter", "workflows")
+PARTS = ("activities", "cutter", "starter", "temporal", "workflows")
 STEP = "        for gate in GATES:\n"
 OTHER_STEP = '            await workflow.sleep(0.001, summary="the other build")\n'
 CUT, LIFECYCLE = "awaiting_cut_authorization", "awaiting_lifecycle_authorization"
