@@ -78,6 +78,17 @@ def test_each_definition_begins_with_a_sentence_that_states_its_contract(definit
     assert re.match(r"[A-Z][^.]{15,}[.:]", leading_comment(definition.body)), definition.path
 
 
+@pytest.mark.parametrize("path", sorted((SQL / "queries").glob("*.sql")), ids=lambda path: path.stem)
+def test_each_query_begins_with_a_sentence_that_states_its_contract(path: Path) -> None:
+    _, *parts = re.split(r"^-- name: (\w+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    without = [
+        name
+        for name, text in zip(parts[::2], parts[1::2], strict=True)
+        if not re.match(r"[A-Z][a-z]+s [^.]{8,}[.:]", leading_comment(text))
+    ]
+    assert without == []
+
+
 def test_migrations_hold_tables_and_data_only() -> None:
     found = [
         (migration.name, statement.line)
