@@ -1190,11 +1190,11 @@ begin
     end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     v_refusal := case when v_run.ended_at is not null then 'run_ended' else
-        cutter_governance.fn_pins_refusal(v_run, step.ordinal, p_result -> 'pins') end;
+        cutter_governance.fn_pins_refusal(v_run, step, p_result -> 'pins') end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;
-    if step.ordinal = 1 then
+    if step.pins_source then
         update cutter_governance.run r
         set docprefix = p_result -> 'pins' ->> 'docprefix', source_document_id = (p_result -> 'pins' ->> 'source_document_id')::uuid,
             source_version_id = (p_result -> 'pins' ->> 'source_version_id')::uuid
@@ -1268,16 +1268,16 @@ begin
         return jsonb_build_object('status', 'refused', 'code', 'isolation');
     end if;
     -- one leg A and one enactment at a time, across all runs and workers; an enactment is short enough to wait for
-    if step.ordinal in (6, 10) then
+    if step.lane is not null then
         -- `fn_lanes` reads from this name which run holds the lane
         perform set_config('application_name', left(p_run_id, 63), true);
     end if;
-    if step.ordinal = 6 then
+    if step.lane = 'write' then
         perform from cutter_governance.lane where name = 'write' for update skip locked;
         if not found then
             return jsonb_build_object('status', 'lane_busy');
         end if;
-    elsif step.ordinal = 10 then
+    elsif step.lane = 'enact' then
         -- only a lock of the transaction itself names its process: one that was waited for is let go and taken again
         for v_try in 1 .. 20 loop
             perform from cutter_governance.lane where name = 'enact' for update skip locked;
@@ -1327,8 +1327,10 @@ begin
         when v_prev is null then 'predecessor_not_sealed'
         when p_attempt is distinct from (select max(n) from cutter_governance.gate_attempt
                                          where run_id = p_run_id and gate = p_gate) then 'stale_attempt'
-        when p_rehearse and (v_run.mode <> 'dryrun' or step.ordinal <> 6) then 'mode_forbids_rehearsal'
-        when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5 then 'mode_forbids_write'
+        when p_rehearse and (v_run.mode <> 'dryrun' or not step.rehearsable) then 'mode_forbids_rehearsal'
+        when not p_rehearse and v_run.mode = 'dryrun' and exists (
+            select from cutter_governance.gate_catalogue g where g.rehearsable and g.ordinal <= step.ordinal)
+            then 'mode_forbids_write'
         else cutter_governance.fn_policy_refusal(p_run_id, step, p_policy) end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
@@ -1540,7 +1542,7 @@ begin
     select jsonb_agg(jsonb_build_object('lane', l.name, 'gate', g.gate, 'held', held.holder, 'waiting', waiting.runs)
         order by g.ordinal) into lanes
     from cutter_governance.lane l
-    join cutter_governance.gate_catalogue g on g.ordinal = case l.name when 'write' then 6 when 'enact' then 10 end
+    join cutter_governance.gate_catalogue g on g.lane = l.name
     left join lateral (
         select jsonb_build_object('pid', k.pid, 'role', s.one ->> 'role', 'since', coalesce(s.one ->> 'since',
                 cutter_governance.fn_utc(a.started_at)), 'run_id', r.run_id, 'document_id', r.document_id,
@@ -1682,13 +1684,31 @@ CREATE FUNCTION cutter_governance.fn_outbox_waiting(p_run_id text) RETURNS SETOF
     where o.run_id = p_run_id and o.done_at is null and cutter_governance.fn_outbox_is_mine(o) order by o.id
 $$;
 
-CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p_ordinal integer, p_pins jsonb) RETURNS text
+CREATE TABLE cutter_governance.gate_catalogue (
+    gate text NOT NULL,
+    ordinal integer NOT NULL,
+    phase text NOT NULL,
+    from_state text NOT NULL,
+    to_state text NOT NULL,
+    role text NOT NULL,
+    effect text NOT NULL,
+    report text NOT NULL,
+    sovereign text,
+    writes text,
+    lane text,
+    rehearsable boolean DEFAULT false NOT NULL,
+    pins_source boolean DEFAULT false NOT NULL,
+    CONSTRAINT gate_catalogue_lane_check CHECK ((lane = ANY (ARRAY['write'::text, 'enact'::text]))),
+    CONSTRAINT gate_catalogue_ordinal_check CHECK ((ordinal > 0))
+);
+
+CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     select case
         when p_pins is null or jsonb_typeof(p_pins) <> 'object' then 'result_without_pins'
-        when p_ordinal = 1 and not exists (
+        when p_step.pins_source and not exists (
             select from public.source_document d
             join public.source_version v on v.source_document_ref = d.source_document_ref
             where d.doc_code = p_run.document_id and d.address_docprefix = p_pins ->> 'docprefix'
@@ -1749,19 +1769,6 @@ begin
 end
 $$;
 
-CREATE TABLE cutter_governance.gate_catalogue (
-    gate text NOT NULL,
-    ordinal integer NOT NULL,
-    phase text NOT NULL,
-    from_state text NOT NULL,
-    to_state text NOT NULL,
-    role text NOT NULL,
-    effect text NOT NULL,
-    report text NOT NULL,
-    sovereign text,
-    writes text
-);
-
 CREATE FUNCTION cutter_governance.fn_policy_refusal(p_run_id text, p_step cutter_governance.gate_catalogue, p_policy jsonb) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1806,11 +1813,14 @@ CREATE FUNCTION cutter_governance.fn_prev_hash(p_run_id text, p_gate text) RETUR
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select case when c.ordinal = 1 then cutter_governance.fn_digest(p_run_id) else (
+    select case when before.gate is null then cutter_governance.fn_digest(p_run_id) else (
         select r.receipt_hash from cutter_governance.gate_receipt r
-        join cutter_governance.gate_catalogue b on b.gate = r.gate
-        where r.run_id = p_run_id and b.ordinal = c.ordinal - 1 and r.sealed_at is not null) end
-    from cutter_governance.gate_catalogue c where c.gate = p_gate
+        where r.run_id = p_run_id and r.gate = before.gate and r.sealed_at is not null) end
+    from cutter_governance.gate_catalogue c
+    left join lateral (
+        select b.gate from cutter_governance.gate_catalogue b
+        where b.ordinal < c.ordinal order by b.ordinal desc limit 1) before on true
+    where c.gate = p_gate
 $$;
 
 CREATE FUNCTION cutter_governance.fn_queue_enter(p_batch_id text, p_document_id text, p_queue text, p_state text, p_code text, p_reason text, p_kb_id text, p_body text) RETURNS boolean

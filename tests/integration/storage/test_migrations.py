@@ -144,6 +144,21 @@ def test_the_catalogue_in_the_database_is_the_product_s_own(database: Database) 
     ]  # fmt: skip
 
 
+def test_what_the_gate_functions_ask_of_a_gate_is_said_by_its_row_and_by_no_ordinal(database: Database) -> None:
+    """Lane, rehearsal and the pinned source are columns; no function compares an ordinal with a number."""
+    rows = database.value(
+        "select jsonb_agg(jsonb_build_array(gate, lane, rehearsable, pins_source) order by ordinal)"
+        " from cutter_governance.gate_catalogue where lane is not null or rehearsable or pins_source"
+    )
+    assert rows == [
+        [GATES[0].name, None, False, True],
+        ["IG_cut_leg_a_execute", "write", True, False],
+        ["IG_lifecycle_enact_execute", "enact", False, False],
+    ]
+    bodies = "\n".join(one.body for one in sql_files.shipped().definitions)
+    assert re.findall(r"ordinal\s*(?:[<>=+-]+|not in|in|between)\s*\(?\d", bodies) == []
+
+
 def test_the_vocabulary_has_the_families_of_the_original(database: Database) -> None:
     rows: dict[str, list[str]] = dict(
         database.connect("cutter_read")

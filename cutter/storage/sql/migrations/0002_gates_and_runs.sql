@@ -1,9 +1,11 @@
 -- Gates, runs and what the gates record: attempts, receipts, fingerprints of definitions, policies, lanes.
 -- Only definer functions write these rows (functions/gates, functions/runs).
 
+-- One row for each gate, in the order of their ordinals, without a gap; cutter/catalogue.py has the same rows. Functions
+-- ask for what a gate does, never for its ordinal's value, so that a gate can be added (docs/internals).
 create table cutter_governance.gate_catalogue (
     gate text primary key,
-    ordinal integer not null unique,
+    ordinal integer not null unique check (ordinal > 0),
     phase text not null unique,
     from_state text not null,
     to_state text not null,
@@ -11,31 +13,41 @@ create table cutter_governance.gate_catalogue (
     effect text not null,
     report text not null,
     sovereign text,
-    writes text
+    writes text,
+    -- the lane that the gate holds while it is open
+    lane text check (lane in ('write', 'enact')),
+    -- a dry run rehearses this gate, and ends before every gate from here on
+    rehearsable boolean not null default false,
+    -- the gate pins the registered source version of its run
+    pins_source boolean not null default false
 );
 
 insert into cutter_governance.gate_catalogue (
-    gate, ordinal, phase, from_state, to_state, role, effect, report, sovereign, writes)
+    gate, ordinal, phase, from_state, to_state, role,
+    effect, report, sovereign, writes, lane, rehearsable, pins_source)
 values
-('IG_source_pin', 1, 'source_pin', 'pending', 'source_pinned', 'cutter_read', 'none', '01-source-pin', null, null),
-('IG_mark', 2, 'mark', 'source_pinned', 'marked', 'cutter_read', 'none', '02-mark', null, null),
-('IG_cutplan', 3, 'cutplan', 'marked', 'cutplan_ok', 'cutter_read', 'none', '03-cutplan', null, null),
-('IG_backup', 4, 'backup', 'cutplan_ok', 'pre_write_backup_taken', 'cutter_backup', 'none', '04-pre-write-backup', null,
- null),
-('IG_grant_probe', 5, 'grant_probe', 'pre_write_backup_taken', 'grants_probed', 'cutter_read', 'none',
- '05-grant-probe', null, null),
+('IG_source_pin', 1, 'source_pin', 'pending', 'source_pinned', 'cutter_read',
+ 'none', '01-source-pin', null, null, null, false, true),
+('IG_mark', 2, 'mark', 'source_pinned', 'marked', 'cutter_read',
+ 'none', '02-mark', null, null, null, false, false),
+('IG_cutplan', 3, 'cutplan', 'marked', 'cutplan_ok', 'cutter_read',
+ 'none', '03-cutplan', null, null, null, false, false),
+('IG_backup', 4, 'backup', 'cutplan_ok', 'pre_write_backup_taken', 'cutter_backup',
+ 'none', '04-pre-write-backup', null, null, null, false, false),
+('IG_grant_probe', 5, 'grant_probe', 'pre_write_backup_taken', 'grants_probed', 'cutter_read',
+ 'none', '05-grant-probe', null, null, null, false, false),
 ('IG_cut_leg_a_execute', 6, 'cut_leg_a', 'awaiting_cut_authorization', 'cut_leg_a_committed', 'cutter_exec',
- 'units_created', '06-cut-leg-a', 'SG_cut_authz', 'create_units'),
-('IG_structural_verify', 7, 'structural_verify', 'cut_leg_a_committed', 'structural_verified', 'cutter_read', 'none',
- '07-structural-verify', null, null),
-('IG_leg_b_record', 8, 'leg_b_record', 'structural_verified', 'leg_b_recorded', 'cutter_exec', 'decision_recorded',
- '08-leg-b-record', null, 'record_cut'),
-('IG_write_verify', 9, 'write_verify', 'leg_b_recorded', 'write_verified', 'cutter_verify', 'none',
- '09-write-verify', null, 'record_verification'),
-('IG_lifecycle_enact_execute', 10, 'lifecycle_enact', 'awaiting_lifecycle_authorization', 'lifecycle_enacted',
- 'cutter_exec', 'units_enacted', '10-lifecycle-enact', 'SG_lifecycle_authz', 'enact_units'),
-('IG_closeout', 11, 'closeout', 'lifecycle_enacted', 'closeout_reported', 'cutter_read', 'none',
- '11-final-orchestrator-report', null, null);
+ 'units_created', '06-cut-leg-a', 'SG_cut_authz', 'create_units', 'write', true, false),
+('IG_structural_verify', 7, 'structural_verify', 'cut_leg_a_committed', 'structural_verified', 'cutter_read',
+ 'none', '07-structural-verify', null, null, null, false, false),
+('IG_leg_b_record', 8, 'leg_b_record', 'structural_verified', 'leg_b_recorded', 'cutter_exec',
+ 'decision_recorded', '08-leg-b-record', null, 'record_cut', null, false, false),
+('IG_write_verify', 9, 'write_verify', 'leg_b_recorded', 'write_verified', 'cutter_verify',
+ 'none', '09-write-verify', null, 'record_verification', null, false, false),
+('IG_lifecycle_enact_execute', 10, 'lifecycle_enact', 'awaiting_lifecycle_authorization', 'lifecycle_enacted', 'cutter_exec',
+ 'units_enacted', '10-lifecycle-enact', 'SG_lifecycle_authz', 'enact_units', 'enact', false, false),
+('IG_closeout', 11, 'closeout', 'lifecycle_enacted', 'closeout_reported', 'cutter_read',
+ 'none', '11-final-orchestrator-report', null, null, null, false, false);
 
 create sequence cutter_governance.pin_seq;
 

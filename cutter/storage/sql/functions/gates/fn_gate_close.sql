@@ -27,11 +27,11 @@ begin
     end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     v_refusal := case when v_run.ended_at is not null then 'run_ended' else
-        cutter_governance.fn_pins_refusal(v_run, step.ordinal, p_result -> 'pins') end;
+        cutter_governance.fn_pins_refusal(v_run, step, p_result -> 'pins') end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;
-    if step.ordinal = 1 then
+    if step.pins_source then
         update cutter_governance.run r
         set docprefix = p_result -> 'pins' ->> 'docprefix', source_document_id = (p_result -> 'pins' ->> 'source_document_id')::uuid,
             source_version_id = (p_result -> 'pins' ->> 'source_version_id')::uuid

@@ -28,16 +28,16 @@ begin
         return jsonb_build_object('status', 'refused', 'code', 'isolation');
     end if;
     -- one leg A and one enactment at a time, across all runs and workers; an enactment is short enough to wait for
-    if step.ordinal in (6, 10) then
+    if step.lane is not null then
         -- `fn_lanes` reads from this name which run holds the lane
         perform set_config('application_name', left(p_run_id, 63), true);
     end if;
-    if step.ordinal = 6 then
+    if step.lane = 'write' then
         perform from cutter_governance.lane where name = 'write' for update skip locked;
         if not found then
             return jsonb_build_object('status', 'lane_busy');
         end if;
-    elsif step.ordinal = 10 then
+    elsif step.lane = 'enact' then
         -- only a lock of the transaction itself names its process: one that was waited for is let go and taken again
         for v_try in 1 .. 20 loop
             perform from cutter_governance.lane where name = 'enact' for update skip locked;
@@ -87,8 +87,10 @@ begin
         when v_prev is null then 'predecessor_not_sealed'
         when p_attempt is distinct from (select max(n) from cutter_governance.gate_attempt
                                          where run_id = p_run_id and gate = p_gate) then 'stale_attempt'
-        when p_rehearse and (v_run.mode <> 'dryrun' or step.ordinal <> 6) then 'mode_forbids_rehearsal'
-        when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5 then 'mode_forbids_write'
+        when p_rehearse and (v_run.mode <> 'dryrun' or not step.rehearsable) then 'mode_forbids_rehearsal'
+        when not p_rehearse and v_run.mode = 'dryrun' and exists (
+            select from cutter_governance.gate_catalogue g where g.rehearsable and g.ordinal <= step.ordinal)
+            then 'mode_forbids_write'
         else cutter_governance.fn_policy_refusal(p_run_id, step, p_policy) end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);

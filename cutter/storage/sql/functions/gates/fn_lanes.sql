@@ -17,7 +17,7 @@ begin
     select jsonb_agg(jsonb_build_object('lane', l.name, 'gate', g.gate, 'held', held.holder, 'waiting', waiting.runs)
         order by g.ordinal) into lanes
     from cutter_governance.lane l
-    join cutter_governance.gate_catalogue g on g.ordinal = case l.name when 'write' then 6 when 'enact' then 10 end
+    join cutter_governance.gate_catalogue g on g.lane = l.name
     left join lateral (
         select jsonb_build_object('pid', k.pid, 'role', s.one ->> 'role', 'since', coalesce(s.one ->> 'since',
                 cutter_governance.fn_utc(a.started_at)), 'run_id', r.run_id, 'document_id', r.document_id,
