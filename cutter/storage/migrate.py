@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 
 import psycopg
@@ -33,8 +33,8 @@ class Outcome:
     """What `migrate` did: the version now, and the names of all files that were applied or whose object was dropped."""
 
     version: int
-    applied: tuple[str, ...] = field(default=())
-    dropped: tuple[str, ...] = field(default=())
+    applied: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 def migrate(settings: Settings) -> Outcome:

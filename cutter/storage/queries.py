@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import resources
-from typing import LiteralString, cast
+from typing import LiteralString
 
 _NAME = re.compile(r"^-- name: ([a-z0-9_]+)$", re.MULTILINE)
 _CONTRACT = re.compile(r"\A(?:\s*--[^\n]*\n)+")
@@ -26,7 +26,7 @@ def queries() -> dict[str, LiteralString]:
         for name, body in zip(parts[1::2], parts[2::2], strict=True):
             if name in found:
                 raise ValueError(f"query {name} stands twice")
-            found[name] = cast(LiteralString, _CONTRACT.sub("", body).strip())
+            found[name] = _CONTRACT.sub("", body).strip()
     return found
 
 

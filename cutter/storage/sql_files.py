@@ -100,8 +100,9 @@ def in_order(functions: Iterable[Definition]) -> tuple[Definition, ...]:
     """Functions after those they need: PostgreSQL reads a `language sql` body at once, any other when it is called."""
     by_name: dict[str, Definition] = {}
     for function in functions:
-        if other := by_name.setdefault(function.name, function) is not function and by_name[function.name]:
-            raise ValueError(f"{function.path}: {function.name} is already defined in {other.path}")
+        if function.name in by_name:
+            raise ValueError(f"{function.path}: {function.name} is already defined in {by_name[function.name].path}")
+        by_name[function.name] = function
     needs = {
         name: (functions_named(one.body) & by_name.keys()) - {name} if _BODY_IS_READ_AT_ONCE.search(one.body) else ()
         for name, one in by_name.items()

@@ -78,19 +78,40 @@ begin
 end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_approval_moved() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    perform cutter_governance.fn_audit(new.run_id, 'approval_transition', jsonb_build_object(
-        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'approval_state_transition',
-        'severity', case new.status when 'approved' then 'info' else 'warning' end, 'entity_id', new.request_id,
-        'from_state', old.status, 'to_state', new.status, 'trigger', new.status,
-        'metadata', jsonb_build_object('run_id', new.run_id, 'gate', new.gate, 'n', new.n)));
-    return null;
-end
-$$;
+CREATE TABLE cutter_governance.approval_request (
+    request_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    n integer NOT NULL,
+    status text DEFAULT 'requested'::text NOT NULL,
+    tuple jsonb NOT NULL,
+    nonce text NOT NULL,
+    challenge text NOT NULL,
+    review_decision_id uuid,
+    requested_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    kb_id text,
+    request_sha256 text,
+    tier text,
+    after_pins jsonb NOT NULL,
+    pin_seq bigint NOT NULL,
+    CONSTRAINT approval_request_gate_check CHECK ((gate = ANY (ARRAY['SG_cut_authz'::text, 'SG_lifecycle_authz'::text]))),
+    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text]))),
+    CONSTRAINT approval_request_tier_check CHECK ((tier = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text])))
+);
+
+CREATE TABLE cutter_governance.policy_epoch (
+    number integer NOT NULL,
+    deployment_id uuid NOT NULL,
+    sha256 text NOT NULL,
+    body text NOT NULL,
+    thresholds jsonb NOT NULL,
+    tiers jsonb DEFAULT '{}'::jsonb NOT NULL,
+    lifecycle_group text NOT NULL,
+    installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT policy_epoch_addressed_by_content CHECK ((sha256 = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT policy_epoch_number_check CHECK ((number > 0))
+);
 
 CREATE TABLE cutter_governance.run (
     run_id text NOT NULL,
@@ -125,6 +146,114 @@ END) STORED NOT NULL,
     CONSTRAINT run_priority_check CHECK (((priority >= 0) AND (priority <= 9999)))
 );
 
+CREATE FUNCTION cutter_governance.fn_approval_consume_one(p_run cutter_governance.run, p_request cutter_governance.approval_request, p_epoch cutter_governance.policy_epoch, p_slot integer, p_offered jsonb) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    verdict cutter_governance.approval_verdict;
+    v_refusal text;
+    v_now timestamptz;
+begin
+    select * into verdict from cutter_governance.approval_verdict v
+    where v.run_id = p_run.run_id and v.gate = p_request.gate and v.accepted
+        and v.approval_sha256 = p_offered ->> 'approval_sha256';
+    if not found then
+        return 'no_accepted_verdict';
+    end if;
+    v_refusal := cutter_governance.fn_approval_mismatch(p_run, p_request, p_epoch, verdict, p_offered ->> 'challenge');
+    if v_refusal is not null then
+        return v_refusal;
+    end if;
+    -- The moment that is judged is the one that is recorded: no approval is ever consumed after its end.
+    v_now := clock_timestamp();
+    if verdict.not_after <= v_now then
+        return 'approval_expired';
+    end if;
+    if exists (select from cutter_governance.approval_revocation r where r.approval_sha256 = verdict.approval_sha256) then
+        return 'approval_revoked';
+    end if;
+    if exists (select from cutter_governance.approval_consumption c
+               where c.approval_sha256 = verdict.approval_sha256
+                   or (c.run_id = p_run.run_id and c.gate = p_request.gate
+                       and (c.slot = p_slot or c.approver = verdict.approver or c.fingerprint = verdict.fingerprint))
+                   or (p_request.review_decision_id is not null
+                       and c.review_decision_id = p_request.review_decision_id and c.slot = p_slot))
+    then
+        return 'approval_consumed_before';
+    end if;
+    insert into cutter_governance.approval_consumption (
+        approval_sha256, run_id, gate, slot, request_id, approver, fingerprint, document_id, source_version_id,
+        writer_digest, candidate_count, challenge, review_decision_id, policy_sha256, consumed_at)
+    values (
+        verdict.approval_sha256, p_run.run_id, p_request.gate, p_slot, p_request.request_id, verdict.approver,
+        verdict.fingerprint, p_run.document_id, p_run.source_version_id, p_request.tuple ->> 'writer_digest',
+        (p_request.tuple ->> 'candidate_count')::integer, p_request.challenge, p_request.review_decision_id,
+        p_epoch.sha256, v_now);
+    return null;
+end
+$$;
+
+CREATE TABLE cutter_governance.approval_verdict (
+    id bigint NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    kb_id text NOT NULL,
+    approval_sha256 text,
+    accepted boolean NOT NULL,
+    code text NOT NULL,
+    reason text NOT NULL,
+    decision text,
+    approver text,
+    fingerprint text,
+    challenge text,
+    writer_digest text,
+    review_decision_id uuid,
+    not_after timestamp with time zone,
+    policy_sha256 text,
+    statement jsonb,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT approval_verdict_accepted_is_whole CHECK (((NOT accepted) OR ((approval_sha256 IS NOT NULL) AND (decision IS NOT NULL) AND (approver IS NOT NULL) AND (fingerprint IS NOT NULL) AND (not_after IS NOT NULL) AND (policy_sha256 IS NOT NULL))))
+);
+
+CREATE FUNCTION cutter_governance.fn_approval_mismatch(p_run cutter_governance.run, p_request cutter_governance.approval_request, p_epoch cutter_governance.policy_epoch, p_verdict cutter_governance.approval_verdict, p_challenge text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_verdict.decision <> 'approve' then
+        return 'not_an_approval';
+    end if;
+    if (case when p_verdict.statement ->> 'binding' = 'tuple'
+            then not cutter_governance.fn_tuple_covers(p_verdict.statement, p_run, p_request)
+            else p_verdict.challenge is distinct from p_request.challenge
+                or p_verdict.challenge is distinct from p_challenge end)
+        or p_verdict.writer_digest is distinct from p_request.tuple ->> 'writer_digest'
+        or p_verdict.review_decision_id is distinct from p_request.review_decision_id
+    then
+        return 'approval_of_other_tuple';
+    end if;
+    if p_verdict.policy_sha256 <> p_epoch.sha256 then
+        return 'approval_of_other_epoch';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_approval_moved() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform cutter_governance.fn_audit(new.run_id, 'approval_transition', jsonb_build_object(
+        'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'approval_state_transition',
+        'severity', case new.status when 'approved' then 'info' else 'warning' end, 'entity_id', new.request_id,
+        'from_state', old.status, 'to_state', new.status, 'trigger', new.status,
+        'metadata', jsonb_build_object('run_id', new.run_id, 'gate', new.gate, 'n', new.n)));
+    return null;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_approvals_consume(p_run cutter_governance.run, p_sovereign text, p_approvals jsonb, p_policy jsonb DEFAULT NULL::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -132,14 +261,14 @@ CREATE FUNCTION cutter_governance.fn_approvals_consume(p_run cutter_governance.r
 declare
     request cutter_governance.approval_request;
     epoch cutter_governance.policy_epoch;
-    verdict cutter_governance.approval_verdict;
     offered jsonb;
     v_slot integer := 0;
     v_needed integer;
-    v_now timestamptz;
+    v_refusal text;
     v_pins jsonb := cutter_governance.fn_run_pins(p_run.run_id);
 begin
-    perform pg_advisory_xact_lock_shared(hashtext('cutter.policy_epoch'));
+    -- shared by all gates that consume approvals; `fn_policy_install` waits for them and they for it
+    perform from cutter_governance.lane where name = 'policy_epoch' for share;
     select * into epoch from cutter_governance.policy_epoch order by number desc limit 1;
     if not found then
         return 'no_policy_epoch';
@@ -169,52 +298,10 @@ begin
         if v_slot > v_needed then
             return 'more_approvals_than_slots';
         end if;
-        select * into verdict from cutter_governance.approval_verdict v
-        where v.run_id = p_run.run_id and v.gate = p_sovereign and v.accepted
-            and v.approval_sha256 = offered ->> 'approval_sha256';
-        if not found then
-            return 'no_accepted_verdict';
+        v_refusal := cutter_governance.fn_approval_consume_one(p_run, request, epoch, v_slot, offered);
+        if v_refusal is not null then
+            return v_refusal;
         end if;
-        if verdict.decision <> 'approve' then
-            return 'not_an_approval';
-        end if;
-        if (case when verdict.statement ->> 'binding' = 'tuple'
-                then not cutter_governance.fn_tuple_covers(verdict.statement, p_run, request)
-                else verdict.challenge is distinct from request.challenge
-                    or verdict.challenge is distinct from offered ->> 'challenge' end)
-            or verdict.writer_digest is distinct from request.tuple ->> 'writer_digest'
-            or verdict.review_decision_id is distinct from request.review_decision_id
-        then
-            return 'approval_of_other_tuple';
-        end if;
-        if verdict.policy_sha256 <> epoch.sha256 then
-            return 'approval_of_other_epoch';
-        end if;
-        -- The moment that is judged is the one that is recorded: no approval is ever consumed after its end.
-        v_now := clock_timestamp();
-        if verdict.not_after <= v_now then
-            return 'approval_expired';
-        end if;
-        if exists (select from cutter_governance.approval_revocation r where r.approval_sha256 = verdict.approval_sha256) then
-            return 'approval_revoked';
-        end if;
-        if exists (select from cutter_governance.approval_consumption c
-                   where c.approval_sha256 = verdict.approval_sha256
-                       or (c.run_id = p_run.run_id and c.gate = p_sovereign and (c.slot = v_slot or c.approver = verdict.approver
-                           or c.fingerprint = verdict.fingerprint))
-                       or (request.review_decision_id is not null and c.review_decision_id = request.review_decision_id
-                           and c.slot = v_slot))
-        then
-            return 'approval_consumed_before';
-        end if;
-        insert into cutter_governance.approval_consumption (
-            approval_sha256, run_id, gate, slot, request_id, approver, fingerprint, document_id, source_version_id,
-            writer_digest, candidate_count, challenge, review_decision_id, policy_sha256, consumed_at)
-        values (
-            verdict.approval_sha256, p_run.run_id, p_sovereign, v_slot, request.request_id, verdict.approver,
-            verdict.fingerprint, p_run.document_id, p_run.source_version_id, request.tuple ->> 'writer_digest',
-            (request.tuple ->> 'candidate_count')::integer, request.challenge, request.review_decision_id, epoch.sha256,
-            v_now);
     end loop;
     if v_slot < v_needed then
         return 'threshold_not_met';
@@ -609,8 +696,8 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                 'document_id', i.document_id, 'position', i.position, 'priority', i.priority, 'depends_on', i.depends_on,
                 'critical', i.critical, 'tenant', i.tenant, 'source_uri', i.source_uri, 'decided', i.decided,
                 'reason', coalesce(i.reason, r.last_error ->> 'reason'), 'run_id', r.run_id, 'state', r.state,
-                'outcome', r.outcome, 'ended', r.ended_at is not null, 'state_at', r.state_at, 'created_at', r.created_at,
-                'ended_at', r.ended_at,
+                'outcome', r.outcome, 'ended', r.ended_at is not null, 'ended_at', r.ended_at, 'state_at', r.state_at,
+                'created_at', r.created_at,
                 'included', exists (
                     select from cutter_governance.approval_verdict v
                     where v.run_id = r.run_id and v.accepted and v.decision = 'include_failed'
@@ -623,7 +710,8 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                     select from cutter_governance.gate_receipt g
                     where g.run_id = r.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null),
                 'kept_out', cutter_governance.fn_item_kept_out(i),
-                'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end, 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
+                'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end,
+                'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 -- as many people as the policy asks for have signed, and the gate has not refused them since
                 'approved', a.run_id is not null and (
                     select least(count(distinct v.fingerprint), count(distinct v.approver))
@@ -835,6 +923,28 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_decision_make(p_run cutter_governance.run, p_epoch cutter_governance.policy_epoch) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_decision uuid;
+begin
+    select coalesce((
+        select p.review_decision_id from cutter_governance.prepared_decision p
+        where p.batch_id = p_run.batch_id and p.document_id = p_run.document_id and p_run.mode = 'live'
+            and p.actor = p_epoch.lifecycle_group and not exists (
+                select from cutter_governance.review_decision d where d.review_decision_id = p.review_decision_id)
+        order by p.created_at desc limit 1), gen_random_uuid()) into v_decision;
+    insert into cutter_governance.review_decision (
+        review_decision_id, run_id, type, manifest_id, actor, cut_change_set_ref, prior_review_decision_id, created_by)
+    select v_decision, p_run.run_id, 'lifecycle_enactment', c.manifest_id, p_epoch.lifecycle_group, c.change_set_id,
+        c.review_decision_id, session_user
+    from cutter_governance.cut_change_set c where c.run_id = p_run.run_id;
+    return v_decision;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_decisions_prepare(p_batch_id text, p_document_ids text[]) RETURNS jsonb
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1019,6 +1129,115 @@ CREATE FUNCTION cutter_governance.fn_ended_by_people_at(p_run_id text) RETURNS t
     where r.run_id = p_run_id
 $$;
 
+CREATE FUNCTION cutter_governance.fn_evidence_approvals(p_run_id text, p_at timestamp with time zone) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+    with verdict as (
+        select v.* from cutter_governance.approval_verdict v where v.run_id = p_run_id and v.recorded_at <= p_at)
+    select jsonb_build_object(
+        'requests', (
+            select coalesce(jsonb_agg(to_jsonb(q) - 'after_pins' order by q.requested_at, q.request_id), '[]')
+            from cutter_governance.approval_request q where q.run_id = p_run_id),
+        'verdicts', (select coalesce(jsonb_agg(to_jsonb(v) - 'statement' order by v.id), '[]') from verdict v),
+        'consumptions', (
+            select coalesce(jsonb_agg(to_jsonb(n) - 'consumed_xid' order by n.gate, n.slot), '[]')
+            from cutter_governance.approval_consumption n where n.run_id = p_run_id),
+        'revocations', (
+            select coalesce(jsonb_agg(to_jsonb(x) order by x.approval_sha256), '[]')
+            from cutter_governance.approval_revocation x
+            where x.approval_sha256 in (select v.approval_sha256 from verdict v) and x.recorded_at <= p_at),
+        'orders', (
+            select coalesce(jsonb_agg(to_jsonb(o) order by o.consumed_at, o.statement_sha256), '[]')
+            from cutter_governance.order_consumption o where o.run_id = p_run_id and o.consumed_at <= p_at),
+        'acknowledgements', (
+            select coalesce(jsonb_agg(to_jsonb(k) - 'after_pins' order by k.id), '[]')
+            from cutter_governance.drift_acknowledgement k where k.run_id = p_run_id and k.recorded_at <= p_at),
+        'epochs', (
+            select coalesce(jsonb_agg(to_jsonb(p) order by p.number), '[]') from cutter_governance.policy_epoch p
+            where p.sha256 in (select v.policy_sha256 from verdict v where v.accepted)))
+$$;
+
+CREATE FUNCTION cutter_governance.fn_evidence_effects(p_run_id text, p_at timestamp with time zone, p_seq bigint) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+    select jsonb_build_object(
+        'refusals', (
+            select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]')
+            from cutter_governance.message_refusal m where m.run_id = p_run_id and m.at <= p_at),
+        'actions', (
+            select coalesce(jsonb_agg(to_jsonb(a) order by a.id), '[]')
+            from cutter_governance.action_receipt a where a.run_id = p_run_id and a.at <= p_at),
+        'documents', (
+            select coalesce(jsonb_agg(jsonb_build_object('kb_id', o.kb_id, 'kind', o.kind, 'subject', o.subject,
+                'sha256', o.sha256, 'done_at', o.done_at) order by o.id), '[]')
+            from cutter_governance.outbox o where o.run_id = p_run_id and o.done_at <= p_at),
+        'events', (
+            select coalesce(jsonb_agg(to_jsonb(e) - 'run_id' - 'at' order by e.seq), '[]')
+            from cutter_governance.audit_event e where e.chain = p_run_id and e.seq <= p_seq),
+        'voids', (
+            select coalesce(jsonb_agg(to_jsonb(v) - 'opened_xid'), '[]')
+            from cutter_governance.void_record v where v.run_id = p_run_id),
+        'policies', (
+            select coalesce(jsonb_agg(to_jsonb(p) - 'first_used_at' order by p.sha256), '[]')
+            from cutter_governance.governing_policy p
+            where p.sha256 in (
+                select g.policy ->> 'sha256' from cutter_governance.gate_receipt g
+                where g.run_id = p_run_id and g.sealed_at is not null and g.gate <> 'IG_closeout'
+                union all select a.report -> 'policy' ->> 'sha256' from cutter_governance.gate_attempt a
+                where a.run_id = p_run_id and a.started_at <= p_at
+                union all select a.request_metadata -> 'policy' ->> 'sha256' from cutter_governance.action_receipt a
+                where a.run_id = p_run_id and a.at <= p_at
+                union all select v.policy ->> 'sha256' from cutter_governance.void_record v where v.run_id = p_run_id)))
+$$;
+
+CREATE FUNCTION cutter_governance.fn_evidence_gates(p_run_id text, p_at timestamp with time zone, p_closing boolean, p_attempt integer) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+    select jsonb_build_object(
+        'receipts', (
+            select coalesce(jsonb_agg(jsonb_build_object('gate', g.gate, 'opened_at', g.opened_at, 'sealed_at', g.sealed_at,
+                'prev_hash', g.prev_hash, 'receipt_hash', g.receipt_hash, 'sealed_body', g.sealed_body) order by k.ordinal), '[]')
+            from cutter_governance.gate_receipt g join cutter_governance.gate_catalogue k on k.gate = g.gate
+            where g.run_id = p_run_id and g.sealed_at is not null and g.gate <> 'IG_closeout'),
+        'attempts', (
+            select coalesce(jsonb_agg(to_jsonb(a) order by a.started_at, a.gate, a.n), '[]')
+            from cutter_governance.gate_attempt a
+            where a.run_id = p_run_id and a.started_at <= p_at
+                and not (p_closing and a.gate = 'IG_closeout' and a.n = p_attempt)))
+$$;
+
+CREATE FUNCTION cutter_governance.fn_evidence_outputs(p_run_id text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+    select jsonb_build_object(
+        'outputs', jsonb_build_object(
+            'change_set', (select to_jsonb(s) from cutter_governance.cut_change_set s where s.run_id = p_run_id),
+            'affected_rows', (select count(*) from cutter_governance.cut_change_set_affected_row a
+                              join cutter_governance.cut_change_set s on s.change_set_id = a.change_set_id
+                              where s.run_id = p_run_id),
+            'verify_result', (select to_jsonb(x) from cutter_governance.verify_result x
+                              join cutter_governance.cut_change_set s on s.change_set_id = x.change_set_id
+                              where s.run_id = p_run_id),
+            'review_decisions', (select coalesce(jsonb_agg(to_jsonb(d) order by d.created_at, d.review_decision_id), '[]')
+                                 from cutter_governance.review_decision d where d.run_id = p_run_id)),
+        'signatures', (
+            select coalesce(jsonb_agg(to_jsonb(g) order by g.signature_kind), '[]')
+            from cutter_governance.dot_pair_signature g
+            where g.cross_reference_change_set_id in (
+                    select s.change_set_id from cutter_governance.cut_change_set s where s.run_id = p_run_id)
+                or g.cross_reference_verify_result_id in (
+                    select x.verify_result_id from cutter_governance.verify_result x
+                    join cutter_governance.cut_change_set s on s.change_set_id = x.change_set_id where s.run_id = p_run_id)))
+$$;
+
 CREATE FUNCTION cutter_governance.fn_expected_pins(p_run_id text) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1164,6 +1383,29 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_gate_claim(p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_rehearse boolean, p_policy jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    receipt cutter_governance.gate_receipt;
+begin
+    insert into cutter_governance.gate_receipt (
+        run_id, gate, attempt, role, rehearsal, payload_sha256, prev_hash, before_pins, policy)
+    values (p_run_id, p_gate, p_attempt, session_user, p_rehearse, p_payload_sha256, '', '{}', p_policy - 'text')
+    on conflict (run_id, gate) do nothing;
+    if found then
+        return null;
+    end if;
+    select * into receipt from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate;
+    if receipt.sealed_at is null then
+        return jsonb_build_object('status', 'refused', 'code', 'open_already');
+    end if;
+    return jsonb_build_object('receipt', cutter_governance.fn_receipt_view(receipt), 'status',
+        case when receipt.payload_sha256 = p_payload_sha256 then 'sealed' else 'conflict' end);
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_gate_close(p_run_id text, p_gate text, p_attempt integer, p_result jsonb, p_kb_id text DEFAULT NULL::text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1212,17 +1454,7 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift || jsonb_build_object('fingerprint',
             cutter_governance.fn_digest(cutter_governance.fn_survey_at_rest(receipt.before_pins, v_survey)::text)));
     end if;
-    receipt.result := p_result;
-    receipt.after_pins := v_survey;
-    receipt.sealed_body := cutter_governance.fn_receipt_body(receipt);
-    update cutter_governance.gate_receipt
-    set result = p_result, after_pins = v_survey, sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
-        pin_seq = nextval('cutter_governance.pin_seq'),
-        receipt_hash = cutter_governance.fn_digest(receipt.prev_hash || receipt.sealed_body)
-    where run_id = p_run_id and gate = p_gate
-    returning * into receipt;
-    update cutter_governance.gate_attempt set finished_at = clock_timestamp(), outcome = 'passed'
-    where run_id = p_run_id and gate = p_gate and n = p_attempt;
+    receipt := cutter_governance.fn_receipt_seal(receipt, p_result, v_survey);
     if p_kb_id is not null then
         insert into cutter_governance.outbox (run_id, kind, subject, kb_id) values (p_run_id, 'gate_report', p_gate, p_kb_id);
     end if;
@@ -1251,13 +1483,10 @@ declare
     step cutter_governance.gate_catalogue;
     v_run cutter_governance.run;
     latch cutter_governance.stop_latch;
-    receipt cutter_governance.gate_receipt;
+    v_answer jsonb;
     v_prev text;
-    v_docprefix text;
     v_refusal text;
-    v_survey jsonb;
     v_drift jsonb;
-    v_has_lane boolean := false;
 begin
     select * into step from cutter_governance.gate_catalogue where gate = p_gate;
     if not found or step.role <> session_user then
@@ -1267,71 +1496,25 @@ begin
         -- an older snapshot would not see a revocation, a newer attempt or a stop
         return jsonb_build_object('status', 'refused', 'code', 'isolation');
     end if;
-    -- one leg A and one enactment at a time, across all runs and workers; an enactment is short enough to wait for
-    if step.lane is not null then
-        -- `fn_lanes` reads from this name which run holds the lane
-        perform set_config('application_name', left(p_run_id, 63), true);
-    end if;
-    if step.lane = 'write' then
-        perform from cutter_governance.lane where name = 'write' for update skip locked;
-        if not found then
-            return jsonb_build_object('status', 'lane_busy');
-        end if;
-    elsif step.lane = 'enact' then
-        -- only a lock of the transaction itself names its process: one that was waited for is let go and taken again
-        for v_try in 1 .. 20 loop
-            perform from cutter_governance.lane where name = 'enact' for update skip locked;
-            v_has_lane := found;
-            exit when v_has_lane;
-            begin
-                perform from cutter_governance.lane where name = 'enact' for update;
-                raise exception 'the lane is free';
-            exception
-                when lock_not_available then
-                    exit;
-                when raise_exception then
-                    null;
-            end;
-        end loop;
-        if not v_has_lane then
-            return jsonb_build_object('status', 'lane_busy');
-        end if;
+    -- one leg A and one enactment at a time, across all runs and workers
+    if not cutter_governance.fn_lane_take(step.lane, p_run_id) then
+        return jsonb_build_object('status', 'lane_busy');
     end if;
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for share;
     if not found then
         return jsonb_build_object('status', 'refused', 'code', 'unknown_run');
     end if;
-    insert into cutter_governance.gate_receipt (
-        run_id, gate, attempt, role, rehearsal, payload_sha256, prev_hash, before_pins, policy)
-    values (p_run_id, p_gate, p_attempt, session_user, p_rehearse, p_payload_sha256, '', '{}', p_policy - 'text')
-    on conflict (run_id, gate) do nothing;
-    if not found then
-        select * into receipt from cutter_governance.gate_receipt where run_id = p_run_id and gate = p_gate;
-        if receipt.sealed_at is null then
-            return jsonb_build_object('status', 'refused', 'code', 'open_already');
-        end if;
-        return jsonb_build_object('receipt', cutter_governance.fn_receipt_view(receipt), 'status',
-            case when receipt.payload_sha256 = p_payload_sha256 then 'sealed' else 'conflict' end);
+    v_answer := cutter_governance.fn_gate_claim(p_run_id, p_gate, p_attempt, p_payload_sha256, p_rehearse, p_policy);
+    if v_answer is not null then
+        return v_answer;
     end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id;
-    if latch.stopped then
-        return jsonb_build_object('status', 'stopped', 'kind', latch.kind, 'reason', latch.reason);
-    end if;
-    if v_run.state like 'stopped\_%' then
-        return jsonb_build_object('status', 'stopped', 'kind', substr(v_run.state, 9),
-            'reason', 'the run is ' || v_run.state || ' and was not resumed');
+    v_answer := cutter_governance.fn_stop_answer(v_run, latch);
+    if v_answer is not null then
+        return v_answer;
     end if;
     v_prev := cutter_governance.fn_prev_hash(p_run_id, p_gate);
-    v_refusal := case
-        when v_run.ended_at is not null then 'run_ended'
-        when v_prev is null then 'predecessor_not_sealed'
-        when p_attempt is distinct from (select max(n) from cutter_governance.gate_attempt
-                                         where run_id = p_run_id and gate = p_gate) then 'stale_attempt'
-        when p_rehearse and (v_run.mode <> 'dryrun' or not step.rehearsable) then 'mode_forbids_rehearsal'
-        when not p_rehearse and v_run.mode = 'dryrun' and exists (
-            select from cutter_governance.gate_catalogue g where g.rehearsable and g.ordinal <= step.ordinal)
-            then 'mode_forbids_write'
-        else cutter_governance.fn_policy_refusal(p_run_id, step, p_policy) end;
+    v_refusal := cutter_governance.fn_gate_refusal(v_run, step, p_attempt, v_prev, p_rehearse, p_policy);
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;
@@ -1340,30 +1523,53 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     if step.sovereign is not null and not p_rehearse then
-        -- shared by all gates that consume approvals; `fn_policy_install` waits for them and they for it
-        perform from cutter_governance.lane where name = 'policy_epoch' for share;
         v_refusal := cutter_governance.fn_approvals_consume(v_run, step.sovereign, p_approvals, p_policy);
         if v_refusal is not null then
             return jsonb_build_object('status', 'approval_refused', 'code', v_refusal);
         end if;
     end if;
-    v_docprefix := coalesce(v_run.docprefix,
-        (select address_docprefix from public.source_document where doc_code = v_run.document_id), '');
-    v_survey := cutter_governance.fn_survey(p_run_id, v_docprefix);
-    v_drift := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run_id), v_survey);
-    if v_drift is not null then
-        return jsonb_build_object('status', 'drift', 'drift', v_drift);
+    v_answer := cutter_governance.fn_gate_survey(v_run, step);
+    if v_answer ->> 'status' = 'opened' then
+        update cutter_governance.gate_receipt set prev_hash = v_prev, before_pins = v_answer -> 'before_pins'
+        where run_id = p_run_id and gate = p_gate;
+        perform cutter_governance.fn_policy_note(p_policy);
     end if;
-    if step.effect = 'units_enacted' then
-        v_survey := v_survey || jsonb_build_object('row_content_enacted',
-            cutter_governance.fn_rows_fingerprint(v_docprefix, 'enacted') -> 'fingerprint');
-    end if;
-    update cutter_governance.gate_receipt set prev_hash = v_prev, before_pins = v_survey
-    where run_id = p_run_id and gate = p_gate;
-    perform cutter_governance.fn_policy_note(p_policy);
-    return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
-        'now', cutter_governance.fn_utc(clock_timestamp()));
+    return v_answer;
 end
+$$;
+
+CREATE TABLE cutter_governance.gate_catalogue (
+    gate text NOT NULL,
+    ordinal integer NOT NULL,
+    phase text NOT NULL,
+    from_state text NOT NULL,
+    to_state text NOT NULL,
+    role text NOT NULL,
+    effect text NOT NULL,
+    report text NOT NULL,
+    sovereign text,
+    writes text,
+    lane text,
+    rehearsable boolean DEFAULT false NOT NULL,
+    pins_source boolean DEFAULT false NOT NULL,
+    CONSTRAINT gate_catalogue_lane_check CHECK ((lane = ANY (ARRAY['write'::text, 'enact'::text]))),
+    CONSTRAINT gate_catalogue_ordinal_check CHECK ((ordinal > 0))
+);
+
+CREATE FUNCTION cutter_governance.fn_gate_refusal(p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_attempt integer, p_prev_hash text, p_rehearse boolean, p_policy jsonb) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case
+        when p_run.ended_at is not null then 'run_ended'
+        when p_prev_hash is null then 'predecessor_not_sealed'
+        when p_attempt is distinct from (select max(n) from cutter_governance.gate_attempt
+                                         where run_id = p_run.run_id and gate = p_step.gate) then 'stale_attempt'
+        when p_rehearse and (p_run.mode <> 'dryrun' or not p_step.rehearsable) then 'mode_forbids_rehearsal'
+        when not p_rehearse and p_run.mode = 'dryrun' and exists (
+            select from cutter_governance.gate_catalogue g where g.rehearsable and g.ordinal <= p_step.ordinal)
+            then 'mode_forbids_write'
+        else cutter_governance.fn_policy_refusal(p_run.run_id, p_step, p_policy) end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_gate_refuse(p_run_id text, p_gate text, p_attempt integer, p_outcome text, p_reason text, p_report jsonb DEFAULT NULL::jsonb, p_state text DEFAULT NULL::text, p_retry_seconds double precision DEFAULT NULL::double precision) RETURNS void
@@ -1424,6 +1630,29 @@ CREATE FUNCTION cutter_governance.fn_gate_sovereign(p_gate text) RETURNS text
     select s.sovereign from cutter_governance.gate_catalogue g, cutter_governance.gate_catalogue s
     where g.gate = p_gate and s.sovereign is not null
     order by s.ordinal > g.ordinal, abs(s.ordinal - g.ordinal) limit 1
+$$;
+
+CREATE FUNCTION cutter_governance.fn_gate_survey(p_run cutter_governance.run, p_step cutter_governance.gate_catalogue) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_docprefix text := coalesce(p_run.docprefix,
+        (select address_docprefix from public.source_document where doc_code = p_run.document_id), '');
+    -- a statement of its own: the comparison reads what the survey has just stored
+    v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
+    v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
+begin
+    if v_drift is not null then
+        return jsonb_build_object('status', 'drift', 'drift', v_drift);
+    end if;
+    if p_step.effect = 'units_enacted' then
+        v_survey := v_survey || jsonb_build_object('row_content_enacted',
+            cutter_governance.fn_rows_fingerprint(v_docprefix, 'enacted') -> 'fingerprint');
+    end if;
+    return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
+        'now', cutter_governance.fn_utc(clock_timestamp()));
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_governance_guard() RETURNS trigger
@@ -1523,6 +1752,41 @@ CREATE FUNCTION cutter_governance.fn_item_kept_out(p_item cutter_governance.batc
         join cutter_governance.gate_receipt g on g.run_id = r.run_id
         where r.document_id = p_item.document_id and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
             and g.sealed_at is not null)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_lane_take(p_lane text, p_run_id text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_has_lane boolean := false;
+begin
+    if p_lane is null then
+        return true;
+    end if;
+    -- `fn_lanes` reads from this name which run holds the lane
+    perform set_config('application_name', left(p_run_id, 63), true);
+    if p_lane = 'write' then
+        perform from cutter_governance.lane where name = 'write' for update skip locked;
+        return found;
+    end if;
+    -- only a lock of the transaction itself names its process: one that was waited for is let go and taken again
+    for v_try in 1 .. 20 loop
+        perform from cutter_governance.lane where name = p_lane for update skip locked;
+        v_has_lane := found;
+        exit when v_has_lane;
+        begin
+            perform from cutter_governance.lane where name = p_lane for update;
+            raise exception 'the lane is free';
+        exception
+            when lock_not_available then
+                exit;
+            when raise_exception then
+                null;
+        end;
+    end loop;
+    return v_has_lane;
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_lanes() RETURNS jsonb
@@ -1683,24 +1947,6 @@ CREATE FUNCTION cutter_governance.fn_outbox_waiting(p_run_id text) RETURNS SETOF
     select * from cutter_governance.outbox o
     where o.run_id = p_run_id and o.done_at is null and cutter_governance.fn_outbox_is_mine(o) order by o.id
 $$;
-
-CREATE TABLE cutter_governance.gate_catalogue (
-    gate text NOT NULL,
-    ordinal integer NOT NULL,
-    phase text NOT NULL,
-    from_state text NOT NULL,
-    to_state text NOT NULL,
-    role text NOT NULL,
-    effect text NOT NULL,
-    report text NOT NULL,
-    sovereign text,
-    writes text,
-    lane text,
-    rehearsable boolean DEFAULT false NOT NULL,
-    pins_source boolean DEFAULT false NOT NULL,
-    CONSTRAINT gate_catalogue_lane_check CHECK ((lane = ANY (ARRAY['write'::text, 'enact'::text]))),
-    CONSTRAINT gate_catalogue_ordinal_check CHECK ((ordinal > 0))
-);
 
 CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1913,6 +2159,28 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_receipt_seal(p_receipt cutter_governance.gate_receipt, p_result jsonb, p_after_pins jsonb) RETURNS cutter_governance.gate_receipt
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    receipt cutter_governance.gate_receipt := p_receipt;
+begin
+    receipt.result := p_result;
+    receipt.after_pins := p_after_pins;
+    receipt.sealed_body := cutter_governance.fn_receipt_body(receipt);
+    update cutter_governance.gate_receipt
+    set result = p_result, after_pins = p_after_pins, sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
+        pin_seq = nextval('cutter_governance.pin_seq'),
+        receipt_hash = cutter_governance.fn_digest(receipt.prev_hash || receipt.sealed_body)
+    where run_id = receipt.run_id and gate = receipt.gate
+    returning * into receipt;
+    update cutter_governance.gate_attempt set finished_at = clock_timestamp(), outcome = 'passed'
+    where run_id = receipt.run_id and gate = receipt.gate and n = receipt.attempt;
+    return receipt;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_receipt_view(p_receipt cutter_governance.gate_receipt) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1953,50 +2221,6 @@ CREATE FUNCTION cutter_governance.fn_refusal_record(p_run_id text, p_gate text, 
     insert into cutter_governance.message_refusal (run_id, gate, message, code, reason)
     values (p_run_id, left(p_gate, 100), left(p_message, 100), left(p_code, 100), left(p_reason, 500))
 $$;
-
-CREATE TABLE cutter_governance.approval_request (
-    request_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    run_id text NOT NULL,
-    gate text NOT NULL,
-    n integer NOT NULL,
-    status text DEFAULT 'requested'::text NOT NULL,
-    tuple jsonb NOT NULL,
-    nonce text NOT NULL,
-    challenge text NOT NULL,
-    review_decision_id uuid,
-    requested_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    kb_id text,
-    request_sha256 text,
-    tier text,
-    after_pins jsonb NOT NULL,
-    pin_seq bigint NOT NULL,
-    CONSTRAINT approval_request_gate_check CHECK ((gate = ANY (ARRAY['SG_cut_authz'::text, 'SG_lifecycle_authz'::text]))),
-    CONSTRAINT approval_request_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'canceled'::text]))),
-    CONSTRAINT approval_request_tier_check CHECK ((tier = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text])))
-);
-
-CREATE TABLE cutter_governance.approval_verdict (
-    id bigint NOT NULL,
-    run_id text NOT NULL,
-    gate text NOT NULL,
-    kb_id text NOT NULL,
-    approval_sha256 text,
-    accepted boolean NOT NULL,
-    code text NOT NULL,
-    reason text NOT NULL,
-    decision text,
-    approver text,
-    fingerprint text,
-    challenge text,
-    writer_digest text,
-    review_decision_id uuid,
-    not_after timestamp with time zone,
-    policy_sha256 text,
-    statement jsonb,
-    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT approval_verdict_accepted_is_whole CHECK (((NOT accepted) OR ((approval_sha256 IS NOT NULL) AND (decision IS NOT NULL) AND (approver IS NOT NULL) AND (fingerprint IS NOT NULL) AND (not_after IS NOT NULL) AND (policy_sha256 IS NOT NULL))))
-);
 
 CREATE FUNCTION cutter_governance.fn_request_approvals(p_request cutter_governance.approval_request) RETURNS SETOF cutter_governance.approval_verdict
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2092,6 +2316,8 @@ declare
     request cutter_governance.approval_request;
     epoch cutter_governance.policy_epoch;
     latch cutter_governance.stop_latch;
+    v_awaiting text := (select from_state from cutter_governance.gate_catalogue where sovereign = p_gate);
+    v_answer jsonb;
     v_pins jsonb := cutter_governance.fn_run_pins(p_run_id);
     v_decision uuid;
     v_survey jsonb;
@@ -2106,38 +2332,14 @@ begin
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for share;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     select * into epoch from cutter_governance.policy_epoch order by number desc limit 1;
-    if v_run.run_id is null then
-        return jsonb_build_object('status', 'refused', 'code', 'unknown_run');
-    end if;
-    if epoch.number is null then
-        return jsonb_build_object('status', 'refused', 'code', 'no_policy_epoch');
-    end if;
-    if v_run.ended_at is not null then
-        return jsonb_build_object('status', 'refused', 'code', 'run_ended');
-    end if;
-    if latch.stopped then
-        return jsonb_build_object('status', 'stopped', 'kind', latch.kind, 'reason', latch.reason);
-    end if;
-    if v_run.state like 'stopped\_%' then
-        return jsonb_build_object('status', 'stopped', 'kind', substr(v_run.state, 9),
-            'reason', 'the run is ' || v_run.state || ' and was not resumed');
-    end if;
-    if exists (select from cutter_governance.gate_receipt r
-               join cutter_governance.gate_catalogue c on c.gate = r.gate
-               where r.run_id = p_run_id and c.sovereign = p_gate and r.sealed_at is not null)
-    then
-        return jsonb_build_object('status', 'refused', 'code', 'gate_sealed_before');
-    end if;
-    if cutter_governance.fn_prev_hash(p_run_id, (
-        select gate from cutter_governance.gate_catalogue where sovereign = p_gate)) is null
-    then
-        return jsonb_build_object('status', 'refused', 'code', 'predecessor_not_sealed');
+    v_answer := cutter_governance.fn_request_refusal(v_run, latch, epoch, p_gate);
+    if v_answer is not null then
+        return v_answer;
     end if;
     select * into request from cutter_governance.approval_request
     where run_id = p_run_id and gate = p_gate and status = 'requested';
     if found and request.expires_at > v_now and request.kb_id is not null then
-        perform cutter_governance.fn_run_move(p_run_id,
-            case p_gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end, p_gate);
+        perform cutter_governance.fn_run_move(p_run_id, v_awaiting, p_gate);
         return jsonb_build_object('status', 'requested', 'request', to_jsonb(request));
     end if;
     if found then
@@ -2150,26 +2352,11 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     if p_gate = 'SG_lifecycle_authz' then
-        -- the one that was prepared for this document's night, once; else a new one
-        select coalesce((
-            select p.review_decision_id from cutter_governance.prepared_decision p
-            where p.batch_id = v_run.batch_id and p.document_id = v_run.document_id and v_run.mode = 'live'
-                and p.actor = epoch.lifecycle_group and not exists (
-                    select from cutter_governance.review_decision d where d.review_decision_id = p.review_decision_id)
-            order by p.created_at desc limit 1), gen_random_uuid()) into v_decision;
-        insert into cutter_governance.review_decision (
-            review_decision_id, run_id, type, manifest_id, actor, cut_change_set_ref, prior_review_decision_id, created_by)
-        select v_decision, p_run_id, 'lifecycle_enactment', c.manifest_id, epoch.lifecycle_group, c.change_set_id,
-            c.review_decision_id, session_user
-        from cutter_governance.cut_change_set c where c.run_id = p_run_id;
+        v_decision := cutter_governance.fn_decision_make(v_run, epoch);
     end if;
     v_survey := cutter_governance.fn_survey(p_run_id, v_run.docprefix);
-    v_tuple := jsonb_build_object(
-        'deployment_id', epoch.deployment_id, 'gate', p_gate, 'run_id', p_run_id, 'document_id', v_run.document_id,
-        'source_version_id', v_run.source_version_id, 'writer_digest', v_pins -> 'writer_digest',
-        'manifest_digest', v_pins -> 'manifest_digest', 'region_sha', v_pins -> 'region_sha',
-        'candidate_count', v_pins -> 'candidate_count', 'change_set_id', p_change_set_id,
-        'grants_sha256', v_pins -> 'grants_sha256', 'review_decision_id', v_decision, 'nonce', v_nonce);
+    v_tuple := cutter_governance.fn_request_tuple(
+        v_run, epoch, p_gate, v_pins, p_change_set_id, v_decision, v_nonce);
     insert into cutter_governance.approval_request (
         run_id, gate, n, tuple, nonce, challenge, review_decision_id, requested_at, expires_at, after_pins, pin_seq)
     values (p_run_id, p_gate,
@@ -2177,9 +2364,8 @@ begin
         v_tuple, v_nonce, cutter_governance.fn_digest(cutter_governance.fn_canonical_flat(v_tuple)), v_decision, v_now,
         v_now + make_interval(secs => p_ttl_seconds), v_survey, nextval('cutter_governance.pin_seq'))
     returning * into request;
-    perform cutter_governance.fn_run_move(p_run_id,
-        case p_gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end, p_gate,
-        'info', jsonb_build_object('challenge', request.challenge));
+    perform cutter_governance.fn_run_move(p_run_id, v_awaiting, p_gate, 'info',
+        jsonb_build_object('challenge', request.challenge));
     return jsonb_build_object('status', 'opened', 'request', to_jsonb(request));
 end
 $$;
@@ -2192,6 +2378,75 @@ CREATE FUNCTION cutter_governance.fn_request_raise(p_run_id text, p_gate text, p
     where run_id = p_run_id and gate = p_gate and status = 'requested' and p_tier in ('low', 'medium', 'high')
         and array_position(array['low', 'medium', 'high'], p_tier)
             > coalesce(array_position(array['low', 'medium', 'high'], tier), 0)
+$$;
+
+CREATE TABLE cutter_governance.stop_latch (
+    run_id text NOT NULL,
+    stopped boolean DEFAULT false NOT NULL,
+    kind text,
+    reason text,
+    set_by text,
+    set_at timestamp with time zone,
+    CONSTRAINT stop_latch_kind_check CHECK ((kind = ANY (ARRAY['stop'::text, 'cancel'::text])))
+);
+
+CREATE FUNCTION cutter_governance.fn_request_refusal(p_run cutter_governance.run, p_latch cutter_governance.stop_latch, p_epoch cutter_governance.policy_epoch, p_gate text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_step cutter_governance.gate_catalogue;
+    v_code text;
+    v_stop jsonb := cutter_governance.fn_stop_answer(p_run, p_latch);
+begin
+    v_code := case
+        when p_run.run_id is null then 'unknown_run'
+        when p_epoch.number is null then 'no_policy_epoch'
+        when p_run.ended_at is not null then 'run_ended' end;
+    if v_code is null and v_stop is not null then
+        return v_stop;
+    end if;
+    select * into v_step from cutter_governance.gate_catalogue where sovereign = p_gate;
+    v_code := coalesce(v_code, case
+        when exists (select from cutter_governance.gate_receipt r
+                     where r.run_id = p_run.run_id and r.gate = v_step.gate and r.sealed_at is not null)
+            then 'gate_sealed_before'
+        when cutter_governance.fn_prev_hash(p_run.run_id, v_step.gate) is null then 'predecessor_not_sealed' end);
+    return case when v_code is not null then jsonb_build_object('status', 'refused', 'code', v_code) end;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_request_tuple(p_run cutter_governance.run, p_epoch cutter_governance.policy_epoch, p_gate text, p_pins jsonb, p_change_set_id uuid, p_decision uuid, p_nonce text) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object(
+        'deployment_id', p_epoch.deployment_id, 'gate', p_gate, 'run_id', p_run.run_id, 'document_id', p_run.document_id,
+        'source_version_id', p_run.source_version_id, 'writer_digest', p_pins -> 'writer_digest',
+        'manifest_digest', p_pins -> 'manifest_digest', 'region_sha', p_pins -> 'region_sha',
+        'candidate_count', p_pins -> 'candidate_count', 'change_set_id', p_change_set_id,
+        'grants_sha256', p_pins -> 'grants_sha256', 'review_decision_id', p_decision, 'nonce', p_nonce)
+$$;
+
+CREATE FUNCTION cutter_governance.fn_resume_verdict(p_run cutter_governance.run, p_latch cutter_governance.stop_latch, p_statement_sha256 text, p_needed text) RETURNS cutter_governance.approval_verdict
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    verdict cutter_governance.approval_verdict;
+begin
+    select * into verdict from cutter_governance.approval_verdict v
+    where v.run_id = p_run.run_id and v.accepted and v.approval_sha256 = p_statement_sha256 and v.decision = p_needed;
+    if not found or verdict.not_after <= clock_timestamp()
+        or verdict.recorded_at <= greatest(p_run.state_at,
+            case when p_needed = 'resume' and p_latch.stopped then p_latch.set_at end)
+        or exists (select from cutter_governance.approval_revocation where approval_sha256 = p_statement_sha256)
+        or exists (select from cutter_governance.order_consumption where statement_sha256 = p_statement_sha256)
+    then
+        return null;
+    end if;
+    return verdict;
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_review_decision_begins() RETURNS trigger
@@ -2379,16 +2634,14 @@ CREATE FUNCTION cutter_governance.fn_run_evidence(p_run_id text) RETURNS jsonb
 begin
     return (
         with cut as (
-            select r.run_id, g.run_id is not null as closing, g.attempt, g.sealed_at is not null as closed,
+            select g.run_id is not null as closing, g.attempt, g.sealed_at is not null as closed,
                 coalesce(g.opened_at, 'infinity') as at,
                 coalesce((select e.seq from cutter_governance.audit_event e
                           where e.chain = r.run_id and e.hash = g.result -> 'pins' ->> 'audit_head'), 9223372036854775807) as seq,
                 g.result
             from cutter_governance.run r
             left join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.gate = 'IG_closeout'
-            where r.run_id = p_run_id),
-        verdict as (
-            select v.* from cutter_governance.approval_verdict v, cut where v.run_id = cut.run_id and v.recorded_at <= cut.at)
+            where r.run_id = p_run_id)
         select jsonb_build_object(
             'as_of', case when cut.closing then cutter_governance.fn_utc(cut.at) end,
             'closed', case when cut.closed then cut.result -> 'pins' end,
@@ -2399,83 +2652,13 @@ begin
             'source', (
                 select to_jsonb(v) - 'profile_body' || jsonb_build_object('document', to_jsonb(d) - 'display_vi' - 'display_en')
                 from public.source_version v join public.source_document d on d.source_document_ref = v.source_document_ref
-                where v.id = r.source_version_id),
-            'outputs', jsonb_build_object(
-                'change_set', (select to_jsonb(s) from cutter_governance.cut_change_set s where s.run_id = r.run_id),
-                'affected_rows', (select count(*) from cutter_governance.cut_change_set_affected_row a
-                                  join cutter_governance.cut_change_set s on s.change_set_id = a.change_set_id
-                                  where s.run_id = r.run_id),
-                'verify_result', (select to_jsonb(x) from cutter_governance.verify_result x
-                                  join cutter_governance.cut_change_set s on s.change_set_id = x.change_set_id
-                                  where s.run_id = r.run_id),
-                'review_decisions', (select coalesce(jsonb_agg(to_jsonb(d) order by d.created_at, d.review_decision_id), '[]')
-                                     from cutter_governance.review_decision d where d.run_id = r.run_id)),
-            'receipts', (
-                select coalesce(jsonb_agg(jsonb_build_object('gate', g.gate, 'opened_at', g.opened_at, 'sealed_at', g.sealed_at,
-                    'prev_hash', g.prev_hash, 'receipt_hash', g.receipt_hash, 'sealed_body', g.sealed_body) order by k.ordinal), '[]')
-                from cutter_governance.gate_receipt g join cutter_governance.gate_catalogue k on k.gate = g.gate
-                where g.run_id = r.run_id and g.sealed_at is not null and g.gate <> 'IG_closeout'),
-            'attempts', (
-                select coalesce(jsonb_agg(to_jsonb(a) order by a.started_at, a.gate, a.n), '[]')
-                from cutter_governance.gate_attempt a
-                where a.run_id = r.run_id and a.started_at <= cut.at
-                    and not (cut.closing and a.gate = 'IG_closeout' and a.n = cut.attempt)),
-            'requests', (
-                select coalesce(jsonb_agg(to_jsonb(q) - 'after_pins' order by q.requested_at, q.request_id), '[]')
-                from cutter_governance.approval_request q where q.run_id = r.run_id),
-            'verdicts', (select coalesce(jsonb_agg(to_jsonb(v) - 'statement' order by v.id), '[]') from verdict v),
-            'consumptions', (
-                select coalesce(jsonb_agg(to_jsonb(n) - 'consumed_xid' order by n.gate, n.slot), '[]')
-                from cutter_governance.approval_consumption n where n.run_id = r.run_id),
-            'revocations', (
-                select coalesce(jsonb_agg(to_jsonb(x) order by x.approval_sha256), '[]')
-                from cutter_governance.approval_revocation x
-                where x.approval_sha256 in (select v.approval_sha256 from verdict v) and x.recorded_at <= cut.at),
-            'orders', (
-                select coalesce(jsonb_agg(to_jsonb(o) order by o.consumed_at, o.statement_sha256), '[]')
-                from cutter_governance.order_consumption o where o.run_id = r.run_id and o.consumed_at <= cut.at),
-            'acknowledgements', (
-                select coalesce(jsonb_agg(to_jsonb(k) - 'after_pins' order by k.id), '[]')
-                from cutter_governance.drift_acknowledgement k where k.run_id = r.run_id and k.recorded_at <= cut.at),
-            'refusals', (
-                select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]')
-                from cutter_governance.message_refusal m where m.run_id = r.run_id and m.at <= cut.at),
-            'actions', (
-                select coalesce(jsonb_agg(to_jsonb(a) order by a.id), '[]')
-                from cutter_governance.action_receipt a where a.run_id = r.run_id and a.at <= cut.at),
-            'documents', (
-                select coalesce(jsonb_agg(jsonb_build_object('kb_id', o.kb_id, 'kind', o.kind, 'subject', o.subject,
-                    'sha256', o.sha256, 'done_at', o.done_at) order by o.id), '[]')
-                from cutter_governance.outbox o where o.run_id = r.run_id and o.done_at <= cut.at),
-            'signatures', (
-                select coalesce(jsonb_agg(to_jsonb(g) order by g.signature_kind), '[]')
-                from cutter_governance.dot_pair_signature g
-                where g.cross_reference_change_set_id in (
-                        select s.change_set_id from cutter_governance.cut_change_set s where s.run_id = r.run_id)
-                    or g.cross_reference_verify_result_id in (
-                        select x.verify_result_id from cutter_governance.verify_result x
-                        join cutter_governance.cut_change_set s on s.change_set_id = x.change_set_id where s.run_id = r.run_id)),
-            'events', (
-                select coalesce(jsonb_agg(to_jsonb(e) - 'run_id' - 'at' order by e.seq), '[]')
-                from cutter_governance.audit_event e where e.chain = r.run_id and e.seq <= cut.seq),
-            'voids', (
-                select coalesce(jsonb_agg(to_jsonb(v) - 'opened_xid'), '[]')
-                from cutter_governance.void_record v where v.run_id = r.run_id),
-            'policies', (
-                select coalesce(jsonb_agg(to_jsonb(p) - 'first_used_at' order by p.sha256), '[]')
-                from cutter_governance.governing_policy p
-                where p.sha256 in (
-                    select g.policy ->> 'sha256' from cutter_governance.gate_receipt g
-                    where g.run_id = r.run_id and g.sealed_at is not null and g.gate <> 'IG_closeout'
-                    union all select a.report -> 'policy' ->> 'sha256' from cutter_governance.gate_attempt a
-                    where a.run_id = r.run_id and a.started_at <= cut.at
-                    union all select a.request_metadata -> 'policy' ->> 'sha256' from cutter_governance.action_receipt a
-                    where a.run_id = r.run_id and a.at <= cut.at
-                    union all select v.policy ->> 'sha256' from cutter_governance.void_record v where v.run_id = r.run_id)),
-            'epochs', (
-                select coalesce(jsonb_agg(to_jsonb(p) order by p.number), '[]') from cutter_governance.policy_epoch p
-                where p.sha256 in (select v.policy_sha256 from verdict v where v.accepted)))
-        from cut join cutter_governance.run r on r.run_id = cut.run_id);
+                where v.id = r.source_version_id))
+            || cutter_governance.fn_evidence_gates(p_run_id, cut.at, cut.closing, cut.attempt)
+            || cutter_governance.fn_evidence_outputs(p_run_id)
+            || cutter_governance.fn_evidence_approvals(p_run_id, cut.at)
+            || cutter_governance.fn_evidence_effects(p_run_id, cut.at, cut.seq)
+        from cut cross join cutter_governance.run r
+        where r.run_id = p_run_id);
 end
 $$;
 
@@ -2684,14 +2867,8 @@ begin
             and (v_stop -> 'have')::integer >= (v_stop -> 'needed')::integer, false)
     then
         v_needed := case when v_run.state like 'stopped\_drift\_%' then 'acknowledge_drift' else 'resume' end;
-        select * into verdict from cutter_governance.approval_verdict v
-        where v.run_id = p_run_id and v.accepted and v.approval_sha256 = p_statement_sha256 and v.decision = v_needed;
-        if not found or verdict.not_after <= clock_timestamp()
-            or verdict.recorded_at <= greatest(v_run.state_at,
-                case when v_needed = 'resume' and latch.stopped then latch.set_at end)
-            or exists (select from cutter_governance.approval_revocation where approval_sha256 = p_statement_sha256)
-            or exists (select from cutter_governance.order_consumption where statement_sha256 = p_statement_sha256)
-        then
+        verdict := cutter_governance.fn_resume_verdict(v_run, latch, p_statement_sha256, v_needed);
+        if verdict.approval_sha256 is null then
             return jsonb_build_object('status', 'refused', 'code', 'signed_statement_needed', 'decision', v_needed);
         end if;
         if v_needed = 'acknowledge_drift' then
@@ -2977,6 +3154,18 @@ begin
     return jsonb_build_object('status', 'registered', 'source_version_id', version.id, 'version_seq', version.version_seq,
         'sha256', v_sha);
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_stop_answer(p_run cutter_governance.run, p_latch cutter_governance.stop_latch) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case
+        when p_latch.stopped then
+            jsonb_build_object('status', 'stopped', 'kind', p_latch.kind, 'reason', p_latch.reason)
+        when p_run.state like 'stopped\_%' then
+            jsonb_build_object('status', 'stopped', 'kind', substr(p_run.state, 9),
+                'reason', 'the run is ' || p_run.state || ' and was not resumed') end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_stop_is_signed(p_state text) RETURNS boolean
@@ -4230,19 +4419,6 @@ CREATE SEQUENCE cutter_governance.pin_seq
     NO MAXVALUE
     CACHE 1;
 
-CREATE TABLE cutter_governance.policy_epoch (
-    number integer NOT NULL,
-    deployment_id uuid NOT NULL,
-    sha256 text NOT NULL,
-    body text NOT NULL,
-    thresholds jsonb NOT NULL,
-    tiers jsonb DEFAULT '{}'::jsonb NOT NULL,
-    lifecycle_group text NOT NULL,
-    installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT policy_epoch_addressed_by_content CHECK ((sha256 = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
-    CONSTRAINT policy_epoch_number_check CHECK ((number > 0))
-);
-
 CREATE TABLE cutter_governance.prepared_decision (
     review_decision_id uuid NOT NULL,
     batch_id text NOT NULL,
@@ -4295,16 +4471,6 @@ ALTER TABLE cutter_governance.slack_outbox ALTER COLUMN id ADD GENERATED ALWAYS 
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-
-CREATE TABLE cutter_governance.stop_latch (
-    run_id text NOT NULL,
-    stopped boolean DEFAULT false NOT NULL,
-    kind text,
-    reason text,
-    set_by text,
-    set_at timestamp with time zone,
-    CONSTRAINT stop_latch_kind_check CHECK ((kind = ANY (ARRAY['stop'::text, 'cancel'::text])))
 );
 
 CREATE TABLE cutter_governance.tenant_cap (

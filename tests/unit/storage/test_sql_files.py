@@ -15,6 +15,9 @@ from cutter.storage.sql_text import Statement, functions_named, leading_comment,
 SQL = Path(str(resources.files("cutter.storage") / "sql"))
 DEFINITIONS = sql_files.shipped().definitions
 
+LINES_MAX = 65
+"""Of a function, without its leading comment: what can be read without turning a page."""
+
 
 def defined(name: str, body: str = "select 1", language: str = "sql") -> Definition:
     text = f"create or replace function public.{name}() returns integer\nlanguage {language}\nas $$ {body} $$;"
@@ -76,6 +79,15 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, path: str, text: str,
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda one: one.path)
 def test_each_definition_begins_with_a_sentence_that_states_its_contract(definition: Definition) -> None:
     assert re.match(r"[A-Z][^.]{15,}[.:]", leading_comment(definition.body)), definition.path
+
+
+def test_no_function_is_longer_than_a_page() -> None:
+    lengths = {
+        one.path: sum(not line.startswith("--") for line in one.body.splitlines())
+        for one in DEFINITIONS
+        if one.kind is Kind.FUNCTION
+    }
+    assert {path: lines for path, lines in lengths.items() if lines > LINES_MAX} == {}
 
 
 @pytest.mark.parametrize("path", sorted((SQL / "queries").glob("*.sql")), ids=lambda path: path.stem)

@@ -8,14 +8,14 @@ as $$
 declare
     request cutter_governance.approval_request;
     epoch cutter_governance.policy_epoch;
-    verdict cutter_governance.approval_verdict;
     offered jsonb;
     v_slot integer := 0;
     v_needed integer;
-    v_now timestamptz;
+    v_refusal text;
     v_pins jsonb := cutter_governance.fn_run_pins(p_run.run_id);
 begin
-    perform pg_advisory_xact_lock_shared(hashtext('cutter.policy_epoch'));
+    -- shared by all gates that consume approvals; `fn_policy_install` waits for them and they for it
+    perform from cutter_governance.lane where name = 'policy_epoch' for share;
     select * into epoch from cutter_governance.policy_epoch order by number desc limit 1;
     if not found then
         return 'no_policy_epoch';
@@ -45,52 +45,10 @@ begin
         if v_slot > v_needed then
             return 'more_approvals_than_slots';
         end if;
-        select * into verdict from cutter_governance.approval_verdict v
-        where v.run_id = p_run.run_id and v.gate = p_sovereign and v.accepted
-            and v.approval_sha256 = offered ->> 'approval_sha256';
-        if not found then
-            return 'no_accepted_verdict';
+        v_refusal := cutter_governance.fn_approval_consume_one(p_run, request, epoch, v_slot, offered);
+        if v_refusal is not null then
+            return v_refusal;
         end if;
-        if verdict.decision <> 'approve' then
-            return 'not_an_approval';
-        end if;
-        if (case when verdict.statement ->> 'binding' = 'tuple'
-                then not cutter_governance.fn_tuple_covers(verdict.statement, p_run, request)
-                else verdict.challenge is distinct from request.challenge
-                    or verdict.challenge is distinct from offered ->> 'challenge' end)
-            or verdict.writer_digest is distinct from request.tuple ->> 'writer_digest'
-            or verdict.review_decision_id is distinct from request.review_decision_id
-        then
-            return 'approval_of_other_tuple';
-        end if;
-        if verdict.policy_sha256 <> epoch.sha256 then
-            return 'approval_of_other_epoch';
-        end if;
-        -- The moment that is judged is the one that is recorded: no approval is ever consumed after its end.
-        v_now := clock_timestamp();
-        if verdict.not_after <= v_now then
-            return 'approval_expired';
-        end if;
-        if exists (select from cutter_governance.approval_revocation r where r.approval_sha256 = verdict.approval_sha256) then
-            return 'approval_revoked';
-        end if;
-        if exists (select from cutter_governance.approval_consumption c
-                   where c.approval_sha256 = verdict.approval_sha256
-                       or (c.run_id = p_run.run_id and c.gate = p_sovereign and (c.slot = v_slot or c.approver = verdict.approver
-                           or c.fingerprint = verdict.fingerprint))
-                       or (request.review_decision_id is not null and c.review_decision_id = request.review_decision_id
-                           and c.slot = v_slot))
-        then
-            return 'approval_consumed_before';
-        end if;
-        insert into cutter_governance.approval_consumption (
-            approval_sha256, run_id, gate, slot, request_id, approver, fingerprint, document_id, source_version_id,
-            writer_digest, candidate_count, challenge, review_decision_id, policy_sha256, consumed_at)
-        values (
-            verdict.approval_sha256, p_run.run_id, p_sovereign, v_slot, request.request_id, verdict.approver,
-            verdict.fingerprint, p_run.document_id, p_run.source_version_id, request.tuple ->> 'writer_digest',
-            (request.tuple ->> 'candidate_count')::integer, request.challenge, request.review_decision_id, epoch.sha256,
-            v_now);
     end loop;
     if v_slot < v_needed then
         return 'threshold_not_met';

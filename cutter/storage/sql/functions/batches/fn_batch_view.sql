@@ -13,8 +13,8 @@ as $$
                 'document_id', i.document_id, 'position', i.position, 'priority', i.priority, 'depends_on', i.depends_on,
                 'critical', i.critical, 'tenant', i.tenant, 'source_uri', i.source_uri, 'decided', i.decided,
                 'reason', coalesce(i.reason, r.last_error ->> 'reason'), 'run_id', r.run_id, 'state', r.state,
-                'outcome', r.outcome, 'ended', r.ended_at is not null, 'state_at', r.state_at, 'created_at', r.created_at,
-                'ended_at', r.ended_at,
+                'outcome', r.outcome, 'ended', r.ended_at is not null, 'ended_at', r.ended_at, 'state_at', r.state_at,
+                'created_at', r.created_at,
                 'included', exists (
                     select from cutter_governance.approval_verdict v
                     where v.run_id = r.run_id and v.accepted and v.decision = 'include_failed'
@@ -27,7 +27,8 @@ as $$
                     select from cutter_governance.gate_receipt g
                     where g.run_id = r.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null),
                 'kept_out', cutter_governance.fn_item_kept_out(i),
-                'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end, 'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
+                'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end,
+                'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
                 -- as many people as the policy asks for have signed, and the gate has not refused them since
                 'approved', a.run_id is not null and (
                     select least(count(distinct v.fingerprint), count(distinct v.approver))

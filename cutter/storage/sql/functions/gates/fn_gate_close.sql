@@ -49,17 +49,7 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift || jsonb_build_object('fingerprint',
             cutter_governance.fn_digest(cutter_governance.fn_survey_at_rest(receipt.before_pins, v_survey)::text)));
     end if;
-    receipt.result := p_result;
-    receipt.after_pins := v_survey;
-    receipt.sealed_body := cutter_governance.fn_receipt_body(receipt);
-    update cutter_governance.gate_receipt
-    set result = p_result, after_pins = v_survey, sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
-        pin_seq = nextval('cutter_governance.pin_seq'),
-        receipt_hash = cutter_governance.fn_digest(receipt.prev_hash || receipt.sealed_body)
-    where run_id = p_run_id and gate = p_gate
-    returning * into receipt;
-    update cutter_governance.gate_attempt set finished_at = clock_timestamp(), outcome = 'passed'
-    where run_id = p_run_id and gate = p_gate and n = p_attempt;
+    receipt := cutter_governance.fn_receipt_seal(receipt, p_result, v_survey);
     if p_kb_id is not null then
         insert into cutter_governance.outbox (run_id, kind, subject, kb_id) values (p_run_id, 'gate_report', p_gate, p_kb_id);
     end if;

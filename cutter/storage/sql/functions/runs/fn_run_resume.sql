@@ -25,14 +25,8 @@ begin
             and (v_stop -> 'have')::integer >= (v_stop -> 'needed')::integer, false)
     then
         v_needed := case when v_run.state like 'stopped\_drift\_%' then 'acknowledge_drift' else 'resume' end;
-        select * into verdict from cutter_governance.approval_verdict v
-        where v.run_id = p_run_id and v.accepted and v.approval_sha256 = p_statement_sha256 and v.decision = v_needed;
-        if not found or verdict.not_after <= clock_timestamp()
-            or verdict.recorded_at <= greatest(v_run.state_at,
-                case when v_needed = 'resume' and latch.stopped then latch.set_at end)
-            or exists (select from cutter_governance.approval_revocation where approval_sha256 = p_statement_sha256)
-            or exists (select from cutter_governance.order_consumption where statement_sha256 = p_statement_sha256)
-        then
+        verdict := cutter_governance.fn_resume_verdict(v_run, latch, p_statement_sha256, v_needed);
+        if verdict.approval_sha256 is null then
             return jsonb_build_object('status', 'refused', 'code', 'signed_statement_needed', 'decision', v_needed);
         end if;
         if v_needed = 'acknowledge_drift' then
