@@ -149,7 +149,7 @@ def _in_transaction(connection: postgres.Connection, work: _Work, *, keep: bool)
         state = problem.sqlstate if isinstance(problem, psycopg.Error) else "unclosed statement"
         return BackupRefusal(
             code=RefusalCode.SCRATCH_UNFIT,
-            message=f"the nine tables cannot be made in the scratch database ({state}): check its owner and schema.sql",
+            message=f"the nine tables cannot be made in the scratch database ({state}): check its owner",
         )
     return unfit or _load_and_compare(connection, work, keep=keep)
 

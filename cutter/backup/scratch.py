@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib import resources
 from typing import LiteralString
 
 from psycopg import sql
@@ -18,18 +17,15 @@ from cutter.backup.queries import queries
 from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.backup.script import Load, Rows, events
 from cutter.backup.tables import BACKUP_TABLES
-from cutter.storage.migrate import migrations
+from cutter.storage.sql_files import shipped
 
 LOCK = 0x6B75_7073
 """Advisory lock of a scratch database: two checks at once wait for each other and never mix."""
 
 
 def schema_sql() -> str:
-    """The product's schema: schema.sql, which is proven equal to the sum of the migrations."""
-    file = resources.files("cutter.storage") / "sql" / "schema.sql"
-    if file.is_file():
-        return file.read_text(encoding="utf-8")
-    return "\n".join(migration.body for migration in migrations())
+    """The product's tables: the sum of the migrations."""
+    return "\n".join(migration.body for migration in shipped().migrations)
 
 
 def lock(connection: Connection, deadline: Deadline) -> None:
@@ -68,11 +64,11 @@ def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
     """The nine tables with their columns and checks, without foreign keys, triggers and every other table."""
     connection.execute("SET LOCAL search_path = public")
     for statement in bare_statements(schema):
-        # Our own schema.sql; nothing of an artifact gets here.
+        # Our own migrations; nothing of an artifact gets here.
         connection.execute(statement)
     made = {name for (name,) in connection.execute(queries("scratch.sql")["tables"]).fetchall()}
     if missing := sorted(set(BACKUP_TABLES) - made):
-        return _unfit(f"schema.sql does not make {missing[0]}")
+        return _unfit(f"the migrations do not make {missing[0]}")
     for table in sorted(made - set(BACKUP_TABLES)):
         connection.execute(sql.SQL("DROP TABLE {} CASCADE").format(_name(table)))
     for table, key in connection.execute(queries("scratch.sql")["foreign_keys"]).fetchall():

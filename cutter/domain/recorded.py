@@ -1,6 +1,6 @@
 """Pure: rows as the database answers them, in the form that their readers take.
 
-PostgreSQL refuses a malformed row where it enters (migration 0015_row_forms). Rows from before, or written past its
+PostgreSQL refuses a malformed row where it enters (sql/functions/forms). Rows from before, or written past its
 checks, are shown as malformed: no reader fails on them, and a well-formed value passes as it is. Each function may be
 called again on its own answer.
 """

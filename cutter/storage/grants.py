@@ -35,10 +35,15 @@ class Declared:
 
 
 @cache
+def text() -> str:
+    """grants.yaml as it is shipped."""
+    return (resources.files("cutter.storage") / "grants.yaml").read_text(encoding="utf-8")
+
+
+@cache
 def declared() -> Declared:
     """grants.yaml as a matrix; what is not in it is not granted."""
-    text = (resources.files("cutter.storage") / "grants.yaml").read_text(encoding="utf-8")
-    document: dict[str, Any] = yaml.safe_load(text)
+    document: dict[str, Any] = yaml.safe_load(text())
     cells = {
         Cell(role, name, verb)
         for role, verbs in document["roles"].items()

@@ -1,12 +1,12 @@
-"""IO: forward-only migrations with a sha256 ledger, the grants, and the drift baseline (spec 04 "Migrations").
+"""IO: brings a database to this version's schema: migrations, functions, triggers, grants, drift baseline.
 
-Runs as cutter_owner. Each file is one transaction with lock and statement timeouts, all of it under one advisory lock;
-a file that was applied and has changed since is refused.
+Runs as cutter_owner, in one transaction under one advisory lock: either all of it is applied or nothing. A migration
+runs once, and one that has changed since is refused. A function or a trigger set is applied again whenever its file
+changes, and dropped when its file is gone (spec 04 "Migrations").
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,72 +19,52 @@ from psycopg.rows import tuple_row
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused, Unavailable
 from cutter.settings import Settings, dsn
-from cutter.storage.grants import declared
+from cutter.storage import definitions, grants
+from cutter.storage.definitions import Changes, Connection
+from cutter.storage.queries import query
+from cutter.storage.sql_files import Migration, SchemaFiles, shipped
 
 OWNER = "cutter_owner"
 _LOCK_KEY = 0x63757474
-_FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
-
-Connection = psycopg.Connection[tuple[object, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
-    """One numbered file and the digest of its bytes."""
-
-    number: int
-    name: str
-    body: str
-
-    @property
-    def sha256(self) -> str:
-        return sha256_hex(self.body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What `migrate` did: the version now, and the names that were applied."""
+    """What `migrate` did: the version now, and the names of all files that were applied or whose object was dropped."""
 
     version: int
-    applied: tuple[str, ...]
-
-
-def migrations() -> tuple[Migration, ...]:
-    """Every migration in order; a gap in the numbers is our mistake."""
-    folder = resources.files("cutter.storage") / "sql" / "migrations"
-    found = []
-    for file in sorted(folder.iterdir(), key=lambda item: item.name):
-        if match := _FILE.fullmatch(file.name):
-            found.append(Migration(number=int(match[1]), name=file.name, body=file.read_text(encoding="utf-8")))
-    if [m.number for m in found] != list(range(1, len(found) + 1)):
-        raise ValueError("migrations are numbered from 1 without a gap")
-    return tuple(found)
+    applied: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 def migrate(settings: Settings) -> Outcome:
-    """Bring the database of the settings to the newest version; a second call does nothing."""
+    """Bring the database of the settings to this version's schema; a second call does nothing."""
     return migrate_url(dsn(settings, OWNER))
 
 
-def migrate_url(url: str) -> Outcome:
-    """The same, for a connection string of cutter_owner."""
+def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
+    """The same, for a connection string of cutter_owner and, in tests, for other files than the shipped ones."""
+    files = files or shipped()
     try:
         connection = psycopg.connect(url, autocommit=True, row_factory=tuple_row)
     except psycopg.OperationalError as problem:
         raise Unavailable(f"the database does not answer: {_first_line(problem)}", what="database") from None
-    with connection, _exclusive(connection):
-        applied = _apply_missing(connection)
-        if applied or not _baseline_stands(connection):
-            with connection.transaction():
-                _apply_grants(connection)
-            connection.execute("select cutter_governance.fn_baseline_record(%s)", (len(migrations()),))
-    return Outcome(version=len(migrations()), applied=applied)
+    with connection, _exclusive(connection), connection.transaction():
+        return _apply(connection, files)
 
 
-def check(settings: Settings) -> tuple[str, ...]:
-    """Names of the migrations that are missing; raises when an applied one has changed."""
-    with psycopg.connect(dsn(settings, OWNER), autocommit=True, row_factory=tuple_row) as connection:
-        return tuple(migration.name for migration in _missing(connection))
+def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ...]:
+    """Names of what `migrate` would apply or drop; raises when an applied migration has changed. Changes nothing."""
+    files = files or shipped()
+    with (
+        psycopg.connect(dsn(settings, OWNER), autocommit=True, row_factory=tuple_row) as connection,
+        connection.transaction(force_rollback=True),
+    ):
+        _make_ledger(connection)
+        missing = [migration.name for migration in _missing(connection, files)]
+        found = definitions.changes(connection, files.definitions)
+        granted = () if _grants_are_applied(connection) else ("grants.yaml",)
+        return (*missing, *(one.path for one in found.apply), *_dropped(found), *granted)
 
 
 @contextmanager
@@ -98,54 +78,95 @@ def _exclusive(connection: Connection) -> Iterator[None]:
         connection.execute("select pg_advisory_unlock(%s)", (_LOCK_KEY,))
 
 
-def _missing(connection: Connection) -> list[Migration]:
-    connection.execute("create schema if not exists cutter_ledger")
-    connection.execute(
-        "create table if not exists cutter_ledger.migration (number integer primary key, name text not null,"
-        " sha256 text not null, applied_at timestamptz not null default clock_timestamp())"
-    )
-    rows = connection.execute("select number, sha256 from cutter_ledger.migration").fetchall()
-    ledger = {int(str(number)): str(sha256) for number, sha256 in rows}
+def _apply(connection: Connection, files: SchemaFiles) -> Outcome:
+    connection.execute("set local lock_timeout = '10s'")
+    connection.execute("set local statement_timeout = '120s'")
+    _make_ledger(connection)
+    missing = _missing(connection, files)
+    for migration in missing:
+        _run(connection, migration)
+    done = definitions.apply(connection, files.definitions)
+    connection.execute(query("ledger_set_record"), {"sha256": files.set_sha256})
+    version = len(files.migrations)
+    changed = bool(missing or done.apply or done.drop)
+    if (
+        changed
+        or not _grants_are_applied(connection)
+        or not _answer(connection, "baseline_is_recorded", version=version)
+    ):
+        _apply_grants(connection)
+        connection.execute(query("baseline_record"), {"version": version})
+    applied = (*(migration.name for migration in missing), *(definition.path for definition in done.apply))
+    return Outcome(version=version, applied=applied, dropped=_dropped(done))
+
+
+def _make_ledger(connection: Connection) -> None:
+    connection.execute((resources.files("cutter.storage") / "sql" / "ledger.sql").read_bytes())
+
+
+def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
+    """Migrations that were not applied yet. Raises Conflict when the database is of another line or a newer version."""
+    ledger = {
+        int(str(number)): (str(name), str(sha256))
+        for number, name, sha256 in connection.execute(query("ledger_migrations"))
+    }
     missing = []
-    for migration in migrations():
-        recorded = ledger.pop(migration.number, None)
-        if recorded is None:
-            missing.append(migration)
-        elif recorded != migration.sha256:
+    for migration in files.migrations:
+        name, sha256 = ledger.pop(migration.number, (migration.name, None))
+        if name != migration.name:
             raise Conflict(
-                f"{migration.name} was applied as {str(recorded)[:12]} and is {migration.sha256[:12]} now: "
+                f"the database was made by a version before 0.1, whose migrations ({name}) exist no more: create an "
+                "empty database, name it in CUTTER_DATABASE_URL, and type `cutter migrate` again"
+            )
+        if sha256 is None:
+            missing.append(migration)
+        elif sha256 != migration.sha256:
+            raise Conflict(
+                f"{migration.name} was applied as {sha256[:12]} and is {migration.sha256[:12]} now: "
                 "restore the file and put the change into a new migration"
             )
     if ledger:
-        raise Conflict(
-            f"the database has migration {max(map(int, map(str, ledger)))}, which this version lacks: upgrade cutter"
-        )
+        raise Conflict(f"the database has migration {max(ledger)}, which this version lacks: upgrade cutter")
+    _require_not_replaced(connection, files)
     return missing
 
 
-def _apply_missing(connection: Connection) -> tuple[str, ...]:
-    missing = _missing(connection)
-    for migration in missing:
-        with connection.transaction():
-            connection.execute("set local lock_timeout = '10s'")
-            connection.execute("set local statement_timeout = '120s'")
-            connection.execute(migration.body)
-            connection.execute(
-                "insert into cutter_ledger.migration (number, name, sha256) values (%s, %s, %s)",
-                (migration.number, migration.name, migration.sha256),
-            )
-    return tuple(migration.name for migration in missing)
+def _require_not_replaced(connection: Connection, files: SchemaFiles) -> None:
+    """Refuse to put back functions that a newer version has replaced."""
+    row = connection.execute(query("ledger_set_replaced_at"), {"sha256": files.set_sha256}).fetchone()
+    if row:
+        raise Conflict(
+            f"a newer version replaced these functions and triggers at {row[0]}: upgrade cutter (a version that goes "
+            "back to them on purpose says so in a comment of one of their files)"
+        )
 
 
-def _baseline_stands(connection: Connection) -> bool:
-    row = connection.execute(
-        "select count(*) from cutter_governance.schema_baseline where schema_version = %s", (len(migrations()),)
-    ).fetchone()
+def _run(connection: Connection, migration: Migration) -> None:
+    definitions.run(connection, f"migrations/{migration.name}", migration.body)
+    # Deferred checks of the rows that it wrote run now: a table with waiting ones cannot be altered.
+    connection.execute("set constraints all immediate")
+    connection.execute("set constraints all deferred")
+    connection.execute(
+        query("ledger_migration_record"),
+        {"number": migration.number, "name": migration.name, "sha256": migration.sha256},
+    )
+
+
+def _dropped(changes: Changes) -> tuple[str, ...]:
+    return tuple(f"{kind} {name}" for kind, name in changes.drop)
+
+
+def _answer(connection: Connection, name: str, **parameters: object) -> bool:
+    row = connection.execute(query(name), parameters).fetchone()
     return bool(row and row[0])
 
 
+def _grants_are_applied(connection: Connection) -> bool:
+    return _answer(connection, "ledger_grants", sha256=sha256_hex(grants.text()))
+
+
 def _apply_grants(connection: Connection) -> None:
-    matrix = declared()
+    matrix = grants.declared()
     grantees = sql.SQL(", ").join([sql.SQL("PUBLIC"), *(sql.Identifier(role) for role in matrix.roles)])
     for schema in matrix.schemas:
         name = sql.Identifier(schema)
@@ -169,6 +190,8 @@ def _apply_grants(connection: Connection) -> None:
                 sql.Identifier(cell.role),
             )
         )
+    sha256 = sha256_hex(grants.text())
+    connection.execute(query("ledger_record"), {"kind": "grants", "name": "grants.yaml", "sha256": sha256})
 
 
 def _first_line(problem: BaseException) -> str:

@@ -1,13 +1,17 @@
-"""IO: named SQL blocks. A `.sql` file under sql/queries holds `-- name: some_query` lines; this reads them once."""
+"""IO: named SQL blocks. A `.sql` file under sql/queries holds `-- name: some_query` lines; this reads them once.
+
+A comment below the name states the query's contract; it is not sent to the server.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from importlib import resources
-from typing import LiteralString, cast
+from typing import LiteralString
 
 _NAME = re.compile(r"^-- name: ([a-z0-9_]+)$", re.MULTILINE)
+_CONTRACT = re.compile(r"\A(?:\s*--[^\n]*\n)+")
 
 
 @cache
@@ -22,7 +26,7 @@ def queries() -> dict[str, LiteralString]:
         for name, body in zip(parts[1::2], parts[2::2], strict=True):
             if name in found:
                 raise ValueError(f"query {name} stands twice")
-            found[name] = cast(LiteralString, body.strip())
+            found[name] = _CONTRACT.sub("", body).strip()
     return found
 
 

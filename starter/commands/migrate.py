@@ -15,6 +15,8 @@ from cutter.storage import migrate as storage
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, show
 
+NAMES_MAX = 12
+
 
 def migrate(
     check: Annotated[bool, typer.Option("--check", help="Only say what is missing; exit 1 when something is.")] = False,
@@ -33,12 +35,12 @@ def migrate(
         missing = storage.check(settings)
         found: dict[str, Any] = {"missing": missing}
         if missing:
-            told = f"{counted(len(missing), 'migration')} missing: type `cutter migrate`"
+            told = f"{counted(len(missing), 'file')} of the schema not applied: type `cutter migrate`"
             found = as_failure(found, code="migrations_missing", message=told)
         show(
             found,
             as_json=as_json,
-            render=lambda out: out.print("missing: " + ", ".join(missing) if missing else "nothing is missing"),
+            render=lambda out: out.print(f"missing: {_names(missing)}" if missing else "nothing is missing"),
         )
         end(ExitCode.FAILED if missing else ExitCode.DONE)
         return
@@ -46,12 +48,18 @@ def migrate(
         _bootstrap(settings, bootstrap)
     done = storage.migrate(settings)
     show(
-        {"version": done.version, "applied": done.applied},
+        {"version": done.version, "applied": done.applied, "dropped": done.dropped},
         as_json=as_json,
         render=lambda out: out.print(
-            f"schema version {done.version}; applied: {', '.join(done.applied) or 'nothing new'}"
+            f"schema version {done.version}; applied: {_names(done.applied) or 'nothing new'}"
+            + (f"; dropped: {_names(done.dropped)}" if done.dropped else "")
         ),
     )
+
+
+def _names(files: tuple[str, ...]) -> str:
+    """The names, unless they would fill the terminal: a fresh database gets about two hundred files."""
+    return ", ".join(files) if len(files) <= NAMES_MAX else counted(len(files), "file")
 
 
 def _bootstrap(settings: Settings, url: str) -> None:

@@ -102,8 +102,12 @@ def test_the_code_that_is_named_exists(place: str) -> None:
 
 def test_code_that_is_not_there_is_missed() -> None:
     assert exists("docs/trace.py::Line.cite")
-    assert exists("cutter/storage/sql/schema.sql::fn_run_move")
-    for place in ("docs/trace.py::Line.kite", "docs/trace2.py::Line", "cutter/storage/sql/schema.sql::fn_run_mov"):
+    assert exists("cutter/storage/sql/functions/runs/fn_run_move.sql::fn_run_move")
+    for place in (
+        "docs/trace.py::Line.kite",
+        "docs/trace2.py::Line",
+        "cutter/storage/sql/functions/runs/fn_run_move.sql::fn_run_mov",
+    ):
         assert not exists(place)
 
 

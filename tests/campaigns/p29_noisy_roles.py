@@ -11,7 +11,6 @@ connections, and a survey of every setting. There the noise of `directus` must s
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -42,8 +41,7 @@ SERVER = {"max_connections": "100", "max_notify_queue_pages": "64"}
 RETRIES = (1.0, 4.0, 16.0, 32.0)
 """The product's own four tries, closer together: a minute instead of a quarter of an hour."""
 
-MIGRATIONS = Path(__file__).resolve().parents[2] / "cutter" / "storage" / "sql" / "migrations"
-BEFORE = (("0004_survey.sql", "fn_grant_definitions"), ("0005_gates.sql", "fn_gate_open"))
+UNGUARDED = Path(__file__).with_name("unguarded.sql")
 """The functions that the guards have replaced, as they were."""
 
 Json = dict[str, Any]
@@ -51,12 +49,8 @@ Json = dict[str, Any]
 
 def unguarded(database: Database) -> None:
     """Take the guards out of one database, and the limit from directus."""
-    for file, name in BEFORE:
-        text = (MIGRATIONS / file).read_text(encoding="utf-8")
-        found = re.search(rf"create (function cutter_governance\.{name}\(.*?\n\$\$;\n)", text, re.DOTALL)
-        assert found is not None, name
-        with psycopg.connect(database.url(OWNER), autocommit=True) as owner:
-            owner.execute(f"create or replace {found[1]}".encode())
+    with psycopg.connect(database.url(OWNER), autocommit=True) as owner:
+        owner.execute(UNGUARDED.read_bytes())
     with psycopg.connect(database.url("postgres"), autocommit=True) as superuser:
         for function, _ in superuser.execute(query("guarded_functions")).fetchall():
             superuser.execute(sql.SQL("grant execute on function {} to public").format(sql.SQL(str(function))))  # type: ignore[arg-type]

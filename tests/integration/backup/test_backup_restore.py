@@ -208,8 +208,8 @@ def test_a_row_that_breaks_a_check_of_the_schema_is_refused(rig: Rig) -> None:
     record = rig.taken_record()
     stricter = schema_sql() + "\ncreate domain public.never as text; alter table public.unit_version add column x int;"
     assert refusal(rig.check(record, schema_sql=stricter)) is RefusalCode.RESTORE_DIFFERS
-    before, table, after = schema_sql().partition("CREATE TABLE public.unit_version (")
-    broken = before + table + after.replace("body text NOT NULL", "body text NOT NULL check (length(body) < 3)", 1)
+    before, table, after = schema_sql().partition("create table public.unit_version (")
+    broken = before + table + after.replace("body text not null", "body text not null check (length(body) < 3)", 1)
     assert broken != schema_sql()
     outcome = rig.check(record, schema_sql=broken)
     assert refusal(outcome) is RefusalCode.RESTORE_FAILED

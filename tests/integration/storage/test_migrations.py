@@ -1,4 +1,4 @@
-"""Migrations: from empty, once, one at a time, never changed afterwards; schema.sql is their sum."""
+"""Migrations: from empty, once, one at a time, never changed afterwards; tests/golden/schema.sql is the result."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from psycopg import sql
 from cutter.catalogue import GATES
 from cutter.errors import Conflict, Refused
 from cutter.policy.command import write_of
-from cutter.stack.postgres import pg_bin
-from cutter.storage import migrate
+from cutter.storage import migrate, sql_files
 from cutter.storage.bootstrap import ROLES
 from cutter.storage.queries import queries
-from cutter.storage.schema import dump_schema, schema_path
+from cutter.storage.sql_files import Migration, SchemaFiles
 from tests.support.database import OWNER, Database, TestCluster
+from tests.support.schema import SCHEMA, dump_schema
 
 READ, EXEC, VERIFY = "cutter_read", "cutter_exec", "cutter_verify"
 USERS = {
@@ -46,6 +46,10 @@ USERS = {
     **dict.fromkeys(("waiting_batch_documents", "batches_not_ended", "runs_with_waiting_documents"), (READ,)),
     **dict.fromkeys(("batch_state", "cancel_stopped_run"), (READ,)),
     "judge_workers": (READ, "cutter_operator"),
+    **dict.fromkeys(("ledger_migrations", "ledger_migration_record", "ledger_definitions", "ledger_grants"), (OWNER,)),
+    **dict.fromkeys(("ledger_record", "ledger_forget", "ledger_set_record", "ledger_set_replaced_at"), (OWNER,)),
+    **dict.fromkeys(("functions_present", "function_signatures"), (OWNER,)),
+    **dict.fromkeys(("function_callers", "triggers_of_table", "baseline_is_recorded", "baseline_record"), (OWNER,)),
     "gauges": (READ,),
 }
 """Roles that send each query; leg B's are the executor's, the others a person's (cutter_operator)."""
@@ -65,8 +69,9 @@ def empty_database(cluster: TestCluster) -> Iterator[str]:
 def test_an_empty_database_gets_everything_at_once(cluster: TestCluster) -> None:
     with empty_database(cluster) as url:
         outcome = migrate.migrate_url(url)
-        assert outcome.applied == tuple(one.name for one in migrate.migrations())
-        assert outcome.version == len(outcome.applied)
+        files = sql_files.shipped()
+        assert set(outcome.applied) == {*(m.name for m in files.migrations), *(d.path for d in files.definitions)}
+        assert (outcome.version, outcome.dropped) == (len(files.migrations), ())
 
 
 def test_a_second_migration_does_nothing(database: Database) -> None:
@@ -75,14 +80,14 @@ def test_a_second_migration_does_nothing(database: Database) -> None:
     assert database.value("select count(*) from cutter_governance.schema_baseline") == before
 
 
-def test_schema_sql_is_the_sum_of_the_migrations(database: Database) -> None:
-    dumped = dump_schema(database.url(OWNER), pg_dump=pg_bin("pg_dump"))
-    assert dumped == schema_path().read_text(encoding="utf-8"), "type `python -m tests.support.schema`"
+def test_the_schema_that_was_dumped_last_is_the_present_one(database: Database) -> None:
+    dumped = dump_schema(database.url(OWNER))
+    assert dumped == SCHEMA.read_text(encoding="utf-8"), "type `python -m tests.support.schema`"
 
 
 def test_an_applied_file_that_changed_is_refused(database: Database) -> None:
     database.run("update cutter_ledger.migration set sha256 = repeat('0', 64) where number = 3", role=OWNER)
-    with pytest.raises(Conflict, match=r"0003_units\.sql was applied as 000000000000"):
+    with pytest.raises(Conflict, match=r"0003_approvals\.sql was applied as 000000000000"):
         migrate.migrate_url(database.url(OWNER))
 
 
@@ -100,17 +105,24 @@ def test_a_migration_that_runs_keeps_a_second_one_out(cluster: TestCluster) -> N
         assert other.execute("select to_regclass('public.information_unit')").fetchone() == (None,)
 
 
-def test_a_migration_that_fails_leaves_nothing(cluster: TestCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = migrate.Migration(number=1, name="0001_bad.sql", body="create table public.half (); select 1 / 0")
-    monkeypatch.setattr(migrate, "migrations", lambda: (bad,))
+def test_a_migration_that_fails_leaves_nothing_and_names_its_line(cluster: TestCluster) -> None:
+    bad = Migration(
+        number=1, name="0001_bad.sql", body="create table public.half ();\n\n-- no such thing\nselect 1 / 0;"
+    )
     with empty_database(cluster) as url:
-        with pytest.raises(psycopg.errors.DivisionByZero):
-            migrate.migrate_url(url)
+        with pytest.raises(Refused, match=r"migrations/0001_bad\.sql, line 4: division by zero: nothing was applied"):
+            migrate.migrate_url(url, SchemaFiles(migrations=(bad,), definitions=()))
         with psycopg.connect(url) as connection:
             row = connection.execute(
-                "select to_regclass('public.half'), (select count(*) from cutter_ledger.migration)"
+                "select to_regclass('public.half'), to_regclass('cutter_ledger.migration')"
             ).fetchone()
-    assert row == (None, 0)
+    assert row == (None, None)
+
+
+def test_a_database_of_the_migrations_before_they_were_squashed_is_refused_with_a_remedy(database: Database) -> None:
+    database.run("update cutter_ledger.migration set name = '0001_law.sql' where number = 1", role=OWNER)
+    with pytest.raises(Conflict, match=r"\(0001_law\.sql\) exist no more: create an empty database"):
+        migrate.migrate_url(database.url(OWNER))
 
 
 def test_the_catalogue_in_the_database_is_the_product_s_own(database: Database) -> None:
@@ -130,6 +142,21 @@ def test_the_catalogue_in_the_database_is_the_product_s_own(database: Database) 
         )
         for gate in GATES
     ]  # fmt: skip
+
+
+def test_what_the_gate_functions_ask_of_a_gate_is_said_by_its_row_and_by_no_ordinal(database: Database) -> None:
+    """Lane, rehearsal and the pinned source are columns; no function compares an ordinal with a number."""
+    rows = database.value(
+        "select jsonb_agg(jsonb_build_array(gate, lane, rehearsable, pins_source) order by ordinal)"
+        " from cutter_governance.gate_catalogue where lane is not null or rehearsable or pins_source"
+    )
+    assert rows == [
+        [GATES[0].name, None, False, True],
+        ["IG_cut_leg_a_execute", "write", True, False],
+        ["IG_lifecycle_enact_execute", "enact", False, False],
+    ]
+    bodies = "\n".join(one.body for one in sql_files.shipped().definitions)
+    assert re.findall(r"ordinal\s*(?:[<>=+-]+|not in|in|between)\s*\(?\d", bodies) == []
 
 
 def test_the_vocabulary_has_the_families_of_the_original(database: Database) -> None:

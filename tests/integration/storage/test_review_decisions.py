@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,9 +12,8 @@ from activities.run.void import void_run
 from cutter.approvals import schema
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.messages import EndRequestInput, VoidInput
-from cutter.storage import migrate
 from tests.integration.storage.conftest import ENACT, At
-from tests.support.database import OWNER, Database, TestCluster
+from tests.support.database import Database
 from tests.support.runs import Deployment, drive, law
 
 Json = dict[str, Any]
@@ -182,30 +180,3 @@ def test_a_decision_that_was_changed_before_the_approval_is_drift_all_the_same(a
     superuser.commit()
     answer = at_enact.open(at_enact.connect(), ENACT)
     assert (answer["status"], answer["drift"]["dimension"]) == ("drift", "review_decision")
-
-
-# --- rows of before -------------------------------------------------------------------------------------------------
-
-
-def test_rows_that_said_pass_from_the_request_on_say_what_was_decided_after_the_migration(
-    cluster: TestCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    every = migrate.migrations()
-    before = tuple(one for one in every if one.number < next(m.number for m in every if "decisions" in m.name))
-    with cluster.database(template="template0", prefix="before") as made:
-        with monkeypatch.context() as earlier:
-            earlier.setattr(migrate, "migrations", lambda: before)
-            # The declared grants name functions of later migrations.
-            earlier.setattr(migrate, "_apply_grants", lambda _connection: None)
-            migrate.migrate_url(made.url(OWNER))
-        made.run((Path(__file__).parent / "rows_of_before.sql").read_text(encoding="utf-8"))
-        migrate.migrate_url(made.url(OWNER))
-        rows = made.value("select jsonb_object_agg(created_by, to_jsonb(d)) from cutter_governance.review_decision d")
-    assert {name: outcome(row) for name, row in rows.items()} == {
-        "open": ("PENDING", [], []),
-        "rejected": ("REJECT", ["bob"], ["b" * 64]),
-        "voided": ("VOID", ["carol"], ["c" * 64]),
-        "expired": ("EXPIRED", [], []),
-        "approved": ("PASS", ["alice"], ["a" * 64]),
-        "cut": ("PASS", ["alice"], ["d" * 64]),
-    }

@@ -13,7 +13,7 @@ from cutter.errors import Conflict, OverCap, ProgrammingError, Unavailable
 from cutter.storage import faults
 from cutter.storage.faults import DatabaseRefused, translate, translated
 
-MIGRATIONS = Path(faults.__file__).parent / "sql" / "migrations"
+SQL = Path(faults.__file__).parent / "sql"
 
 
 def raised(state: str, message: str = "as the server says it") -> psycopg.Error:
@@ -62,10 +62,10 @@ def test_each_check_of_ours_has_its_code(state: str, code: str) -> None:
     assert (problem.code, str(problem)) == (code, "first line")
 
 
-def test_the_checks_of_the_migrations_are_the_ones_that_have_codes() -> None:
+def test_the_checks_of_the_database_are_the_ones_that_have_codes() -> None:
     used = {
         state
-        for file in MIGRATIONS.glob("*.sql")
+        for file in SQL.rglob("*.sql")
         for state in re.findall(r"errcode = '(CU\d+)'", file.read_text(encoding="utf-8"))
     }
     assert used == {*faults.CHECK_CODES, faults.OTHER_PAYLOAD}

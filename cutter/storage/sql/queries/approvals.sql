@@ -1,4 +1,5 @@
 -- name: approval_facts
+-- Returns everything but the document itself that an approval of a run at a gate is judged against, of one moment.
 select jsonb_build_object(
     'run', to_jsonb(r),
     'now', clock_timestamp(),
@@ -25,6 +26,8 @@ select jsonb_build_object(
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: approval_document_facts
+-- Returns what is known about an approval document and its target: known before, revoked, of another run, consumed by
+-- another run.
 select
     exists (select from cutter_governance.outbox o where o.kb_id = any (%(names)s) or o.sha256 = any (%(digests)s))
     or exists (select from cutter_governance.action_receipt a
@@ -36,9 +39,11 @@ select
             where c.approval_sha256 = any (%(digests)s) and c.run_id <> %(run_id)s)
 
 -- name: orders_taken
+-- Returns the signed documents that let a stopped run go on.
 select cutter_governance.fn_run_orders(%(run_id)s)
 
 -- name: approval_counted
+-- Returns the run's state and the approval that its open request already counts under a KB id.
 select r.state, a.approver, a.approval_sha256, a.reason
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id
@@ -48,15 +53,18 @@ where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and
 order by a.id limit 1
 
 -- name: epoch_of_verdict
+-- Returns the epoch under which an approval was accepted.
 select policy_sha256 from cutter_governance.approval_verdict
 where run_id = %(run_id)s and gate = %(gate)s and approval_sha256 = %(approval_sha256)s and accepted
 
 -- name: request_open
+-- Opens a request for approval with the lifetime that the run's caps give, or returns why not.
 select cutter_governance.fn_request_open(%(run_id)s, %(gate)s, coalesce((
     select trunc((r.caps ->> %(ttl)s)::numeric)::integer from cutter_governance.run r where r.run_id = %(run_id)s), 0),
     %(change_set_id)s)
 
 -- name: request_facts
+-- Returns what a request's document is rendered from: run, pins, epoch in force, time, and approvals so far.
 select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id),
     (select jsonb_build_object('sha256', e.sha256, 'thresholds', e.thresholds)
      from cutter_governance.policy_epoch e order by e.number desc limit 1),
@@ -67,6 +75,7 @@ select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id),
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: request_snapshot
+-- Returns source and profile of an open request that has no document yet.
 select s.bytes, v.profile_body, v.marking_options, d.forbidden_ids, d.source_document_ref
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id
@@ -76,6 +85,7 @@ join public.source_document d on d.source_document_ref = v.source_document_ref
 where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null
 
 -- name: units_enacted_last
+-- Returns the enacted units of the document whose open request has no document yet.
 select u.canonical_address, v.content_hash, u.identity_profile ->> 'title'
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id

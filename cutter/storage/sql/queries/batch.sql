@@ -1,4 +1,5 @@
 -- name: newest_verdicts_on
+-- Returns the newest verdict on each of the named documents, whether it still counts, and why not.
 select distinct on (v.kb_id) v.kb_id, v.accepted and t.code is null and e.code is null as good,
     coalesce(t.code, e.code, v.code || ': ' || v.reason) as reason, v.fingerprint,
     cutter_governance.fn_approvals_needed(v.gate, (
@@ -21,12 +22,15 @@ where v.run_id = %(run_id)s and v.gate = %(gate)s and v.kb_id = any (%(kb_ids)s)
 order by v.kb_id, v.id desc
 
 -- name: batch_state
+-- Returns the state and mode of a batch.
 select state, mode from cutter_governance.batch where batch_id = %(batch_id)s
 
 -- name: batch_policy
+-- Returns what a batch does after a failure.
 select policy from cutter_governance.batch where batch_id = %(batch_id)s
 
 -- name: marked_by
+-- Returns the profile, prefix and options that a run's version is marked with.
 select v.profile_id, d.address_docprefix, v.marking_options, d.forbidden_ids
 from cutter_governance.run r
 join public.source_version v on v.id = r.source_version_id
@@ -34,40 +38,48 @@ join public.source_document d on d.source_document_ref = v.source_document_ref
 where r.run_id = %(run_id)s
 
 -- name: stop_document
--- what the run wrote about the state that it is in, unless it stands in a queue already
+-- Returns the document that the run wrote about its present state, unless a queue has it already.
 select o.kb_id from cutter_governance.outbox o
 where o.run_id = %(run_id)s and o.kind = 'stop_route' and o.created_at >= %(state_at)s
     and not exists (select from cutter_governance.batch_queue q where q.kb_id = o.kb_id)
 order by o.id desc limit 1
 
 -- name: queue_entries_before
+-- Returns how often an item entered a queue.
 select count(*) from cutter_governance.batch_queue where batch_id = %(batch_id)s and document_id = %(document_id)s
 
 -- name: request_payload
+-- Returns what the newest request of a run at a gate asks for.
 select tuple from cutter_governance.approval_request
 where run_id = %(run_id)s and gate = %(gate)s
 order by requested_at desc limit 1
 
 -- name: newest_batch_document
+-- Returns the newest document of a kind about a batch.
 select kb_id from cutter_governance.outbox where batch_id = %(batch_id)s and kind = %(kind)s order by id desc limit 1
 
 -- name: batch_documents_before
+-- Returns how many documents of a kind and subject a batch has, with the newest one.
 select count(*), (array_agg(kb_id order by id desc))[1], (array_agg(body order by id desc))[1]
 from cutter_governance.outbox
 where batch_id = %(batch_id)s and kind = %(kind)s and subject = %(subject)s
 
 -- name: request_documents
+-- Returns the text of the open request of each named run at a gate.
 select r.run_id, o.body from cutter_governance.approval_request r
 join cutter_governance.outbox o on o.kb_id = r.kb_id
 where r.run_id = any (%(run_ids)s) and r.gate = %(gate)s and r.status = 'requested'
 
 -- name: open_queue
+-- Returns the open queue entries of a batch.
 select q.document_id, q.run_id, q.queue, q.state, q.code, q.reason, q.kb_id, q.entered_at
 from cutter_governance.batch_queue q
 where q.batch_id = %(batch_id)s and q.left_at is null
 order by q.queue, q.entered_at
 
 -- name: batch_known
+-- Returns what is registered about each named document: prefix, tenant, newest version, and its open, enacting and
+-- failed run.
 select d.doc_code, d.address_docprefix, d.tenant, v.profile_id,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.ended_at is null
@@ -87,36 +99,44 @@ left join lateral (
 where d.doc_code = any (%(document_ids)s)
 
 -- name: profiles_of_versions
+-- Returns the profiles of the named versions.
 select profile_sha256, profile_body from public.source_version where id = any (%(ids)s)
 
 -- name: tenant_rooms
+-- Returns the room that each tenant of a batch has.
 select cutter_governance.fn_tenant_room(i.tenant, 'batch')
 from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i
 order by i.tenant
 
 -- name: tenant_weights
+-- Returns the weight of each named tenant.
 select t.tenant, (cutter_governance.fn_tenant_caps(t.tenant, 'batch') ->> 'weight')::integer
 from unnest(%(tenants)s::text[]) as t (tenant)
 
 -- name: failed_runs
+-- Returns the newest failed run of each named document.
 select distinct on (r.document_id) r.document_id, r.run_id, r.state, r.batch_id from cutter_governance.run r
 where r.document_id = any (%(document_ids)s) and r.mode = 'live' and r.state like 'failed\_%%'
 order by r.document_id, r.created_at desc
 
 -- name: waiting_batch_documents
+-- Returns the documents about batches that are still to be put.
 select batch_id, kb_id from cutter_governance.outbox where done_at is null and batch_id is not null order by id
 
 -- name: batches_not_ended
+-- Returns every open batch with its age.
 select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at) as age_seconds
 from cutter_governance.batch b where b.ended_at is null order by b.created_at
 
 -- name: batches
+-- Returns the newest batches with the number of their items and open queue entries.
 select b.batch_id, b.mode, b.state, b.policy, b.created_at, b.ended_at, b.halted,
     (select count(*) from cutter_governance.batch_item i where i.batch_id = b.batch_id) as items,
     (select count(*) from cutter_governance.batch_queue q where q.batch_id = b.batch_id and q.left_at is null) as queued
 from cutter_governance.batch b order by b.created_at desc limit %(limit)s
 
 -- name: batch_facts
+-- Returns everything that a batch's view and folder are made of, of one moment.
 with r as materialized (select * from cutter_governance.run where batch_id = %(batch_id)s)
 select jsonb_build_object(
     'view', cutter_governance.fn_batch_seen(%(batch_id)s),
@@ -162,6 +182,7 @@ select jsonb_build_object(
         from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
 
 -- name: batch_glance
+-- Returns what the summary of a batch is made of, of one moment.
 select cutter_governance.fn_batch_seen(%(batch_id)s), clock_timestamp(), (
     select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (
         select r.run_id, count(*) as sealed
@@ -171,12 +192,14 @@ select cutter_governance.fn_batch_seen(%(batch_id)s), clock_timestamp(), (
     from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i)
 
 -- name: batch_texts
+-- Returns the newest report of a batch and the documents of its open queue entries.
 select o.kind, o.kb_id, o.body from cutter_governance.outbox o
 where o.id = (select max(id) from cutter_governance.outbox where batch_id = %(batch_id)s and kind = 'batch_report')
     or o.kb_id in (select q.kb_id from cutter_governance.batch_queue q
                    where q.batch_id = %(batch_id)s and q.left_at is null)
 
 -- name: queues
+-- Returns every open queue entry that a person can act on, of all batches or of the named batch and run.
 select q.batch_id, q.document_id, q.run_id, q.queue, q.code, q.reason, q.kb_id, q.entered_at, r.state, r.outcome,
     l.stopped as latched, clock_timestamp() as now,
     exists (select from cutter_governance.gate_receipt g
@@ -194,15 +217,19 @@ where q.left_at is null and (%(batch_id)s::text is null or q.batch_id = %(batch_
 order by q.entered_at, q.document_id
 
 -- name: queue_document
+-- Returns the text of a document.
 select body from cutter_governance.outbox where kb_id = %(kb_id)s
 
 -- name: documents_of_batch
+-- Returns every document about a batch, in order.
 select kb_id, body, sha256 from cutter_governance.outbox where batch_id = %(batch_id)s order by id
 
 -- name: all_batch_ids
+-- Returns the id of every batch.
 select batch_id from cutter_governance.batch order by created_at, batch_id
 
 -- name: cancel_stopped_run
+-- Cancels a stopped run that a person cancelled and that has written nothing.
 select cutter_governance.fn_run_stop(r.run_id, 'voided_cancelled', %(reason)s)
 from cutter_governance.run r
 join cutter_governance.stop_latch l on l.run_id = r.run_id and l.kind = 'cancel'
@@ -210,6 +237,7 @@ where r.run_id = %(run_id)s and r.state like 'stopped\_%%' and not exists (
     select from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute')
 
 -- name: silent_runs
+-- Returns those of the named runs that should move and have not for the given seconds.
 select r.run_id from cutter_governance.run r
 where r.run_id = any (%(run_ids)s) and r.ended_at is null and r.state not like 'stopped\_%%'
     and r.state_at < clock_timestamp() - make_interval(secs => %(seconds)s)

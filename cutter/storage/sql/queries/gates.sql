@@ -1,4 +1,6 @@
 -- name: source_of_document
+-- Returns a document with its newest version and bytes, and the version that was enacted last. Enacted is what has a
+-- sealed receipt, even if its run ended badly later.
 select d.id, d.address_docprefix, d.source_url, d.forbidden_ids, v.id, v.content_checksum, v.size_bytes, v.source_format,
     v.profile_id, v.profile_sha256, v.manifest_digest, s.bytes,
     -- law by its receipt: a run that ended badly behind its enactment has enacted it all the same
@@ -15,6 +17,7 @@ left join public.source_snapshot s on s.sha256 = v.content_checksum
 where d.doc_code = %(document_id)s
 
 -- name: snapshot_of_version
+-- Returns the bytes, profile and options of a version.
 select s.bytes, v.profile_body, v.marking_options, d.forbidden_ids, d.source_document_ref
 from public.source_version v
 join public.source_snapshot s on s.sha256 = v.content_checksum
@@ -22,33 +25,41 @@ join public.source_document d on d.source_document_ref = v.source_document_ref
 where v.id = %(source_version_id)s
 
 -- name: vocabulary
+-- Returns every word of every vocabulary.
 select family, code from public.vocabulary
 
 -- name: max_writes
+-- Returns how many units a run may write; null is no cap.
 select (cutter_governance.fn_tenant_caps(r.tenant, case when r.batch_id is null then 'document' else 'batch' end)
     ->> 'max_writes_per_run')::integer
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: runs_with_same_digest
+-- Returns the open runs under a prefix with the digest of their plan, other than this one.
 select r.run_id, g.result -> 'pins' ->> 'writer_digest' from cutter_governance.gate_receipt g
 join cutter_governance.run r on r.run_id = g.run_id
 where g.gate = 'IG_cutplan' and r.docprefix = %(docprefix)s and r.run_id <> %(run_id)s and r.ended_at is null
 order by r.run_id
 
 -- name: run_sidecar
+-- Returns everything that a run's projections are made of.
 select cutter_governance.fn_run_sidecar(%(run_id)s)
 
 -- name: policy_context
+-- Returns what the policy decides on for a run at a gate, and how many people approved and are needed.
 select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id), clock_timestamp(),
     cutter_governance.fn_gate_approvers(r.run_id, %(gate)s), cutter_governance.fn_gate_needs(%(gate)s)
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: run_limits
+-- Returns whether a run is over, and its own limit of a backup's age.
 select r.ended_at is not null,
     case when jsonb_typeof(r.caps -> 'backup_max_age_seconds') = 'number' then r.caps ->> 'backup_max_age_seconds' end
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: newest_backups
+-- Returns the newest usable backups of a run, and the one that its gate sealed. A backup without a valid time, or
+-- from the future, is none.
 select a.target, a.response_metadata ->> 'sha256', a.response_metadata ->> 'taken_utc',
     extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float,
     a.target = sealed.artifact as is_sealed
@@ -64,23 +75,28 @@ where a.connector = 'backup' and a.operation = 'take' and (a.run_id = %(run_id)s
 order by a.id desc limit %(limit)s
 
 -- name: wave_lock
+-- Returns whether the caller may take the shared backup of a batch.
 select cutter_governance.fn_wave_lock(%(batch_id)s)
 
 -- name: wave_backup
+-- Returns the pins of a shared backup of the batch that is recent enough; no row without one.
 select pins from cutter_governance.fn_wave_backup(%(run_id)s, %(batch_id)s, %(seconds)s) as pins
 where pins is not null
 
 -- name: rows_under_prefix
+-- Returns how many units are under a prefix.
 select count(*) from public.information_unit u
 where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
     and u.deleted_at is null
 
 -- name: create_unit
+-- Creates a draft unit and returns the status.
 select public.fn_iu_create(%(address)s, %(title)s, %(body)s, %(actor)s, %(unit_kind)s, %(section_type)s, %(owner)s,
     %(publication_type)s, (select u.id from public.information_unit u
                            where u.canonical_address = %(parent_address)s and u.deleted_at is null)) ->> 'status'
 
 -- name: units_written
+-- Returns what leg A wrote under a prefix: enacted units, digest, and this transaction's id.
 select count(*) filter (where u.lifecycle_status <> 'draft'), cutter_governance.fn_writer_digest(%(docprefix)s),
     pg_current_xact_id()::text
 from public.information_unit u
@@ -88,6 +104,7 @@ where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_ad
     and u.deleted_at is null
 
 -- name: units_read_back
+-- Returns whether leg A of a run is sealed, and what is stored under its prefix now.
 select exists (select from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute'
                and g.sealed_at is not null),
     (select count(*) from public.information_unit u
@@ -97,6 +114,7 @@ select exists (select from cutter_governance.gate_receipt g where g.run_id = r.r
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: stored_units
+-- Returns every unit under a prefix with its version and parent, in order of the addresses.
 select u.canonical_address, u.identity_profile ->> 'primary_section_type_ref', u.lifecycle_status, v.lifecycle_status,
     v.version_seq, v.body, v.content_hash, u.content_anchor_ref = v.id::text and v.unit_id = u.id, p.canonical_address,
     u.id, v.id
@@ -108,22 +126,26 @@ where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_ad
 order by u.canonical_address
 
 -- name: version_count
+-- Returns how many versions the units under a prefix have.
 select count(*) from public.unit_version v
 join public.information_unit u on u.id = v.unit_id
 where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
     and u.deleted_at is null
 
 -- name: enact_unit
+-- Enacts a unit and returns the status.
 select public.fn_iu_enact(%(address)s, %(actor)s, %(review_decision_id)s, 'enacted', %(change_set_id)s, %(reason)s,
     %(tool_revision)s) ->> 'status'
 
 -- name: addresses_under_prefix
+-- Returns the address of every unit under a prefix, in order.
 select u.canonical_address from public.information_unit u
 where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
     and u.deleted_at is null
 order by u.canonical_address
 
 -- name: enactment_counts
+-- Returns what an enactment has written and whether the named triggers are enabled.
 select (select count(*) from public.iu_lifecycle_log l where l.change_set_id = %(change_set_id)s and l.to_status = 'enacted'),
     (select v.verdict from cutter_governance.verify_result v where v.change_set_id = %(change_set_id)s),
     (select jsonb_object_agg(c.relname || '.' || t.tgname, t.tgenabled) from pg_catalog.pg_trigger t
@@ -136,14 +158,17 @@ select (select count(*) from public.iu_lifecycle_log l where l.change_set_id = %
     pg_current_xact_id()::text
 
 -- name: open_request
+-- Returns the open request of a run at a gate.
 select tuple, request_sha256, expires_at, review_decision_id, request_id, status
 from cutter_governance.approval_request
 where run_id = %(run_id)s and gate = %(gate)s and status = 'requested'
 
 -- name: database_clock
+-- Returns the database's time.
 select clock_timestamp()
 
 -- name: approved_decision
+-- Returns the review decision of the approved request and of its first consumed approval.
 select q.review_decision_id, c.review_decision_id
 from cutter_governance.approval_request q
 join cutter_governance.approval_consumption c on c.request_id = q.request_id
@@ -151,8 +176,9 @@ where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'approved'
 order by q.n desc, c.slot limit 1
 
 -- name: run_evidence
+-- Returns everything on record about a run.
 select cutter_governance.fn_run_evidence(%(run_id)s)
 
 -- name: run_evidence_and_sidecar
--- one statement, so that both are of one moment: an open run moves on between two
+-- Returns evidence and sidecar of a run from one moment, because an open run moves on between two statements.
 select cutter_governance.fn_run_evidence(%(run_id)s), cutter_governance.fn_run_sidecar(%(run_id)s)

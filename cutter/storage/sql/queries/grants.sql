@@ -1,4 +1,5 @@
 -- name: live_grants
+-- Returns every cell of the live privileges: role, object, verb, granted.
 select role, object, verb, granted from (
     select r.role, c.relnamespace::regnamespace::text || '.' || c.relname as object, v.verb,
         case when r.role = 'PUBLIC'

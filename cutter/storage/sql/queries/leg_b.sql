@@ -1,4 +1,5 @@
 -- name: leg_b_rows
+-- Returns how many rows of each kind leg B and the verifier wrote for a run.
 select jsonb_build_object(
     'decision_backlog_entry',
     (select count(*) from cutter_governance.decision_backlog_entry where run_id = %(run_id)s),
@@ -25,30 +26,36 @@ select jsonb_build_object(
      where v.change_set_id = %(change_set_id)s)
 
 -- name: leg_b_entry
+-- Writes the backlog entry of a cut.
 insert into cutter_governance.decision_backlog_entry (entry_id, run_id, document_id, status, created_by)
 values (%(entry_id)s, %(run_id)s, %(document_id)s, 'decided', %(actor)s)
 
 -- name: leg_b_history
+-- Writes the first history row of a cut's backlog entry.
 insert into cutter_governance.decision_backlog_history (history_id, entry_id, change_kind, status_version, status, changed_by)
 values (%(history_id)s, %(entry_id)s, 'created', 1, 'decided', %(actor)s)
 
 -- name: leg_b_envelope
+-- Writes the manifest envelope of a cut.
 insert into cutter_governance.manifest_envelope (
     envelope_id, run_id, operation_kind, status, source_doc_ref, cut_change_set_ref, created_by)
 values (%(envelope_id)s, %(run_id)s, 'first_cut', 'accepted', %(source_doc_ref)s, %(change_set_id)s, %(actor)s)
 
 -- name: leg_b_block
+-- Writes one block of a cut's manifest.
 insert into cutter_governance.manifest_unit_block (
     envelope_id, unit_local_id, block_role, source_span, span_sha256, render_order, target_unit_id,
     proposed_canonical_address, decision_backlog_ref)
 values (%(envelope_id)s, %(local_id)s, 'result', %(span)s, %(span_sha256)s, %(order)s, %(unit_id)s, %(address)s, %(entry_id)s)
 
 -- name: leg_b_decision
+-- Writes the review decision of a cut.
 insert into cutter_governance.review_decision (
     review_decision_id, run_id, type, manifest_id, actor, cut_change_set_ref, created_by)
 values (%(decision_id)s, %(run_id)s, 'cut', %(envelope_id)s, %(actor)s, %(change_set_id)s, %(actor)s)
 
 -- name: leg_b_signature
+-- Writes the executor's signature of a change set.
 insert into cutter_governance.dot_pair_signature (
     signature_id, signature_kind, signer_dot_id, signer_identity, signer_fingerprint, signer_tool_revision, payload,
     payload_hash, signature, cross_reference_change_set_id)
@@ -56,6 +63,7 @@ values (%(signature_id)s, 'executor', %(dot_id)s, %(actor)s, %(fingerprint)s, %(
     %(payload_hash)s, %(signature)s, %(change_set_id)s)
 
 -- name: leg_b_change_set
+-- Writes the change set of a cut.
 insert into cutter_governance.cut_change_set (
     change_set_id, run_id, decision_backlog_entry_id, review_decision_id, manifest_id, manifest_version, manifest_digest,
     region_sha, executor_signature_id, executor_tool_revision, verifier_tool_revision, rollback_key, idempotency_key,
@@ -65,11 +73,13 @@ values (%(change_set_id)s, %(run_id)s, %(entry_id)s, %(decision_id)s, %(envelope
     %(rollback_key)s, %(idempotency_key)s, %(actor)s)
 
 -- name: leg_b_affected
+-- Writes one affected row of a change set.
 insert into cutter_governance.cut_change_set_affected_row (
     affected_row_id, change_set_id, unit_id, unit_version_id, content_hash)
 values (%(affected_row_id)s, %(change_set_id)s, %(unit_id)s, %(version_id)s, %(content_hash)s)
 
 -- name: change_set_to_verify
+-- Returns the signed change set of a run with what the verifier compares it with.
 select c.change_set_id, c.manifest_id, c.review_decision_id, c.manifest_version, c.executor_signature_id,
     c.executor_tool_revision, c.verifier_tool_revision, s.payload, s.payload_hash, s.signature, s.signer_fingerprint,
     (select count(*) from cutter_governance.cut_change_set_affected_row a
@@ -82,6 +92,7 @@ join cutter_governance.dot_pair_signature s on s.signature_id = c.executor_signa
 where c.run_id = %(run_id)s
 
 -- name: verify_signature
+-- Writes the verifier's signature.
 insert into cutter_governance.dot_pair_signature (
     signature_id, signature_kind, signer_dot_id, signer_identity, signer_fingerprint, signer_tool_revision, payload,
     payload_hash, signature, cross_reference_verify_result_id)
@@ -89,6 +100,7 @@ values (%(signature_id)s, 'verifier', 'DOT-992', %(actor)s, %(fingerprint)s, %(t
     %(payload_hash)s, %(signature)s, %(verify_result_id)s)
 
 -- name: verify_result
+-- Writes the verifier's result.
 insert into cutter_governance.verify_result (
     verify_result_id, change_set_id, manifest_id, review_decision_id, manifest_version, executor_signature_id,
     verifier_signature_id, executor_tool_revision, verifier_tool_revision, tool_revision_match, axis_1_status,
@@ -98,6 +110,7 @@ values (%(verify_result_id)s, %(change_set_id)s, %(manifest_id)s, %(review_decis
     'pass', %(actor)s)
 
 -- name: verify_rows
+-- Returns how many rows the verifier wrote for a change set.
 select (select count(*) from cutter_governance.verify_result v where v.change_set_id = %(change_set_id)s),
     (select count(*) from cutter_governance.verify_result v where v.verify_result_id = %(verify_result_id)s),
     (select count(*) from cutter_governance.dot_pair_signature s

@@ -1,4 +1,5 @@
 -- name: inbox
+-- Returns every open run that waits for a person, with its request or stop.
 select r.run_id, r.document_id, r.starter, r.state, r.outcome, r.batch_id, r.last_error ->> 'reason' as reason,
     l.stopped as latched, q.gate, q.kb_id, q.expires_at, q.expires_at <= clock_timestamp() as expired,
     coalesce(q.requested_at, r.state_at) as since,
@@ -17,6 +18,7 @@ where r.ended_at is null and (q.request_id is not null or r.state like 'stopped\
 order by since, r.run_id
 
 -- name: newest_runs
+-- Returns the run that stands for each document, the newest first.
 select r.*, l.stopped as latched, exists (
     select from cutter_governance.gate_receipt g
     where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
@@ -37,9 +39,11 @@ order by r.created_at desc, r.run_id
 limit %(limit)s
 
 -- name: refusals_of_run
+-- Returns the messages that were refused for a run, in order.
 select gate, message, code, reason, at from cutter_governance.message_refusal where run_id = %(run_id)s order by id
 
 -- name: runs_not_ended
+-- Returns every open run with what decides how it is reconciled.
 select r.run_id, r.document_id, r.mode, r.starter, r.state, r.batch_id, r.first_execution_id,
     l.stopped as latched, l.kind, l.reason as stop_reason,
     coalesce((p.stop -> 'have')::integer >= (p.stop -> 'needed')::integer, false) as approved,
@@ -54,7 +58,8 @@ where r.ended_at is null
 order by r.created_at, r.run_id
 
 -- name: still_runs
--- Open runs that wait for nobody and have not moved for so many seconds: no gate was tried, and no retry is due.
+-- Returns the open runs that wait for no person and have not moved for the given seconds: no gate was tried, and no
+-- retry is due.
 select r.run_id, r.document_id, r.state,
     extract(epoch from clock_timestamp() - greatest(r.state_at, a.moved_at))::float as still_seconds
 from cutter_governance.run r
@@ -68,19 +73,24 @@ where r.ended_at is null and r.state not like 'stopped\_%%' and r.state not like
 order by r.state_at, r.run_id
 
 -- name: runs_with_waiting_documents
+-- Returns the runs that have documents to put.
 select distinct run_id from cutter_governance.outbox where done_at is null and run_id is not null order by run_id
 
 -- name: audit_events
+-- Returns the events of one audit chain or of all, in order.
 select chain, seq, kind, body, prev_hash, hash from cutter_governance.audit_event
 where %(chain)s::text is null or chain = %(chain)s order by chain collate "C", seq
 
 -- name: all_run_ids
+-- Returns the id of every run.
 select run_id from cutter_governance.run order by created_at, run_id
 
 -- name: documents_of_run
+-- Returns every document of a run, in order.
 select kb_id, kind, subject, body, sha256, done_at from cutter_governance.outbox where run_id = %(run_id)s order by id
 
 -- name: snapshot_of_run
+-- Returns the bytes of the version that a run pinned.
 select v.content_checksum, s.bytes
 from cutter_governance.run r
 join public.source_version v on v.id = r.source_version_id
@@ -88,9 +98,11 @@ join public.source_snapshot s on s.sha256 = v.content_checksum
 where r.run_id = %(run_id)s
 
 -- name: judge_workers
+-- Records which silent workers are unresponsive or shut down.
 select cutter_governance.fn_workers_judge()
 
 -- name: workers
+-- Returns every worker with its last heartbeat and whether it is silent.
 select worker_id, role, state, build_id, queues, started_at, seen_at, beat_seconds,
     round(extract(epoch from clock_timestamp() - seen_at))::integer as age_seconds,
     seen_at < clock_timestamp() - 3 * beat_seconds * interval '1 second' as silent
@@ -98,9 +110,11 @@ from cutter_governance.worker_heartbeat
 order by state = 'shutdown', role, started_at, worker_id
 
 -- name: worker_events
+-- Returns the recorded transitions of all workers, in order.
 select body from cutter_governance.audit_event where chain = 'workers' and kind = 'transition' order by seq
 
 -- name: tenants
+-- Returns every tenant with its documents, caps and room.
 select t.tenant, (select count(*) from public.source_document d where d.tenant = t.tenant) as documents,
     cutter_governance.fn_tenant_room(t.tenant, 'document') as document,
     cutter_governance.fn_tenant_room(t.tenant, 'batch') as batch
@@ -108,13 +122,16 @@ from (select tenant from cutter_governance.tenant_cap union select tenant from p
 order by t.tenant
 
 -- name: tenant_of_document
+-- Returns the tenant of a document and its weight.
 select d.tenant, (cutter_governance.fn_tenant_caps(d.tenant, 'document') ->> 'weight')::integer
 from public.source_document d where d.doc_code = %(document_id)s
 
 -- name: tenant_set
+-- Sets caps of a tenant.
 select cutter_governance.fn_tenant_set(%(tenant)s, %(workflow)s, %(caps)s, %(by)s)
 
 -- name: gauges
+-- Returns the values of the database's metrics: name, labels, value.
 select 'cutter_runs_open', jsonb_build_object('state', s.state), count(r.run_id)
 from (select 'pending' as state union select state from cutter_governance.run where ended_at is null) s
 left join cutter_governance.run r on r.state = s.state and r.ended_at is null

@@ -1,4 +1,5 @@
 -- name: sources
+-- Returns every registered document with its newest version.
 select d.doc_code, d.address_docprefix, v.version_seq, v.content_checksum, v.profile_id, v.size_bytes, d.tenant
 from public.source_document d
 join lateral (
@@ -7,49 +8,60 @@ join lateral (
 order by d.doc_code
 
 -- name: document_known
+-- Returns whether a document is registered.
 select exists (select from public.source_document where doc_code = %(document_id)s)
 
 -- name: docprefix_of_document
+-- Returns the prefix of a document.
 select address_docprefix from public.source_document where doc_code = %(document_id)s
 
 -- name: run_of_document
+-- Returns the run that a document's name stands for; no row without one.
 select run_id from cutter_governance.fn_run_of_document(%(document_id)s) as run_id where run_id is not null
 
 -- name: open_run_of_document
+-- Returns the newest open run of a document.
 select run_id from cutter_governance.run where document_id = %(document_id)s and ended_at is null
 order by created_at desc limit 1
 
 -- name: enacting_run
+-- Returns the run that enacted a document last.
 select r.run_id from cutter_governance.run r
 join cutter_governance.gate_receipt g on g.run_id = r.run_id
 where r.document_id = %(document_id)s and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null
 order by g.sealed_at desc limit 1
 
 -- name: policy_in_force
+-- Returns the newest epoch of approvers.
 select sha256, body, thresholds, deployment_id::text from cutter_governance.policy_epoch order by number desc limit 1
 
 -- name: profile_of_version
+-- Returns the profile, options and prefix of a version.
 select v.profile_body, v.marking_options, d.address_docprefix, d.forbidden_ids
 from public.source_version v
 join public.source_document d on d.source_document_ref = v.source_document_ref
 where v.id = %(source_version_id)s
 
 -- name: open_request_document
+-- Returns the document of a run's newest open request.
 select kb_id from cutter_governance.approval_request
 where run_id = %(run_id)s and status = 'requested' and kb_id is not null
 order by requested_at desc limit 1
 
 -- name: asked_by_run
+-- Returns whether a run asked for approval with this challenge and this document.
 select exists (
     select from cutter_governance.approval_request
     where run_id = %(run_id)s and challenge = %(challenge)s and request_sha256 = %(request_sha256)s)
 
 -- name: units_were_written
+-- Returns whether leg A of a run is sealed.
 select exists (
     select from cutter_governance.gate_receipt
     where run_id = %(run_id)s and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
 
 -- name: enacted_version
+-- Returns the version of a document that was enacted last, and whether it is the newest one.
 select r.run_id, e.content_checksum, e.profile_sha256, e.marking_options, v.id = e.id as is_newest
 from cutter_governance.run r
 join cutter_governance.gate_receipt g on g.run_id = r.run_id
@@ -63,15 +75,19 @@ where r.document_id = %(document_id)s and r.mode = 'live' and g.gate = 'IG_lifec
 order by g.sealed_at desc limit 1
 
 -- name: document_names
+-- Returns the names of registered documents.
 select doc_code from public.source_document order by doc_code limit %(limit)s
 
 -- name: batch_names
+-- Returns the ids of the newest batches.
 select batch_id from cutter_governance.batch order by created_at desc limit %(limit)s
 
 -- name: tenants_declared
+-- Returns the tenants that have caps.
 select tenant from cutter_governance.tenant_cap order by tenant
 
 -- name: text_of_newest_version
+-- Returns the bytes, profile and options of a document's newest version.
 select s.bytes, v.profile_body, v.marking_options, d.address_docprefix, d.forbidden_ids
 from public.source_document d
 join lateral (
@@ -81,7 +97,8 @@ join public.source_snapshot s on s.sha256 = v.content_checksum
 where d.doc_code = %(document_id)s
 
 -- name: answered_runs
--- runs whose open request has every signature that it needs, or a rejection, and that its gate has not refused since
+-- Returns the runs whose open request has every signature that it needs, or a rejection, and that its gate has not
+-- refused since.
 select q.run_id
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id and r.ended_at is null
@@ -106,12 +123,14 @@ where q.status = 'requested' and q.kb_id is not null
             >= cutter_governance.fn_approvals_needed(q.gate, q.tier))
 
 -- name: exec_worker_beats
+-- Returns whether a worker of the role exec is alive.
 select exists (
     select from cutter_governance.worker_heartbeat
     where role = 'exec' and state <> 'shutdown'
         and seen_at >= clock_timestamp() - 3 * beat_seconds * interval '1 second')
 
 -- name: backups
+-- Returns the newest backups with the documents that they were taken for.
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256, a.response_metadata ->> 'taken_utc' as taken_utc,
     (a.response_metadata ->> 'size_bytes') as size_bytes, (
     select coalesce(string_agg(distinct r.document_id, ', ' order by r.document_id), '')

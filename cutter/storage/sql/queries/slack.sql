@@ -1,4 +1,5 @@
 -- name: slack_to_ask
+-- Returns the open requests that no Slack message asks about yet.
 select q.request_id::text as subject, q.gate as place, r.run_id, r.document_id, r.docprefix, r.tenant, r.mode,
     q.expires_at, o.body as document, clock_timestamp() as now
 from cutter_governance.approval_request q
@@ -11,6 +12,7 @@ order by q.requested_at
 limit %(most)s
 
 -- name: slack_stops_to_ask
+-- Returns the stops by the policy that no Slack message asks about yet.
 select p.stop ->> 'stop' as subject, p.stop ->> 'gate' as place, r.run_id, r.document_id, r.docprefix, r.tenant, r.mode,
     r.state, r.last_error ->> 'reason' as reason, p.stop ->> 'tier' as tier, (p.stop -> 'needed')::integer as needed,
     (p.stop -> 'unsigned')::boolean as unsigned,
@@ -23,6 +25,7 @@ order by r.state_at
 limit %(most)s
 
 -- name: slack_to_answer
+-- Returns the Slack messages whose request or stop has ended, with its outcome and people.
 select s.subject, s.run_id, s.place, s.channel, s.body, over.outcome, coalesce(over.people, '{}') as people
 from cutter_governance.slack_outbox s
 cross join lateral (
@@ -52,10 +55,12 @@ order by s.id
 limit %(most)s
 
 -- name: slack_waiting
+-- Returns the Slack messages that are still to be posted.
 select run_id, subject, kind, attempts, last_error from cutter_governance.slack_outbox
 where done_at is null order by id
 
 -- name: slack_card
+-- Returns the subject of a posted Slack message, with its run.
 select s.subject, s.place, r.run_id, r.document_id, r.starter, r.state, r.first_execution_id
 from cutter_governance.slack_outbox s
 join cutter_governance.run r on r.run_id = s.run_id

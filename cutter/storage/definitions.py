@@ -1,0 +1,133 @@
+"""IO: functions and trigger sets, in the caller's transaction: applied when a file changed, dropped when it is gone.
+
+The ledger `cutter_ledger.definition` keeps the sha256 of each file as it was applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from cutter.errors import Refused
+from cutter.storage.queries import query
+from cutter.storage.sql_files import Definition, Kind
+from cutter.storage.sql_text import Statement, line_of, statements
+
+Connection = psycopg.Connection[tuple[object, ...]]
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What differs between the files and the database: files to apply, and objects whose file is gone."""
+
+    apply: tuple[Definition, ...]
+    drop: tuple[Key, ...]
+
+
+def changes(connection: Connection, wanted: Iterable[Definition]) -> Changes:
+    """Compare the files with the ledger; a function that is missing in the database counts as changed."""
+    ledger = {(str(kind), str(name)): sha256 for kind, name, sha256 in connection.execute(query("ledger_definitions"))}
+    present = {name for (name,) in connection.execute(query("functions_present"))}
+    apply = []
+    for definition in wanted:
+        recorded = ledger.pop(definition.key, None)
+        if recorded != definition.sha256 or (definition.kind is Kind.FUNCTION and definition.name not in present):
+            apply.append(definition)
+    return Changes(apply=tuple(apply), drop=tuple(sorted(ledger)))
+
+
+def apply(connection: Connection, wanted: tuple[Definition, ...]) -> Changes:
+    """Make the database equal to the files, in their order; returns what was done."""
+    found = changes(connection, wanted)
+    again = {definition.key for definition in found.apply}
+    done = []
+    for definition in wanted:
+        if definition.key in again:
+            again |= _replace(connection, definition)
+            connection.execute(
+                query("ledger_record"),
+                {"kind": definition.kind.value, "name": definition.name, "sha256": definition.sha256},
+            )
+            done.append(definition)
+    for kind, name in found.drop:
+        if kind == Kind.TRIGGERS.value:
+            _drop_triggers(connection, name)
+    _drop_functions(connection, [name for kind, name in found.drop if kind == Kind.FUNCTION.value])
+    for kind, name in found.drop:
+        connection.execute(query("ledger_forget"), {"kind": kind, "name": name})
+    return Changes(apply=tuple(done), drop=found.drop)
+
+
+def run(connection: Connection, path: str, body: str) -> None:
+    """Run the statements of a file one by one, so that a failure names the file and the line."""
+    for statement in statements(body):
+        with _named(path, statement):
+            connection.execute(statement.text.encode())
+
+
+@contextmanager
+def _named(path: str, statement: Statement) -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as problem:
+        position = problem.diag.statement_position
+        line = statement.line + (line_of(statement.text, int(position) - 1) - 1 if position else 0)
+        reason = problem.diag.message_primary or str(problem).strip().split("\n")[0]
+        raise Refused(
+            f"{path}, line {line}: {reason}: nothing was applied; correct the file and type `cutter migrate` again",
+            code="migration_failed",
+        ) from problem
+
+
+def _replace(connection: Connection, definition: Definition) -> set[Key]:
+    """Apply one file; returns the keys of what must be applied again because it had to be dropped."""
+    if definition.kind is Kind.TRIGGERS:
+        _drop_triggers(connection, definition.name)
+        run(connection, definition.path, definition.body)
+        return set()
+    try:
+        with connection.transaction():
+            run(connection, definition.path, definition.body)
+            if len(_signatures(connection, definition.name)) == 1:
+                return set()
+            raise psycopg.Rollback
+    except Refused as problem:
+        if not isinstance(problem.__cause__, psycopg.errors.InvalidFunctionDefinition):
+            raise
+    # Other parameters or another result: PostgreSQL would keep the old function or refuse the new one.
+    dropped = _drop_with_callers(connection, definition.name)
+    run(connection, definition.path, definition.body)
+    return {(Kind.FUNCTION.value, name) for name in dropped}
+
+
+def _signatures(connection: Connection, name: str) -> list[str]:
+    return [str(signature) for (signature,) in connection.execute(query("function_signatures"), {"name": name})]
+
+
+def _drop_with_callers(connection: Connection, name: str) -> set[str]:
+    """Drop a function, and before it those whose parsed body calls it; returns the names of those others."""
+    dropped: set[str] = set()
+    for (caller,) in connection.execute(query("function_callers"), {"name": name}).fetchall():
+        dropped |= {str(caller)} | _drop_with_callers(connection, str(caller))
+    _drop_functions(connection, [name])
+    return dropped
+
+
+def _drop_functions(connection: Connection, names: Iterable[str]) -> None:
+    """One statement for all of them, so that they may depend on each other."""
+    if found := [signature for name in names for signature in _signatures(connection, name)]:
+        statement = f"drop function {', '.join(found)}"
+        with _named("the functions whose files are gone or changed", Statement(1, statement)):
+            connection.execute(statement.encode())
+
+
+def _drop_triggers(connection: Connection, table: str) -> None:
+    for (trigger,) in connection.execute(query("triggers_of_table"), {"table": table}).fetchall():
+        connection.execute(
+            sql.SQL("drop trigger {} on {}").format(sql.Identifier(str(trigger)), sql.Identifier(*table.split(".")))
+        )

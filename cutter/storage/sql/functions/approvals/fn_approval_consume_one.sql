@@ -1,0 +1,50 @@
+-- Consumes one offered approval into a slot of its request, and returns null or the code of a refusal.
+create or replace function cutter_governance.fn_approval_consume_one(
+    p_run cutter_governance.run, p_request cutter_governance.approval_request, p_epoch cutter_governance.policy_epoch,
+    p_slot integer, p_offered jsonb) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    verdict cutter_governance.approval_verdict;
+    v_refusal text;
+    v_now timestamptz;
+begin
+    select * into verdict from cutter_governance.approval_verdict v
+    where v.run_id = p_run.run_id and v.gate = p_request.gate and v.accepted
+        and v.approval_sha256 = p_offered ->> 'approval_sha256';
+    if not found then
+        return 'no_accepted_verdict';
+    end if;
+    v_refusal := cutter_governance.fn_approval_mismatch(p_run, p_request, p_epoch, verdict, p_offered ->> 'challenge');
+    if v_refusal is not null then
+        return v_refusal;
+    end if;
+    -- The moment that is judged is the one that is recorded: no approval is ever consumed after its end.
+    v_now := clock_timestamp();
+    if verdict.not_after <= v_now then
+        return 'approval_expired';
+    end if;
+    if exists (select from cutter_governance.approval_revocation r where r.approval_sha256 = verdict.approval_sha256) then
+        return 'approval_revoked';
+    end if;
+    if exists (select from cutter_governance.approval_consumption c
+               where c.approval_sha256 = verdict.approval_sha256
+                   or (c.run_id = p_run.run_id and c.gate = p_request.gate
+                       and (c.slot = p_slot or c.approver = verdict.approver or c.fingerprint = verdict.fingerprint))
+                   or (p_request.review_decision_id is not null
+                       and c.review_decision_id = p_request.review_decision_id and c.slot = p_slot))
+    then
+        return 'approval_consumed_before';
+    end if;
+    insert into cutter_governance.approval_consumption (
+        approval_sha256, run_id, gate, slot, request_id, approver, fingerprint, document_id, source_version_id,
+        writer_digest, candidate_count, challenge, review_decision_id, policy_sha256, consumed_at)
+    values (
+        verdict.approval_sha256, p_run.run_id, p_request.gate, p_slot, p_request.request_id, verdict.approver,
+        verdict.fingerprint, p_run.document_id, p_run.source_version_id, p_request.tuple ->> 'writer_digest',
+        (p_request.tuple ->> 'candidate_count')::integer, p_request.challenge, p_request.review_decision_id,
+        p_epoch.sha256, v_now);
+    return null;
+end
+$$;

@@ -1,0 +1,12 @@
+-- Returns the approvals of one request that may still open its gate: not expired, not revoked, of the epoch in force.
+create or replace function cutter_governance.fn_request_approvals(p_request cutter_governance.approval_request)
+returns setof cutter_governance.approval_verdict
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select v.* from cutter_governance.approval_verdict v
+    where v.run_id = p_request.run_id and v.gate = p_request.gate and v.accepted and v.decision = 'approve'
+        and v.challenge = p_request.challenge and v.not_after > clock_timestamp()
+        and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e order by e.number desc limit 1)
+        and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
+$$;

@@ -1,0 +1,36 @@
+-- Returns what a run did outside its gates up to a time and an audit event, as evidence: actions, documents, events,
+-- refused messages, voids, and the policies that decided.
+create or replace function cutter_governance.fn_evidence_effects(p_run_id text, p_at timestamptz, p_seq bigint) returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+    select jsonb_build_object(
+        'refusals', (
+            select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]')
+            from cutter_governance.message_refusal m where m.run_id = p_run_id and m.at <= p_at),
+        'actions', (
+            select coalesce(jsonb_agg(to_jsonb(a) order by a.id), '[]')
+            from cutter_governance.action_receipt a where a.run_id = p_run_id and a.at <= p_at),
+        'documents', (
+            select coalesce(jsonb_agg(jsonb_build_object('kb_id', o.kb_id, 'kind', o.kind, 'subject', o.subject,
+                'sha256', o.sha256, 'done_at', o.done_at) order by o.id), '[]')
+            from cutter_governance.outbox o where o.run_id = p_run_id and o.done_at <= p_at),
+        'events', (
+            select coalesce(jsonb_agg(to_jsonb(e) - 'run_id' - 'at' order by e.seq), '[]')
+            from cutter_governance.audit_event e where e.chain = p_run_id and e.seq <= p_seq),
+        'voids', (
+            select coalesce(jsonb_agg(to_jsonb(v) - 'opened_xid'), '[]')
+            from cutter_governance.void_record v where v.run_id = p_run_id),
+        'policies', (
+            select coalesce(jsonb_agg(to_jsonb(p) - 'first_used_at' order by p.sha256), '[]')
+            from cutter_governance.governing_policy p
+            where p.sha256 in (
+                select g.policy ->> 'sha256' from cutter_governance.gate_receipt g
+                where g.run_id = p_run_id and g.sealed_at is not null and g.gate <> 'IG_closeout'
+                union all select a.report -> 'policy' ->> 'sha256' from cutter_governance.gate_attempt a
+                where a.run_id = p_run_id and a.started_at <= p_at
+                union all select a.request_metadata -> 'policy' ->> 'sha256' from cutter_governance.action_receipt a
+                where a.run_id = p_run_id and a.at <= p_at
+                union all select v.policy ->> 'sha256' from cutter_governance.void_record v where v.run_id = p_run_id)))
+$$;

@@ -1,0 +1,40 @@
+-- Returns why a value is not of the named form, or null. An absent value is of any form. The answer continues a
+-- sentence that begins with the column's name.
+create or replace function cutter_governance.fn_form_problem(p_form text, p_value jsonb) returns text
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+return case when p_value is null then null else case p_form
+    when 'digest' then case when p_value #>> '{}' !~ '^[0-9a-f]{64}$' then 'is no sha256 of 64 hex characters' end
+    when 'document id' then case when p_value #>> '{}' !~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.md$'
+        or length(p_value #>> '{}') > 512 then 'is no name of a document' end
+    when 'name' then case when length(p_value #>> '{}') > 100 then 'is longer than 100 characters' end
+    when 'line' then case when length(p_value #>> '{}') > 512 then 'is longer than 512 characters' end
+    when 'target' then case when length(p_value #>> '{}') > 2048 then 'is longer than 2048 characters' end
+    when 'rules' then case when octet_length(p_value #>> '{}') > 65536 then 'is longer than 64 KiB' end
+    when 'document' then case when octet_length(p_value #>> '{}') > 16777216 then 'is longer than 16 MiB' end
+    when 'statement' then coalesce(
+        cutter_governance.fn_json_problem(p_value, 131072), cutter_governance.fn_keys_problem(p_value, '{}'))
+    when 'findings' then coalesce(cutter_governance.fn_json_problem(p_value, 262144),
+        case when jsonb_typeof(p_value) <> 'array' then 'is no array' end)
+    when 'error' then coalesce(cutter_governance.fn_json_problem(p_value, 524288), cutter_governance.fn_keys_problem(
+        p_value, '{"gate": "line", "outcome": "line", "reason": "line", "at": "line", "report": "object"}'))
+    when 'caps' then coalesce(cutter_governance.fn_json_problem(p_value, 16384),
+        cutter_governance.fn_keys_problem(p_value, '{"soft_seconds": "object", "retry_delays_seconds": "array"}'), (
+        select format('has a %s that is no number', key) from jsonb_each(p_value) as cap (key, value)
+        where key not in ('soft_seconds', 'retry_delays_seconds')
+            and jsonb_typeof(value) not in ('number', 'boolean', 'null') limit 1))
+    when 'queues' then coalesce(
+        cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_queues_problem(p_value))
+    when 'report' then cutter_governance.fn_report_problem(p_value)
+    when 'policy' then coalesce(
+        cutter_governance.fn_json_problem(p_value, 262144), cutter_governance.fn_policy_problem(p_value))
+    when 'request' then coalesce(cutter_governance.fn_json_problem(p_value, 16384),
+        cutter_governance.fn_keys_problem(p_value, '{"kind": "line", "risk": "line", "recipient": "line", "attempts": "count"}'),
+        case when coalesce(jsonb_typeof(p_value -> 'policy'), 'null') <> 'null'
+            then cutter_governance.fn_rule_problem(p_value -> 'policy') end)
+    when 'response' then coalesce(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(
+            p_value, '{"sha256": "digest", "size_bytes": "count", "taken_utc": "line", "message_ts": "line"}'),
+        case when p_value ->> 'taken_utc' is not null and not pg_input_is_valid(p_value ->> 'taken_utc', 'timestamptz')
+            then 'has a taken_utc that is no time' end)
+    else 'has an unknown form ' || p_form
+end end;

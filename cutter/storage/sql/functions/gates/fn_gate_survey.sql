@@ -1,0 +1,24 @@
+-- Returns what an opened gate tells its caller, with the first survey; or its drift from what the run expects.
+create or replace function cutter_governance.fn_gate_survey(
+    p_run cutter_governance.run, p_step cutter_governance.gate_catalogue) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_docprefix text := coalesce(p_run.docprefix,
+        (select address_docprefix from public.source_document where doc_code = p_run.document_id), '');
+    -- a statement of its own: the comparison reads what the survey has just stored
+    v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
+    v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
+begin
+    if v_drift is not null then
+        return jsonb_build_object('status', 'drift', 'drift', v_drift);
+    end if;
+    if p_step.effect = 'units_enacted' then
+        v_survey := v_survey || jsonb_build_object('row_content_enacted',
+            cutter_governance.fn_rows_fingerprint(v_docprefix, 'enacted') -> 'fingerprint');
+    end if;
+    return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
+        'now', cutter_governance.fn_utc(clock_timestamp()));
+end
+$$;

@@ -1,0 +1,19 @@
+-- Returns why a gate's pins are refused, or null: they are not the registered source's, or contradict what an earlier
+-- gate pinned.
+create or replace function cutter_governance.fn_pins_refusal(
+    p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select case
+        when p_pins is null or jsonb_typeof(p_pins) <> 'object' then 'result_without_pins'
+        when p_step.pins_source and not exists (
+            select from public.source_document d
+            join public.source_version v on v.source_document_ref = d.source_document_ref
+            where d.doc_code = p_run.document_id and d.address_docprefix = p_pins ->> 'docprefix'
+                and d.id::text = p_pins ->> 'source_document_id' and v.id::text = p_pins ->> 'source_version_id')
+            then 'pins_not_registered'
+        when exists (
+            select from jsonb_each(cutter_governance.fn_run_pins(p_run.run_id)) as pinned
+            where p_pins ? pinned.key and p_pins -> pinned.key <> pinned.value) then 'pins_contradict' end
+$$;

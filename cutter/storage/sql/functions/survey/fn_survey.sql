@@ -1,0 +1,21 @@
+-- Returns the fingerprints of everything that a gate compares: definitions, the run's rows, its review decisions and
+-- the source of the unit functions.
+create or replace function cutter_governance.fn_survey(p_run_id text, p_docprefix text) returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    rows jsonb := cutter_governance.fn_rows_fingerprint(p_docprefix);
+    decisions jsonb;
+begin
+    select jsonb_build_object('count', count(*),
+        'fingerprint', cutter_governance.fn_digest(coalesce(string_agg(to_jsonb(d)::text, E'\n' order by d.review_decision_id), '')))
+    into decisions
+    from cutter_governance.review_decision d where d.run_id = p_run_id;
+    return cutter_governance.fn_definition_pins() || jsonb_build_object(
+        'row_count', rows -> 'count', 'row_content', rows -> 'fingerprint', 'review_decision', decisions,
+        'source', (select jsonb_object_agg(p.proname, md5(p.prosrc)) from pg_proc p
+                   where p.pronamespace = 'public'::regnamespace
+                       and p.proname in ('fn_iu_create', 'fn_iu_enact', 'fn_iu_apply_edit_draft')));
+end
+$$;

@@ -1,0 +1,16 @@
+-- Refuses, at COMMIT, a unit whose anchors do not name its own version in the same lifecycle status.
+create or replace function public.fn_iu_birth_gate_layer2() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+    if not exists (
+        select from public.information_unit u
+        join public.unit_version v on v.id = u.version_anchor_ref and v.unit_id = u.id
+        where u.id = new.id and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)
+    then
+        raise exception '%: anchors do not agree at commit', new.canonical_address using errcode = 'CU004';
+    end if;
+    return null;
+end
+$$;

@@ -1,0 +1,36 @@
+-- Ends a voided run after all of its drafts are withdrawn; this function counts the withdrawn units.
+create or replace function cutter_governance.fn_void_close(p_run_id text, p_state text) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_docprefix text;
+    v_drafts integer := 0;
+    v_withdrawn integer := 0;
+begin
+    -- `voided_cancelled` is what ends without a signature: a signed void is never mistaken for it
+    if p_state !~ '^voided_[a-z0-9]+(_[a-z0-9]+)*$' or length(p_state) > 47 or p_state = 'voided_cancelled' then
+        raise exception 'run %: a signed void does not end in %', p_run_id, left(p_state, 100) using errcode = 'CU006';
+    end if;
+    if exists (select from cutter_governance.gate_receipt
+               where run_id = p_run_id and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
+    then
+        select docprefix into v_docprefix from cutter_governance.run where run_id = p_run_id;
+        select count(*) filter (where deleted_at is null and lifecycle_status = 'draft'), count(*) filter (where withdrawn_reason = 'void ' || p_run_id)
+        into v_drafts, v_withdrawn
+        from public.information_unit u
+        where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C";
+    end if;
+    if v_drafts > 0 then
+        raise exception 'run %: % drafts were not withdrawn', p_run_id, v_drafts using errcode = 'CU010';
+    end if;
+    update cutter_governance.void_record set closed_at = clock_timestamp(), withdrawn = v_withdrawn
+    where run_id = p_run_id and opened_xid = pg_current_xact_id() and closed_at is null;
+    if not found then
+        raise exception 'run %: no void is open here', p_run_id using errcode = 'CU006';
+    end if;
+    update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
+    perform cutter_governance.fn_run_move(p_run_id, p_state, 'void', 'warning', jsonb_build_object('withdrawn', v_withdrawn));
+    return jsonb_build_object('status', 'voided', 'state', p_state, 'withdrawn', v_withdrawn);
+end
+$$;

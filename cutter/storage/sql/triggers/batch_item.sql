@@ -1,0 +1,4 @@
+-- The table has columns of declared forms.
+create trigger trg_ab_form before insert or update on cutter_governance.batch_item
+    for each row execute function cutter_governance.fn_check_form('document_id', 'line', 'tenant', 'name',
+        'source_uri', 'target', 'marking_profile', 'line', 'reason', 'line');

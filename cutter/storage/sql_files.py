@@ -1,0 +1,160 @@
+"""Pure: the schema as files: numbered migrations, and definitions (functions, trigger sets) that are applied again.
+
+A migration runs once and never changes afterwards. A definition is the present form of one object: its file changes,
+and `cutter migrate` applies it again. Layout below sql/: `migrations/NNNN_subject.sql`,
+`functions/<subject>/<fn_name>.sql` with one `create or replace function`, `triggers/<table>.sql` with all triggers of
+one table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from cutter.domain.digests import canonical_digest, sha256_hex
+from cutter.storage.sql_text import functions_named, statements
+
+_FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
+_FUNCTION = re.compile(r"create or replace function ((?:public|cutter_governance)\.(fn_\w+))\s*\(")
+_TRIGGER = re.compile(
+    r"create (?:constraint )?trigger\s+\w+\s.*?\son ((?:public|cutter_governance)\.(\w+))\s", re.DOTALL
+)
+_ENABLE = re.compile(r"alter table ((?:public|cutter_governance)\.(\w+)) enable (?:always )?trigger \w+")
+_BODY_IS_READ_AT_ONCE = re.compile(r"^language sql\b", re.MULTILINE)
+
+
+class Kind(StrEnum):
+    """What a definition's file holds."""
+
+    FUNCTION = "function"
+    TRIGGERS = "triggers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One numbered file and the digest of its bytes."""
+
+    number: int
+    name: str
+    body: str
+
+    @property
+    def sha256(self) -> str:
+        return sha256_hex(self.body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """One file that is applied again when it changes. `name` is the function, or the table of the trigger set."""
+
+    kind: Kind
+    name: str
+    path: str
+    body: str
+
+    @property
+    def sha256(self) -> str:
+        return sha256_hex(self.body)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.kind.value, self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFiles:
+    """Everything that makes the schema: migrations by number, definitions in the order in which they are applied."""
+
+    migrations: tuple[Migration, ...]
+    definitions: tuple[Definition, ...]
+
+    @property
+    def set_sha256(self) -> str:
+        """Identifies all definitions together."""
+        return canonical_digest(sorted([*one.key, one.sha256] for one in self.definitions))
+
+
+@cache
+def shipped() -> SchemaFiles:
+    """The files of this version."""
+    return read(resources.files("cutter.storage") / "sql")
+
+
+def read(folder: Traversable) -> SchemaFiles:
+    """The files below a folder. Raises ValueError for a mistake in their names or their form."""
+    functions = [_function(path, body) for path, body in _files(folder / "functions", "functions")]
+    triggers = [_trigger_set(path, body) for path, body in _files(folder / "triggers", "triggers")]
+    return SchemaFiles(
+        migrations=_migrations(folder / "migrations"),
+        definitions=(*in_order(functions), *sorted(triggers, key=lambda one: one.name)),
+    )
+
+
+def in_order(functions: Iterable[Definition]) -> tuple[Definition, ...]:
+    """Functions after those they need: PostgreSQL reads a `language sql` body at once, any other when it is called."""
+    by_name: dict[str, Definition] = {}
+    for function in functions:
+        if function.name in by_name:
+            raise ValueError(f"{function.path}: {function.name} is already defined in {by_name[function.name].path}")
+        by_name[function.name] = function
+    needs = {
+        name: (functions_named(one.body) & by_name.keys()) - {name} if _BODY_IS_READ_AT_ONCE.search(one.body) else ()
+        for name, one in by_name.items()
+    }
+    sorter = TopologicalSorter(needs)
+    try:
+        sorter.prepare()
+    except CycleError as problem:
+        raise ValueError(f"these SQL functions need each other: {' → '.join(problem.args[1])}") from None
+    found: list[Definition] = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        found += [by_name[name] for name in ready]
+        sorter.done(*ready)
+    return tuple(found)
+
+
+def _migrations(folder: Traversable) -> tuple[Migration, ...]:
+    found = []
+    for file in sorted(folder.iterdir(), key=lambda item: item.name):
+        if match := _FILE.fullmatch(file.name):
+            found.append(Migration(number=int(match[1]), name=file.name, body=file.read_text(encoding="utf-8")))
+    if [migration.number for migration in found] != list(range(1, len(found) + 1)):
+        raise ValueError("migrations are numbered from 1 without a gap")
+    return tuple(found)
+
+
+def _files(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
+    """Path and text of each .sql file below a folder."""
+    for item in sorted(folder.iterdir(), key=lambda one: one.name):
+        if item.is_dir():
+            yield from _files(item, f"{path}/{item.name}")
+        elif item.name.endswith(".sql"):
+            yield f"{path}/{item.name}", item.read_text(encoding="utf-8")
+
+
+def _function(path: str, body: str) -> Definition:
+    made = [_FUNCTION.match(statement.text) for statement in statements(body)]
+    match = made[0] if len(made) == 1 else None
+    if match is None or not path.endswith(f"/{match[2]}.sql"):
+        raise ValueError(f"{path}: the file must hold one `create or replace function` of its own name and no other")
+    return Definition(kind=Kind.FUNCTION, name=match[1], path=path, body=body)
+
+
+def _trigger_set(path: str, body: str) -> Definition:
+    tables = {_table(statement.text) for statement in statements(body)}
+    match = tables.pop() if len(tables) == 1 else None
+    if match is None or not path.endswith(f"/{match.rpartition('.')[2]}.sql"):
+        raise ValueError(f"{path}: the file must hold triggers of the table of its own name and nothing else")
+    return Definition(kind=Kind.TRIGGERS, name=match, path=path, body=body)
+
+
+def _table(statement: str) -> str | None:
+    match = _TRIGGER.match(statement) or _ENABLE.fullmatch(statement)
+    return match[1] if match else None
