@@ -8,7 +8,6 @@ from activities.run.approval_requests import judge_approval
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.approvals import statement
-from cutter.approvals.refusal import Refusal
 from cutter.batch import steering
 from cutter.catalogue import Role
 from cutter.domain.run_state import RunState
@@ -17,6 +16,7 @@ from cutter.kb.sets import listing_sha256, set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
 from cutter.storage import batches as registry
 from cutter.storage.pools import single
+from cutter.types import Refusal
 
 Json = dict[str, Any]
 

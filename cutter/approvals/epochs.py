@@ -24,10 +24,10 @@ from cutter.approvals import scratch
 from cutter.approvals.gpg import Gpg, find_binary
 from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, GateRule, Policy, Signing, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.succession import refuse_succession
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
+from cutter.types import Refusal
 
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _LAST = datetime(2099, 12, 31, tzinfo=UTC)

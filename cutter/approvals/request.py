@@ -16,12 +16,12 @@ from typing import Any
 
 from cutter import limits
 from cutter.approvals import request_text, schema
-from cutter.approvals.refusal import Refusal
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.domain.timestamps import parse_instant, render_instant
 from cutter.errors import InvalidInput
+from cutter.types import Refusal
 
 SCHEMA = "cutter-request/1"
 _BLOCK = re.compile(r"\n```json\n(?P<json>\{[^\n]*\})\n```\n\Z")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import psycopg
 
-from cutter import limits
+from cutter import limits, openpgp
 from cutter.backup import connection as postgres
-from cutter.backup import packets, programs
+from cutter.backup import programs
 from cutter.backup.artifacts import RECORD_SUFFIX, Draft, Store
 from cutter.backup.fingerprint import TableMissing, contents
 from cutter.backup.keyring import Gpg, Recipient, find_recipient, pinned, status
@@ -153,9 +153,9 @@ def _seal(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
     source, head = iter(chunks), b""
     for chunk in source:
         head += chunk
-        if len(head) >= packets.HEAD_BYTES:
+        if len(head) >= openpgp.HEAD_BYTES:
             break
-    named = packets.recipients(head[: packets.HEAD_BYTES])
+    named = openpgp.recipients(head[: openpgp.HEAD_BYTES])
     sealed = named is not None and len(named) == 1 and named[0] in recipient.encryption_key_ids
     if sealed:
         draft.write(head)

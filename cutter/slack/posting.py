@@ -17,7 +17,6 @@ from psycopg.rows import dict_row
 
 from cutter import limits
 from cutter.approvals.policy import Tier
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import RequestDocument, parse_request
 from cutter.catalogue import GATES, Sovereign, stands_on
 from cutter.domain.next_step import next_step
@@ -32,6 +31,7 @@ from cutter.slack.card import Outcome, Waiting
 from cutter.storage.faults import translated
 from cutter.storage.pools import OPERATOR, Connection, connect
 from cutter.storage.queries import query
+from cutter.types import Refusal
 
 Json = dict[str, Any]
 _ENTER = "select cutter_governance.fn_slack_enter(%s, %s, %s, %s, %s, %s)"

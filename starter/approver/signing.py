@@ -12,7 +12,6 @@ from cutter.approvals import foresight, schema
 from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.policy_file import parse_policy
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
 from cutter.approvals.statement import Statement, render
 from cutter.catalogue import Sovereign
@@ -26,6 +25,7 @@ from cutter.settings import Settings
 from cutter.storage.faults import translated
 from cutter.storage.pools import OPERATOR, connect
 from cutter.storage.queries import query
+from cutter.types import Refusal
 
 ORDER_HOURS = 12
 

@@ -16,7 +16,6 @@ import pytest
 from cutter import limits
 from cutter.approvals import epochs
 from cutter.approvals import gpg as gpg_module
-from cutter.approvals.armor import armor, dearmor
 from cutter.approvals.epochs import NewApprover
 from cutter.approvals.evidence import Outcome, SignatureEvidence
 from cutter.approvals.gpg import Gpg, find_binary
@@ -25,6 +24,7 @@ from cutter.approvals.statement import render
 from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import verify
 from cutter.errors import InvalidInput, NotFound, Unavailable
+from cutter.openpgp import armor, dearmor
 from tests.cases.approval_cases import COUNCIL, World, raw_gpg
 
 BODY = b"a statement\n"

@@ -1,7 +1,12 @@
-"""Pure: the form of a detached signature file, read packet by packet, beside what gpg says of it.
+"""Pure: reads OpenPGP files strictly, packet by packet, beside what gpg says of them.
 
-gpg takes the first armored block of a file and any packets in it. Here the file is exactly one armored block that holds
-exactly one signature packet over a binary document, so that nothing rides along (RFC 4880, sections 4, 5.2 and 6).
+Signatures: gpg takes the first armored block of a file and any packets in it. Here the file is exactly one armored
+block that holds exactly one signature packet over a binary document, so that nothing else rides along (RFC 4880,
+sections 4, 5.2 and 6).
+
+Messages: the first packets name the keys that can open one (RFC 4880, sections 4.2 and 5.1; RFC 9580, section 5.1). So
+a worker that holds no private key still sees that the ciphertext it stored is for the pinned key and for nobody else:
+gpg's configuration or a replaced gpg could add recipients silently.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ import re
 from dataclasses import dataclass
 
 from cutter import limits
-from cutter.approvals.refusal import Refusal
+from cutter.types import Refusal
 
 _BLOCK = re.compile(
     r"-----BEGIN PGP SIGNATURE-----\n"
@@ -23,9 +28,17 @@ _BLOCK = re.compile(
     r"-----END PGP SIGNATURE-----\n*"
 )
 _OTHER_FORMS = re.compile(r"-----BEGIN PGP (SIGNED MESSAGE|MESSAGE)")
-_SIGNATURE_TAG = 2
+_SESSION_KEY, _SIGNATURE = 1, 2
+_PROTECTED_DATA = (18, 20)
+"""Encrypted data with integrity protection, AEAD as GnuPG 2.3 and newer write it included."""
+
 _VERSIONS = (4, 5)
-"""The versions that GnuPG writes; both have the same layout up to the signature's numbers."""
+"""The versions of signatures that GnuPG writes; both have the same layout up to the signature's numbers."""
+
+_KEY_ID = slice(1, 9)
+
+HEAD_BYTES = 4096
+"""Bytes of a message that hold its session-key packets: a few hundred bytes each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +55,14 @@ def read_form(signature: bytes) -> SignatureForm | Refusal:
     packets = dearmor(signature)
     if isinstance(packets, Refusal):
         return packets
-    first = _packet(packets)
+    first = _packet(packets, 0)
     if first is None:
         return _no("signature_malformed", "the signature file holds no whole OpenPGP packet")
-    tag, content, size = first
-    if size != len(packets):
+    tag, start, end = first
+    content = packets[start:end]
+    if end != len(packets):
         return _no("signature_count", "the signature file holds more than one packet; sign once, with one key")
-    if tag != _SIGNATURE_TAG or not _is_signature(content):
+    if tag != _SIGNATURE or not _is_signature(content):
         return _no("signature_malformed", "the signature file does not hold a signature of version 4 or 5")
     return SignatureForm(version=content[0], signature_class=f"{content[1]:02X}", digest_algorithm=content[3])
 
@@ -112,38 +126,64 @@ def armor(packets: bytes) -> bytes:
     return f"-----BEGIN PGP SIGNATURE-----\n\n{wrapped}\n={checksum}\n-----END PGP SIGNATURE-----\n".encode()
 
 
-def _packet(data: bytes) -> tuple[int, bytes, int] | None:
-    """(tag, content, size with its header) of the first packet; partial and indefinite lengths are not read."""
-    if len(data) < 2 or not data[0] & 0x80:
+def recipients(head: bytes) -> tuple[str, ...] | None:
+    """Key ids (16 upper-case hex characters) of a message's recipients, in order, from its first `HEAD_BYTES`.
+
+    None when the head is no OpenPGP message with integrity protection, when a password would open it too, or when a
+    session-key packet is of an unknown version: such a message is nobody's backup.
+    """
+    found: list[str] = []
+    at = 0
+    while _tag(head, at) not in _PROTECTED_DATA:
+        packet = _packet(head, at)
+        if packet is None:
+            return None
+        tag, start, at = packet
+        body = head[start:at]
+        if tag != _SESSION_KEY or len(body) < 10 or body[0] != 3:
+            return None
+        found.append(body[_KEY_ID].hex().upper())
+    return tuple(found)
+
+
+def _tag(data: bytes, at: int) -> int | None:
+    """The tag of the packet that begins there; None where no packet can begin."""
+    if at >= len(data) or not data[at] & 0x80:
         return None
-    if data[0] & 0x40:
-        tag, header = data[0] & 0x3F, _new_length(data)
-    else:
-        tag, header = (data[0] >> 2) & 0x0F, _old_length(data)
+    return data[at] & 0x3F if data[at] & 0x40 else (data[at] >> 2) & 0x0F
+
+
+def _packet(data: bytes, at: int) -> tuple[int, int, int] | None:
+    """(tag, start of content, its end) of the packet there; None when it is not whole.
+
+    Partial and indefinite lengths are not read.
+    """
+    tag = _tag(data, at)
+    if tag is None:
+        return None
+    header = _new_length(data, at + 1) if data[at] & 0x40 else _old_length(data, at + 1, data[at] & 0x03)
     if header is None:
         return None
     start, length = header
-    if start + length > len(data):
-        return None
-    return tag, data[start : start + length], start + length
+    return (tag, start, start + length) if start + length <= len(data) else None
 
 
-def _new_length(data: bytes) -> tuple[int, int] | None:
-    first = data[1]
-    if first < 192:
-        return 2, first
-    if first < 224 and len(data) > 2:
-        return 3, ((first - 192) << 8) + data[2] + 192
-    if first == 255 and len(data) > 5:
-        return 6, int.from_bytes(data[2:6], "big")
+def _new_length(data: bytes, at: int) -> tuple[int, int] | None:
+    octets = data[at : at + 5]
+    if octets and octets[0] < 192:
+        return at + 1, octets[0]
+    if len(octets) >= 2 and octets[0] < 224:
+        return at + 2, ((octets[0] - 192) << 8) + octets[1] + 192
+    if len(octets) == 5 and octets[0] == 255:
+        return at + 5, int.from_bytes(octets[1:], "big")
     return None
 
 
-def _old_length(data: bytes) -> tuple[int, int] | None:
-    octets = {0: 1, 1: 2, 2: 4}.get(data[0] & 0x03)
-    if octets is None or len(data) < 1 + octets:
+def _old_length(data: bytes, at: int, kind: int) -> tuple[int, int] | None:
+    width = {0: 1, 1: 2, 2: 4}.get(kind)
+    if width is None or at + width > len(data):
         return None
-    return 1 + octets, int.from_bytes(data[1 : 1 + octets], "big")
+    return at + width, int.from_bytes(data[at : at + width], "big")
 
 
 def _crc24(data: bytes) -> bytes:
