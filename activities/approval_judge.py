@@ -6,7 +6,6 @@ The cutter worker does it when an approval arrives, the exec worker again just b
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from activities.worker.dependencies import Deps
 from cutter import limits
@@ -27,14 +26,13 @@ from cutter.kb.ids import signature_of
 from cutter.policy.rules import Permit
 from cutter.storage.pools import Connection, single
 from cutter.storage.queries import query
+from cutter.types import Json
 
 ORDER_TTL_SECONDS = 24 * 3600
 """Life of a signed resume, void, acknowledgement or revocation."""
 
 TOLD = "stopped_error_"
 """Where a run stops whose gate met what it does not foresee; the reason says what that was."""
-
-Json = dict[str, Any]
 
 
 def judge(

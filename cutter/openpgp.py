@@ -57,13 +57,13 @@ def read_form(signature: bytes) -> SignatureForm | Refusal:
         return packets
     first = _packet(packets, 0)
     if first is None:
-        return _no("signature_malformed", "the signature file holds no whole OpenPGP packet")
+        return Refusal("signature_malformed", "the signature file holds no whole OpenPGP packet")
     tag, start, end = first
     content = packets[start:end]
     if end != len(packets):
-        return _no("signature_count", "the signature file holds more than one packet; sign once, with one key")
+        return Refusal("signature_count", "the signature file holds more than one packet; sign once, with one key")
     if tag != _SIGNATURE or not _is_signature(content):
-        return _no("signature_malformed", "the signature file does not hold a signature of version 4 or 5")
+        return Refusal("signature_malformed", "the signature file does not hold a signature of version 4 or 5")
     return SignatureForm(version=content[0], signature_class=f"{content[1]:02X}", digest_algorithm=content[3])
 
 
@@ -99,22 +99,22 @@ def _areas_end(content: bytes, at: int, end: int) -> bool:
 def dearmor(signature: bytes) -> bytes | Refusal:
     """The packets of the one armored block that the file is."""
     if len(signature) > limits.SIGNATURE_BYTES_MAX:
-        return _no("signature_too_large", f"the signature file has more than {limits.SIGNATURE_BYTES_MAX} bytes")
+        return Refusal("signature_too_large", f"the signature file has more than {limits.SIGNATURE_BYTES_MAX} bytes")
     try:
         text = signature.decode("ascii").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        return _no("signature_not_armored", "the signature file is not armored; use gpg --detach-sign --armor")
+        return Refusal("signature_not_armored", "the signature file is not armored; use gpg --detach-sign --armor")
     if _OTHER_FORMS.search(text):
-        return _no("signature_inline", "the signature file is signed inline; use gpg --detach-sign --armor")
+        return Refusal("signature_inline", "the signature file is signed inline; use gpg --detach-sign --armor")
     block = _BLOCK.fullmatch(text if text.endswith("\n") else text + "\n")
     if block is None:
-        return _no("signature_not_armored", "the signature file is not exactly one armored OpenPGP signature")
+        return Refusal("signature_not_armored", "the signature file is not exactly one armored OpenPGP signature")
     try:
         data = base64.b64decode(block["data"].replace("\n", ""), validate=True)
     except binascii.Error:
-        return _no("signature_malformed", "the signature file's base64 is broken")
+        return Refusal("signature_malformed", "the signature file's base64 is broken")
     if block["sum"] is not None and base64.b64decode(block["sum"]) != _crc24(data):
-        return _no("signature_malformed", "the signature file's checksum is wrong")
+        return Refusal("signature_malformed", "the signature file's checksum is wrong")
     return data
 
 
@@ -195,7 +195,3 @@ def _crc24(data: bytes) -> bytes:
             if value & 0x1000000:
                 value ^= 0x1864CFB
     return (value & 0xFFFFFF).to_bytes(3, "big")
-
-
-def _no(code: str, reason: str) -> Refusal:
-    return Refusal(code=code, reason=reason)

@@ -9,7 +9,7 @@ Json = dict[str, Any]
 """A JSON object, as it is read from the database, from Temporal or from a file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a document was not taken, as a value.
 

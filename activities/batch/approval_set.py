@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from activities.run.approval_requests import judge_approval
 from activities.worker.dependencies import Deps
 from cutter import limits
@@ -16,9 +14,7 @@ from cutter.kb.sets import listing_sha256, set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
 from cutter.storage import batches as registry
 from cutter.storage.pools import single
-from cutter.types import Refusal
-
-Json = dict[str, Any]
+from cutter.types import Json, Refusal
 
 
 def judge_set(deps: Deps, input: SetInput) -> SetAnswer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from cutter.approvals.request import parse_request
 from cutter.batch import documents, steering, ways
@@ -12,9 +11,7 @@ from cutter.batch.documents import Waiting
 from cutter.batch.steering import Summary
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
-from cutter.types import Refusal
-
-Json = dict[str, Any]
+from cutter.types import Json, Refusal
 
 
 def overview_of(connection: Connection, view: Json, gate: str) -> str:

@@ -21,8 +21,7 @@ from cutter.marking import MarkRefusal, rebuild_digest_reversed
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 CHANGE_SET = "change_set_to_verify"
 

@@ -25,9 +25,7 @@ from cutter.storage import enacted as law
 from cutter.storage import likely_names
 from cutter.storage import runs as known_runs
 from cutter.storage.answered_runs import answered
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import OPERATOR, session
 from starter.approver import orders
 from starter.commands.resume_batch import resume_batch
 from starter.commands.status import lines_of_run, render_run
@@ -224,7 +222,7 @@ def _look(settings: Settings, run_id: str) -> tuple[dict[str, Any], frozenset[st
 
     An approval may be consumed, or recorded, between the two questions.
     """
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         before = answered(connection).runs
         seen = known_runs.sidecar(settings, run_id)
         return seen, before | answered(connection).runs

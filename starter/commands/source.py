@@ -17,9 +17,8 @@ from cutter.errors import Conflict, InvalidInput
 from cutter.gates.source_pin import first_line_not_nfc
 from cutter.settings import Settings, load
 from cutter.storage import enacted as law
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.commands import law_text as texts
 from starter.console.terminal import Json, show, table
@@ -54,7 +53,7 @@ def register(
         "options": options,
         "provenance": provenance,
     }
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         answer = call(
             connection, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
             (Jsonb(document), data, Jsonb(version), getpass.getuser()),
@@ -66,7 +65,7 @@ def register(
 
 def _docprefix(settings: Settings, document_id: str) -> str:
     """The registered one, or the id itself; never a part of it, which another id may begin with too."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("docprefix_of_document"), {"document_id": document_id}).fetchone()
     if row is not None:
         return str(row[0])
@@ -164,7 +163,7 @@ def list_sources(as_json: Json = False) -> None:
 
     Example: cutter source list
     """
-    with translated(), connect(load(), OPERATOR) as connection:
+    with session(load(), OPERATOR) as connection:
         rows = connection.execute(query("sources")).fetchall()
     columns = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
     show(

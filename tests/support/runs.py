@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -38,13 +37,12 @@ from cutter.policy import current
 from cutter.settings import Settings, load
 from cutter.stack import key_homes
 from cutter.storage.gate_transaction import Open
+from cutter.types import Json
 from starter.approver import signing
 from starter.commands import approvers, source
 from starter.local.keys import ensure_throwaway_keys
 from tests.support.database import Database, TestCluster, short_folder
 from worker import build_deps
-
-Json = dict[str, Any]
 
 OPTIONS = {"duplicates": "refuse", "empty": "heading_only", "max_candidates": 10_000}
 
