@@ -16,10 +16,10 @@ from cutter.backup.artifacts import RECORD_SUFFIX, Draft, Store
 from cutter.backup.fingerprint import TableMissing, contents
 from cutter.backup.keyring import Gpg, Recipient, find_recipient, pinned, status
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
-from cutter.backup.queries import queries
 from cutter.backup.record import BackupRecord, BackupRefusal, Contents, RefusalCode, to_json
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.errors import CutterError, Unavailable
+from cutter.storage.queries import queries_in
 
 
 def take(
@@ -106,9 +106,12 @@ def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Mome
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     postgres.bound(connection, deadline)
-    row = connection.execute(queries("take.sql")["export_snapshot"]).fetchone()
+    blocks = queries_in("cutter.backup", "take.sql")
+    row = connection.execute(blocks["export_snapshot"]).fetchone()
     surveyed = contents(connection)
-    sequences = connection.execute(queries("take.sql")["owned_sequences"], {"tables": list(BACKUP_TABLES)}).fetchall()
+    sequences = connection.execute(
+        queries_in("cutter.backup", "take.sql")["owned_sequences"], {"tables": list(BACKUP_TABLES)}
+    ).fetchall()
     assert row is not None  # a SELECT of two functions has one row
     return _Moment(
         snapshot=row[0],
