@@ -11,7 +11,6 @@ from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.approvals import schema, statement
 from cutter.approvals.expected import Expected, ReviewDecision
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy, Tier
 from cutter.approvals.reader import ExpectedFor, check
 from cutter.approvals.request import RequestTuple
@@ -22,6 +21,7 @@ from cutter.domain import recorded
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_state import RunState
 from cutter.errors import NotFound, Refused, Unavailable
+from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.policy.rules import Permit
 from cutter.storage.pools import Connection, single

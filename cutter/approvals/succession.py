@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from cutter import limits
-from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
 from cutter.approvals.policy import Approver, Policy
+from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
 from cutter.openpgp import read_form
 from cutter.types import Refusal
 

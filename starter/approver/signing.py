@@ -9,7 +9,6 @@ from typing import Any
 
 from cutter import limits, marking
 from cutter.approvals import foresight, schema
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.policy_file import parse_policy
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
@@ -17,6 +16,7 @@ from cutter.approvals.statement import Statement, render
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused
+from cutter.gpg import Gpg
 from cutter.kb.folder import names_for
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store

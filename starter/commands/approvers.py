@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from cutter.approvals import epochs
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy
 from cutter.approvals.policy import Signing as SigningRule
 from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.gpg import Gpg
 from cutter.settings import Settings, load
 from cutter.storage.migrate import OWNER
 from cutter.storage.pools import session

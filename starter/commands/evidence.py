@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cutter.approvals.gpg import Gpg
 from cutter.domain.digests import is_digest
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.evidence import bundle, offline
 from cutter.evidence.bundle import Bundle
+from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.projections.state_file import render_transitions

@@ -25,10 +25,10 @@ from typing import LiteralString
 import psycopg
 from psycopg.rows import dict_row
 
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.statement import render
 from cutter.batch import documents
 from cutter.catalogue import GATES
+from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.writing import put

@@ -27,11 +27,11 @@ from activities.run.approval_requests import judge_approval, open_request
 from activities.run.begin import begin_run
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter.approvals import epochs, schema
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Signing
 from cutter.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.gates.report import GateReport, equal
+from cutter.gpg import Gpg
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
 from cutter.policy import current
 from cutter.settings import Settings, load

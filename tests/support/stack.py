@@ -23,10 +23,10 @@ from temporalio.worker import Interceptor
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import limits
 from cutter.approvals import epochs, schema
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Tier
 from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
+from cutter.gpg import Gpg
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.messages import RunInput, RunResult

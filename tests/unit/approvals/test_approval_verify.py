@@ -11,7 +11,6 @@ import pytest
 
 from cutter.approvals import schema
 from cutter.approvals.epochs import default_rules
-from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
 from cutter.approvals.expected import Expected, ReviewDecision
 from cutter.approvals.policy import Approver, Policy, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
@@ -21,6 +20,7 @@ from cutter.approvals.verdict import ApprovalDocument, Met, Missing, Verdict, ve
 from cutter.approvals.verify import threshold, verify
 from cutter.catalogue import Sovereign
 from cutter.errors import ProgrammingError, Unavailable
+from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
 from cutter.openpgp import armor
 from tests.cases.approval_cases import COUNCIL, DEPLOYMENT, DOCUMENT, RUN_ID, digest, request_tuple, signature_packet
 
