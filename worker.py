@@ -31,8 +31,7 @@ from activities.worker.history_digest import freezing
 from activities.worker.metrics import Gauges
 from activities.worker.shutdown import running
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
-from cutter import __version__, limits, settings
-from cutter.approvals import scratch
+from cutter import __version__, gpg, limits, settings
 from cutter.build import build_id
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
@@ -259,7 +258,7 @@ def main() -> int:
 
 def _leave(code: int) -> NoReturn:
     """A process that used a Temporal client can abort while the interpreter exits; the code would lie."""
-    scratch.remove_all()
+    gpg.remove_folders()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # a full disk
             stream.flush()

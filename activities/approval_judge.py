@@ -6,13 +6,11 @@ The cutter worker does it when an approval arrives, the exec worker again just b
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.expected import Expected, ReviewDecision
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy, Tier
 from cutter.approvals.reader import ExpectedFor, check, check_authenticated
 from cutter.approvals.request import RequestTuple
@@ -25,18 +23,18 @@ from cutter.domain import recorded
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_state import RunState
 from cutter.errors import NotFound, Refused, Unavailable
+from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.policy.rules import Permit
 from cutter.storage.pools import Connection, single
 from cutter.storage.queries import query
+from cutter.types import Json
 
 ORDER_TTL_SECONDS = 24 * 3600
 """Life of a signed resume, void, acknowledgement or revocation."""
 
 TOLD = "stopped_error_"
 """Where a run stops whose gate met what it does not foresee; the reason says what that was."""
-
-Json = dict[str, Any]
 
 
 def judge(

@@ -31,8 +31,7 @@ from cutter.settings import dsn
 from cutter.stack.postgres import pg_bin
 from cutter.storage.gate_transaction import Attempt, call
 from cutter.storage.pools import Connection, single
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import structlog
 from psycopg import Cursor
@@ -29,10 +28,10 @@ from cutter.projections import phase_report, run_folder
 from cutter.projections.state_file import phase_reports
 from cutter.storage.gate_transaction import Attempt, Sealed
 from cutter.storage.pools import Connection, single
+from cutter.types import Json
 
 log = structlog.get_logger()
 
-Json = dict[str, Any]
 
 _WAITING = "select * from cutter_governance.fn_outbox_waiting(%s)"
 _SIDECAR = "select cutter_governance.fn_run_sidecar(%s), clock_timestamp()"

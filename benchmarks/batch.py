@@ -34,6 +34,7 @@ from cutter.storage import batches as registry
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
+from cutter.types import Json
 from starter.approver import signing
 from temporal import batches, names
 from temporal.client import connect
@@ -43,8 +44,6 @@ from tests.support.processes import Stack, stack
 LANES = 4
 GATES = ("SG_cut_authz", "SG_lifecycle_authz")
 PROCESSES = ("worker-cutter", "worker-exec", "worker-verify", "temporal")
-
-Json = dict[str, Any]
 
 
 class BatchBench:

@@ -32,6 +32,7 @@ from cutter.storage import batches as registry
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
+from cutter.types import Json
 from starter.commands import demo
 from temporal import batches, runs
 from temporal.client import connect
@@ -53,8 +54,6 @@ where b.batch_id = any (%s) and r.document_id = any (%s)
 group by r.document_id, b.created_at
 """
 OPEN = "select count(*) from cutter_governance.run where ended_at is null"
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

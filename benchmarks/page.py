@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import statistics
 from pathlib import Path
-from typing import Any
+
+from cutter.types import Json
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "performance.md"
 
-Json = dict[str, Any]
 
 READING = ("IG_source_pin", "IG_mark", "IG_cutplan", "IG_grant_probe", "IG_structural_verify", "IG_closeout")
 WRITING = ("IG_cut_leg_a_execute", "IG_lifecycle_enact_execute")

@@ -1,16 +1,18 @@
-"""Pure: the small part of YAML that people's files may use: mappings, lists and plain or quoted texts.
+"""Pure: the one reader of people's YAML files, and the small part of YAML that they may use.
 
-No anchors, aliases, tags, merge keys, repeated keys, block texts or second document; no character, not even in a
-comment, that makes a line look other than it is read; every value is a text. Each node knows its line, so that a
-refusal can name it. The file is read event by event and no further than the depth allows, so that what a hostile file
-could grow into never exists.
+Mappings, lists and plain or quoted texts: no anchors, aliases, tags, merge keys, repeated keys, block texts or second
+document; no character, not even in a comment, that makes a line look other than it is read; every value is a text.
+Each node knows its line, so that a refusal can name it. The file is read event by event and no further than the depth
+allows, so that what a hostile file could grow into never exists. Readers of one kind of file take its fields by
+`FieldReader`, or by `values` and a closed model.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import yaml
 
@@ -119,7 +121,7 @@ class _Reader:
             return None
         except yaml.MarkedYAMLError as problem:
             line = problem.problem_mark.line + 1 if problem.problem_mark else 1
-            self._flaw(line, problem.problem or "the file is no YAML")
+            self._flaw(line, f"not YAML: {problem.problem or problem}")
         except yaml.YAMLError as problem:
             self._flaw(0, "the file is no YAML: " + " ".join(str(problem).split()))
         return None
@@ -202,3 +204,87 @@ def _line(event: yaml.Event) -> int:
 def _shown(key: str) -> str:
     """A key as an error may repeat it: a field's name, and nothing that only stands where one should."""
     return key if key.isascii() and key.replace("_", "").isalnum() and len(key) <= 40 else "a key"
+
+
+Place = tuple[str | int, ...]
+"""Where a value is in a document: names of fields and positions in lists, from the outermost to the innermost."""
+
+
+def values(node: Node, lines: dict[Place, int], place: Place = ()) -> Any:
+    """A node as plain values, lists as tuples; notes the line of each place."""
+    lines.setdefault(place, node.line)
+    match node:
+        case Scalar():
+            return node.text
+        case Nothing():
+            return None
+        case Items():
+            return tuple(values(item, lines, (*place, number)) for number, item in enumerate(node.items))
+        case Fields():
+            for key, _ in node.entries:
+                lines[(*place, key.text)] = key.line
+            return {key.text: values(value, lines, (*place, key.text)) for key, value in node.entries}
+
+
+class Wrong(InvalidInput):
+    """A value that is not what its field must be: the line and the rule."""
+
+    def __init__(self, line: int, rule: str) -> None:
+        super().__init__(f"line {line}: {rule}")
+        self.line = line
+        self.rule = rule
+
+
+class FieldReader:
+    """Takes the fields of one mapping. A field that is not known is refused at once; each error names line and field.
+
+    `title` names the mapping in the error that it is none; `path` is put before the name of each field.
+    """
+
+    def __init__(self, node: Node, title: str, known: Collection[str], *, path: str = "") -> None:
+        if not isinstance(node, Fields):
+            raise Wrong(node.line, f"{title} must be a mapping with {', '.join(known)}")
+        self.path = path
+        self._line = node.line
+        self._keys = {key.text: key.line for key, _ in node.entries}
+        self._values = {key.text: value for key, value in node.entries}
+        for name, line in self._keys.items():
+            if name not in known:
+                raise Wrong(line, f"{self._named(_shown(name))} is unknown (known: {', '.join(known)})")
+
+    def fail(self, name: str, rule: str) -> NoReturn:
+        """Refuse a field, or its absence, with its line."""
+        value = self._values.get(name)
+        raise Wrong(value.line if value is not None else self._line, f"{self._named(name)} {rule}")
+
+    def has(self, name: str) -> bool:
+        return name in self._values
+
+    def names(self) -> tuple[str, ...]:
+        """The fields that are given, in the file's order."""
+        return tuple(self._values)
+
+    def node(self, name: str) -> Node:
+        """The value of a field that is needed."""
+        if name not in self._values:
+            self.fail(name, "is missing")
+        return self._values[name]
+
+    def text(self, name: str, form: re.Pattern[str], words: str) -> str:
+        """A text of that form; `words` say the form to people."""
+        node = self.node(name)
+        if not isinstance(node, Scalar) or not form.fullmatch(node.text):
+            self.fail(name, f"must be {words}")
+        return node.text
+
+    def items(self, name: str) -> tuple[Node, ...]:
+        node = self.node(name)
+        if not isinstance(node, Items):
+            self.fail(name, "must be a list")
+        return node.items
+
+    def inner(self, name: str, known: Collection[str]) -> FieldReader:
+        return FieldReader(self.node(name), self._named(name), known, path=self.path and self._named(name))
+
+    def _named(self, name: str) -> str:
+        return f"{self.path}.{name}" if self.path else name

@@ -22,9 +22,8 @@ from cutter.gates.source_pin import first_line_not_nfc
 from cutter.settings import Settings
 from cutter.stack import workers
 from cutter.storage import enacted as law
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, Connection, connect
+from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.queries import query
 
 PROFILE_FILES = (".yaml", ".yml")
@@ -187,7 +186,7 @@ def register(
         "options": options,
         "provenance": provenance,
     }
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         answer = call(
             connection, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
             (Jsonb(document), data, Jsonb(version), getpass.getuser()),
@@ -199,7 +198,7 @@ def register(
 
 def _docprefix(settings: Settings, document_id: str) -> str:
     """The registered one, or the id itself; never a part of it, which another id may begin with too."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("docprefix_of_document"), {"document_id": document_id}).fetchone()
     if row is not None:
         return str(row[0])

@@ -20,8 +20,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from cutter import __version__
-from cutter.approvals import scratch
+from cutter import __version__, gpg
 from cutter.errors import CutterError, InvalidInput
 from starter.command_table import COMMANDS, Command
 from starter.console.failures import AS_JSON, Failure, failure, tell
@@ -282,7 +281,7 @@ def _trace(problem: BaseException) -> str:
 
 
 def _leave(code: int) -> NoReturn:
-    scratch.remove_all()
+    gpg.remove_folders()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -31,19 +31,17 @@ from cutter.projections import batch_folder_files as batch_folder
 from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage import likely_names
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
+from cutter.types import Json
 from temporal import foreign_workflows as foreign
 from temporal import names
 from temporal.client import connect as connect_to_temporal
 from temporal.client import unanswered
 
-Json = dict[str, Any]
-
 
 def view(settings: Settings, batch_id: str) -> Json:
     """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         try:
             return registry.view(connection, ids.batch_id(batch_id))
         except NotFound as problem:
@@ -55,7 +53,7 @@ def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> st
 
     What it is halted by now; that is another kind where an earlier halt outweighs this one. Empty for none.
     """
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         answer = connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
         return str((answer.fetchone() or [""])[0] or "")
 
@@ -83,7 +81,7 @@ async def _steered(settings: Settings, batch: Json) -> None:
 
 def go_on(settings: Settings, batch_id: str, reason: str) -> None:
     """Take back what halted it, under the lock that each look at the batch takes."""
-    with translated(), connect(settings, OPERATOR) as connection, connection.transaction():
+    with session(settings, OPERATOR) as connection, connection.transaction():
         connection.execute("select cutter_governance.fn_batch_lock(%s)", (batch_id,))
         connection.execute("select cutter_governance.fn_batch_halt(%s, null, %s)", (batch_id, reason))
 
@@ -92,7 +90,7 @@ def again(settings: Settings, batch_id: str) -> None:
     """Let the next resume cut again what was voided until now; without any such document nothing is written."""
     if not any(RunState(one["state"]).voided for one in view(settings, batch_id)["items"]):
         return
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))
 
 

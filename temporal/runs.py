@@ -16,22 +16,20 @@ from cutter.domain.task_priority import Urgency, of_priority
 from cutter.errors import Conflict, NotFound, Refused
 from cutter.messages import BatchResult, RunInput, RunResult
 from cutter.settings import Settings
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from cutter.storage.runs import open_run_of_document
+from cutter.types import Json
 from temporal import foreign_workflows as foreign
 from temporal import names
 from temporal.client import unanswered
 from temporal.outcome import is_failed
 
-Json = dict[str, Any]
-
 
 def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORITY_DEFAULT) -> Priority:
     """Where a run that a person started stands: by default before every batch's, beside other persons' by its tenant's
     weight; `priority` as in a queue."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("tenant_of_document"), {"document_id": document_id}).fetchone()
     tenant, weight = (str(row[0]), int(str(row[1]))) if row else ("", 1)
     return names.priority(of_priority(priority), tenant, weight)

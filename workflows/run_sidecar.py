@@ -6,14 +6,11 @@ names of invariants and the idempotency keys are missing, and times are the work
 
 from __future__ import annotations
 
-from typing import Any
-
 from cutter.catalogue import BY_NAME, GATES, Sovereign
 from cutter.projections import phase_report
 from cutter.projections.state_file import FAILED, HALTED, PASSED, RUNNING, SCHEMA_VERSION
+from cutter.types import Json
 from workflows.run_display import RunDisplay
-
-Json = dict[str, Any]
 
 
 def sidecar(board: RunDisplay) -> Json:

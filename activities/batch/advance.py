@@ -36,10 +36,10 @@ from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, connect, single
 from cutter.storage.queries import query
+from cutter.types import Json
 
 log = structlog.get_logger()
 
-Json = dict[str, Any]
 
 _DECIDE = "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)"
 

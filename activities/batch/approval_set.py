@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from activities import approval_judge
 from activities.run.approval_requests import judge_read
 from activities.worker.dependencies import Deps
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy
 from cutter.approvals.reader import authenticated, read_approval
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.approvals.verify import said_in
 from cutter.batch import steering
@@ -19,12 +16,12 @@ from cutter.catalogue import Role
 from cutter.domain.digests import canonical_digest
 from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
+from cutter.gpg import Gpg
 from cutter.kb.sets import set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
 from cutter.storage import batches as registry
 from cutter.storage.pools import single
-
-Json = dict[str, Any]
+from cutter.types import Json, Refusal
 
 
 def judge_set(deps: Deps, input: SetInput) -> SetAnswer:

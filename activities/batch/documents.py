@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import parse_request
 from cutter.batch import documents, steering, ways
 from cutter.batch.documents import Waiting
 from cutter.batch.steering import Summary
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
+from cutter.types import Json, Refusal
 
 
 def overview_of(connection: Connection, view: Json, gate: str) -> str:

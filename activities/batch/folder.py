@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -16,10 +15,9 @@ from cutter.kb.ids import signature_of
 from cutter.kb.sets import set_names
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.storage.faults import translated
+from cutter.types import Json
 
 log = structlog.get_logger()
-
-Json = dict[str, Any]
 
 
 def project_batch(deps: Deps, batch_id: str) -> tuple[Path, bool]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -29,8 +28,8 @@ from cutter.stack.postgres import pg_bin
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, Open
 from cutter.storage.queries import query
+from cutter.types import Json
 
-Json = dict[str, Any]
 Checked = tuple[BackupRecord, RestoreReport, Json]
 """A backup, its restore check, and the rule that allowed it."""
 

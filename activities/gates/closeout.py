@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from activities import effects as commands
 from activities.gates import evidence_bundle as bundles
@@ -23,8 +22,7 @@ from cutter.projections import phase_report, run_folder
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.pools import single
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 EVIDENCE, SIDECAR = "run_evidence", "run_sidecar"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from activities.gates import recorded_backups
 from activities.gates.cutplan import plan_of
@@ -22,13 +21,11 @@ from cutter.gates import cut_leg_a as gate
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.many import many, many_then
-from cutter.storage.pools import Connection, connect, single
+from cutter.storage.pools import Connection, session, single
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 TOOL = "DOT-991"
 
@@ -185,7 +182,7 @@ def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
     A void that came in between has withdrawn them again, in a transaction of its own: then the run is over, and its
     rows are nobody's fault.
     """
-    with translated(), connect(deps.settings, Role.EXEC.value) as fresh:
+    with session(deps.settings, Role.EXEC) as fresh:
         row: Row | None = fresh.execute(query("units_read_back"), {"run_id": run_id}).fetchone()
     sealed, units, writer_digest, pins, state = row or (False, 0, "", {}, "")
     if RunState(state).voided:

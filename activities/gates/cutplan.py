@@ -14,7 +14,7 @@ from cutter.marking import Marking, MarkRefusal, build_plan, rebuild_digest_reve
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read
-from cutter.storage.pools import connect
+from cutter.storage.pools import session
 
 VOCABULARY, SAME_DIGEST, MAX_WRITES = "vocabulary", "runs_with_same_digest", "max_writes"
 
@@ -25,7 +25,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
     def body(opened: Open) -> Passed | Refusal:
         pins = opened.attempt.pins
         marking, plan = plan_of(deps, opened)
-        with connect(deps.settings, Role.READ.value) as fresh:
+        with session(deps.settings, Role.READ) as fresh:
             again = read_pinned(fresh, pins["source_version_id"])
         remarked = mark_pinned(again, pins["docprefix"], deps.settings.max_candidates, fresh=True)
         if isinstance(remarked, MarkRefusal):

@@ -8,7 +8,6 @@ nothing names.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import structlog
 
@@ -21,10 +20,9 @@ from cutter.evidence import bundle
 from cutter.evidence.bundle import Bundle, Signed
 from cutter.kb.ids import signature_of
 from cutter.projections.state_file import render_transitions
+from cutter.types import Json
 
 log = structlog.get_logger()
-
-Json = dict[str, Any]
 
 
 def gathered(deps: Deps, facts: Json) -> Signed:

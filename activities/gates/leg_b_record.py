@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from activities.gates.cut_leg_a import TOOL
 from activities.gates.cutplan import plan_of
 from activities.gates.pinned_source import pinned_read
@@ -17,9 +15,7 @@ from cutter.gates import leg_b_record as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
-
+from cutter.types import Json
 
 ROWS, UNITS = "leg_b_rows", "stored_units"
 

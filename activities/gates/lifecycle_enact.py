@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from activities.gates.cut_leg_a import TOOL
 from activities.gates.runner import Passed, Refusal, run_gate
@@ -16,9 +15,7 @@ from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.many import many_then
-
-Json = dict[str, Any]
-
+from cutter.types import Json
 
 DECISION, ADDRESSES = "approved_decision", "addresses_under_prefix"
 

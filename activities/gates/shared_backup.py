@@ -19,7 +19,7 @@ from cutter.catalogue import Role
 from cutter.errors import InvalidInput, NotFound
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt
-from cutter.storage.pools import connect
+from cutter.storage.pools import session
 from cutter.storage.queries import query
 
 SHARE_OF_AGE = 0.5
@@ -46,7 +46,7 @@ def alone_in_wave(deps: Deps, attempt: Attempt, seconds: float) -> Iterator[None
     if not batch_id:
         yield
         return
-    with connect(deps.settings, Role.BACKUP.value) as connection, translated():
+    with session(deps.settings, Role.BACKUP) as connection:
         ends = monotonic() + seconds
         while monotonic() < ends:
             row = connection.execute(query("wave_lock"), {"batch_id": batch_id}).fetchone()

@@ -18,8 +18,7 @@ from cutter.errors import NotFound
 from cutter.messages import GateInput
 from cutter.policy.rules import Permit
 from cutter.storage.gate_transaction import Attempt, Open, Read
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 ORDERS = "orders_taken"
 

@@ -9,20 +9,19 @@ from activities.gates.pinned_source import mark_pinned, pinned_in
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.gates.structural_verify import structural_evidence, structural_reads
 from activities.worker.dependencies import Deps
-from cutter.approvals.evidence import Outcome
-from cutter.approvals.gpg import Gpg
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gates import structural_verify
 from cutter.gates import write_verify as gate
+from cutter.gpg import Gpg
+from cutter.gpg_status import Outcome
 from cutter.marking import MarkRefusal, rebuild_digest_reversed
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read, Row
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 CHANGE_SET = "change_set_to_verify"
 

@@ -17,8 +17,7 @@ from cutter.batch import steering
 from cutter.catalogue import Role
 from cutter.settings import Settings
 from cutter.storage import batches as registry
-from cutter.storage.faults import translated
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import session
 from cutter.storage.queries import query
 from temporal import names
 from temporal.executions import is_ours
@@ -42,7 +41,7 @@ def drain(deps: Deps) -> tuple[list[View], list[View]]:
 
 
 def _waiting(settings: Settings) -> list[tuple[str, str]]:
-    with translated(), connect_database(settings, Role.READ.value) as connection:
+    with session(settings, Role.READ) as connection:
         rows = connection.execute(query("waiting_batch_documents")).fetchall()
     return [(str(batch_id), str(kb_id)) for batch_id, kb_id in rows]
 
@@ -59,7 +58,7 @@ async def without_workflow(settings: Settings, client: Client, grace_seconds: fl
 
 def _with_work(settings: Settings, grace_seconds: float) -> list[tuple[str, str]]:
     """(batch_id, state) of those that have something left to do; what was registered a moment ago is not named."""
-    with translated(), connect_database(settings, Role.READ.value) as connection:
+    with session(settings, Role.READ) as connection:
         rows = connection.execute(query("batches_not_ended")).fetchall()
         return [
             (str(batch_id), str(state))

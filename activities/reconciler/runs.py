@@ -31,8 +31,7 @@ from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, Refused, Unavailable
 from cutter.messages import EscalateInput, Reconciled, ResumeInput
 from cutter.settings import Settings
-from cutter.storage.faults import translated
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import session
 from cutter.storage.queries import query
 from temporal import foreign_workflows as foreign
 from temporal.executions import Execution, is_ours, open_execution_of, tell
@@ -80,7 +79,7 @@ def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -
 
 def drain(deps: Deps) -> tuple[list[View], list[View]]:
     """Put every document that waits in the outbox: (those that were put, what still waits and why)."""
-    with translated(), connect_database(deps.settings, Role.READ.value) as connection:
+    with session(deps.settings, Role.READ) as connection:
         rows = connection.execute(query("runs_with_waiting_documents")).fetchall()
     put, waiting = reconcile_batches.drain(deps)
     for (run_id,) in rows:
@@ -105,7 +104,7 @@ async def runs(client: Client, deps: Deps, grace_seconds: float) -> View:
 
 
 def _not_ended(settings: Settings) -> list[View]:
-    with translated(), connect_database(settings, Role.READ.value) as connection:
+    with session(settings, Role.READ) as connection:
         connection.execute(query("judge_workers"))
         return connection.cursor(row_factory=dict_row).execute(query("runs_not_ended"), {}).fetchall()
 

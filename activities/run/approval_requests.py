@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -43,8 +42,7 @@ from cutter.storage.gate_transaction import call
 from cutter.storage.pools import single
 from cutter.storage.queries import query
 from cutter.storage.request_transaction import Asked, ask, bind
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 def open_request(deps: Deps, input: RequestInput) -> RequestView:

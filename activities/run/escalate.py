@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from activities.outbox import publish
 from activities.run.triage import case_of, quarantined
@@ -20,8 +19,7 @@ from cutter.projections.stop_route import StopRoute, render
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 _STOPPED = re.compile(r"stopped_[a-z0-9_]{1,80}")
 """Twice as long as the longest tail that a workflow makes; a state is shown, signed and stored everywhere."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from activities import approval_judge as approving
 from activities import effects as commands
@@ -20,8 +19,7 @@ from cutter.errors import NotFound
 from cutter.kb import folder as kb_folder
 from cutter.marking import Marking, build_plan
 from cutter.storage.request_transaction import Asked
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | None) -> tuple[RequestDocument, Put]:

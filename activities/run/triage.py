@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cutter.batch import triage, ways
 from cutter.batch.disposition import Failure, disposition
 from cutter.batch.triage import Triage
@@ -12,8 +10,7 @@ from cutter.marking import PROFILES
 from cutter.projections.state_file import render_state
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 LEG_A, ENACTMENT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
 BY_PEOPLE = ("stopped_stop", "stopped_cancel")

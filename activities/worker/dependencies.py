@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from cutter.approvals import epochs
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy
 from cutter.catalogue import Role, WorkerRole
 from cutter.errors import ProgrammingError, Unavailable
+from cutter.gpg import Gpg
 from cutter.kb import folder as kb_folder
 from cutter.kb.store import Store
 from cutter.messages import Reconciled

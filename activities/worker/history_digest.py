@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 from temporalio import activity
@@ -22,8 +21,7 @@ from temporalio.service import RPCError
 from cutter import limits
 from cutter.errors import Unavailable
 from cutter.evidence.offline import canonical
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 SCHEDULED = "activityTaskScheduledEventAttributes"
 

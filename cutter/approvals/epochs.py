@@ -19,15 +19,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from cutter import limits
-from cutter.approvals import scratch
-from cutter.approvals.gpg import Gpg, find_binary
+from cutter import gpg, limits
 from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, GateRule, Policy, Signing, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.succession import refuse_succession
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
+from cutter.gpg import Gpg, find_binary
+from cutter.types import Refusal
 
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _LAST = datetime(2099, 12, 31, tzinfo=UTC)
@@ -195,10 +194,10 @@ def _epoch_of(approvers_dir: Path, sha256: str) -> bytes | None:
 @lru_cache(maxsize=8)
 def _ring(approvers_dir: Path, policy: Policy) -> Gpg:
     keys = {sha256_hex(data): data for data in _key_files(approvers_dir)}
-    home = scratch.folder()
+    home = gpg.new_folder()
     fingerprints = frozenset(one.fingerprint for one in policy.approvers)
     ring = Gpg(home, policy.gpg_binary, required=fingerprints)
-    scratch.remove_with(ring, home)
+    gpg.remove_with(ring, home)
     _require_version(ring, policy)
     for one in policy.approvers:
         if one.key_sha256 not in keys:

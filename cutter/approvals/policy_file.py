@@ -20,7 +20,7 @@ from cutter.approvals.policy import (
 )
 from cutter.domain.timestamps import EXAMPLE, parse_instant, render_instant
 from cutter.errors import InvalidInput
-from cutter.plain_yaml import Fields, Items, Node, Scalar
+from cutter.plain_yaml import FieldReader, Node, Scalar, Wrong
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -30,29 +30,34 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,3}")
 _PATH = re.compile(r"/[ -~]+")
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}")
 
+_FIELDS = (
+    "schema", "number", "deployment_id", "previous_sha256", "signing", "succession", "lifecycle_group", "gpg", "gates",
+    "approvers",
+)  # fmt: skip
+_APPROVER_FIELDS = ("name", "fingerprint", "key_sha256", "groups", "gates", "not_before", "not_after")
+
 
 def parse_policy(data: bytes) -> Policy:
     """The policy of an epoch file; InvalidInput names the field, the line and the rule."""
-    top = _Reader(plain_yaml.load(data, bytes_max=limits.POLICY_BYTES_MAX), "the policy")
-    if top.text("schema", re.compile(re.escape(SCHEMA)), f"`{SCHEMA}`") != SCHEMA:
-        raise AssertionError("the pattern admits one schema")
+    top = FieldReader(plain_yaml.load(data, bytes_max=limits.POLICY_BYTES_MAX), "the policy", _FIELDS)
+    top.text("schema", re.compile(re.escape(SCHEMA)), f"`{SCHEMA}`")
     number = int(top.text("number", _NUMBER, "a number from 1"))
-    gpg = top.inner("gpg")
+    if number == 1 and top.has("previous_sha256"):
+        top.fail("previous_sha256", "is unknown in the first epoch, which has no predecessor")
+    gpg = top.inner("gpg", ("binary", "version_floor"))
     policy = Policy(
         number=number,
         deployment_id=top.text("deployment_id", _UUID, "a lower-case uuid"),
         previous_sha256=top.text("previous_sha256", _DIGEST, "the previous epoch's sha256") if number > 1 else None,
-        succession=_count(top.text("succession", _NUMBER, "a number of approvers"), top.line_of("succession")),
+        succession=_count(top, "succession"),
         signing=Signing(top.text("signing", _one_of(Signing), "`required` or `optional`")),
         gpg_binary=gpg.text("binary", _PATH, "an absolute path such as /usr/bin/gpg"),
         gpg_version_floor=_version(gpg.text("version_floor", _VERSION, "a version such as 2.2.0")),
         lifecycle_group=top.text("lifecycle_group", _NAME, "a group's name"),
-        gates=_gate_rules(top.inner("gates")),
-        approvers=tuple(_approver(_Reader(node, "an approver")) for node in top.items("approvers")),
+        gates=_gate_rules(top.inner("gates", ALL_GATES)),
+        approvers=tuple(_approver(node) for node in top.items("approvers")),
         data=data,
     )
-    gpg.end()
-    top.end()
     _require_distinct(policy)
     return policy
 
@@ -99,93 +104,42 @@ def _approver_lines(one: Approver) -> list[str]:
     ]
 
 
-class _Reader:
-    """Takes the fields of one mapping, each once, and at the end refuses those that nobody asked for."""
-
-    def __init__(self, node: Node, where: str) -> None:
-        if not isinstance(node, Fields):
-            raise InvalidInput(f"line {node.line}: {where} must be a mapping")
-        self._where = where
-        self._line = node.line
-        self._left = {key.text: (key.line, value) for key, value in node.entries}
-        self._lines = {key.text: key.line for key, _ in node.entries}
-
-    def line_of(self, name: str) -> int:
-        return self._lines[name]
-
-    def has(self, name: str) -> bool:
-        return name in self._left
-
-    def text(self, name: str, form: re.Pattern[str], words: str) -> str:
-        node = self._take(name)
-        if not isinstance(node, Scalar) or not form.fullmatch(node.text):
-            raise InvalidInput(f"line {node.line}: {name} must be {words}")
-        return node.text
-
-    def items(self, name: str) -> tuple[Node, ...]:
-        node = self._take(name)
-        if not isinstance(node, Items):
-            raise InvalidInput(f"line {node.line}: {name} must be a list")
-        return node.items
-
-    def inner(self, name: str) -> _Reader:
-        return _Reader(self._take(name), name)
-
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._left)
-
-    def end(self) -> None:
-        for name, (line, _) in self._left.items():
-            raise InvalidInput(f"line {line}: {self._where} has no field {name}")
-
-    def _take(self, name: str) -> Node:
-        if name not in self._left:
-            raise InvalidInput(f"line {self._line}: {self._where} misses the field {name}")
-        return self._left.pop(name)[1]
-
-
 def _one_of(values: type[Tier] | type[Signing]) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(value.value) for value in values))
 
 
-def _count(text: str, line: int) -> int:
-    if int(text) > limits.APPROVALS_A_GATE_MAX:
-        raise InvalidInput(f"line {line}: at most {limits.APPROVALS_A_GATE_MAX} approvers can be asked for")
-    return int(text)
+def _count(reader: FieldReader, name: str) -> int:
+    count = int(reader.text(name, _NUMBER, "a number of approvers"))
+    if count > limits.APPROVALS_A_GATE_MAX:
+        reader.fail(name, f"must be at most {limits.APPROVALS_A_GATE_MAX}: more approvers cannot be asked for")
+    return count
 
 
 def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-def _gate_rules(reader: _Reader) -> tuple[GateRule, ...]:
-    rules = []
-    for name in reader.names():
-        if name not in ALL_GATES:
-            raise InvalidInput(f"line {reader.line_of(name)}: there is no gate {name}; known: {', '.join(ALL_GATES)}")
-        rules.append(_gate_rule(name, reader.inner(name)))
-    return tuple(rules)
+def _gate_rules(reader: FieldReader) -> tuple[GateRule, ...]:
+    return tuple(_gate_rule(name, reader.inner(name, ("tier", "thresholds"))) for name in reader.names())
 
 
-def _gate_rule(name: str, reader: _Reader) -> GateRule:
+def _gate_rule(name: str, reader: FieldReader) -> GateRule:
     tier = Tier(reader.text("tier", _one_of(Tier), "`low`, `medium` or `high`"))
     counts = dict(DEFAULT_THRESHOLDS)
     if reader.has("thresholds"):
-        inner = reader.inner("thresholds")
-        for known in Tier:
-            if inner.has(known):
-                counts[known] = _count(inner.text(known, _NUMBER, "a number of approvers"), inner.line_of(known))
-        inner.end()
-    reader.end()
+        inner = reader.inner("thresholds", tuple(Tier))
+        counts |= {known: _count(inner, known) for known in Tier if inner.has(known)}
     return GateRule(gate=name, tier=tier, thresholds=tuple(counts.items()))
 
 
-def _approver(reader: _Reader) -> Approver:
+def _approver(node: Node) -> Approver:
+    reader = FieldReader(node, "an approver", _APPROVER_FIELDS)
+
     def each(name: str, allowed: Callable[[str], bool], words: str) -> tuple[str, ...]:
         texts: list[str] = []
         for node in reader.items(name):
             if not isinstance(node, Scalar) or not allowed(node.text) or node.text in texts:
-                raise InvalidInput(f"line {node.line}: {name} must be distinct {words}")
+                raise Wrong(node.line, f"{name} must be distinct {words}")
             texts.append(node.text)
         return tuple(texts)
 
@@ -199,16 +153,15 @@ def _approver(reader: _Reader) -> Approver:
         not_after=_instant(reader, "not_after"),
     )
     if approver.not_before >= approver.not_after:
-        raise InvalidInput(f"line {reader.line_of('not_after')}: not_after must come after not_before")
-    reader.end()
+        reader.fail("not_after", "must come after not_before")
     return approver
 
 
-def _instant(reader: _Reader, name: str) -> datetime:
+def _instant(reader: FieldReader, name: str) -> datetime:
     text = reader.text(name, re.compile(r"[^\n]+"), f"a time such as {EXAMPLE}")
     moment = parse_instant(text)
     if moment is None:
-        raise InvalidInput(f"line {reader.line_of(name)}: {name} must be a time such as {EXAMPLE}")
+        reader.fail(name, f"must be a time such as {EXAMPLE}")
     return moment
 
 

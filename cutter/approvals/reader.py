@@ -10,13 +10,13 @@ from collections.abc import Callable
 from cutter import limits
 from cutter.approvals import verify
 from cutter.approvals.expected import Expected
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import Authentication
 from cutter.domain.ids import kb_id as parse_kb_id
 from cutter.errors import CutterError, InvalidInput, NotFound
+from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from cutter import limits
 from cutter.approvals import request_text, schema
-from cutter.approvals.refusal import Refusal
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.domain.timestamps import parse_instant, render_instant
 from cutter.errors import InvalidInput
+from cutter.types import Refusal
 
 SCHEMA = "cutter-request/1"
 _BLOCK = re.compile(r"\n```json\n(?P<json>\{[^\n]*\})\n```\n\Z")
@@ -154,21 +154,21 @@ def render_request(document: RequestDocument) -> bytes:
 def parse_request(data: bytes) -> RequestDocument | Refusal:
     """Read a request back; a Refusal when a single byte differs from what `render_request` writes."""
     if len(data) > limits.KB_OBJECT_BYTES_MAX:
-        return _no("request_too_large", f"a request has at most {limits.KB_OBJECT_BYTES_MAX} bytes")
+        return Refusal("request_too_large", f"a request has at most {limits.KB_OBJECT_BYTES_MAX} bytes")
     try:
         match = _BLOCK.search(data.decode("utf-8"))
         record = json.loads(match["json"]) if match else None
     except ValueError:
         record = None
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        return _no("request_malformed", f"this is not a request of schema {SCHEMA}")
+        return Refusal("request_malformed", f"this is not a request of schema {SCHEMA}")
     try:
         document = _document(record)
         again = render_request(document)
     except (KeyError, TypeError, ValueError, AttributeError, InvalidInput):
-        return _no("request_malformed", "the request's machine-readable block misses a field or has a wrong one")
+        return Refusal("request_malformed", "the request's machine-readable block misses a field or has a wrong one")
     if again != data:
-        return _no("request_altered", "the request's text does not say what its machine-readable block says")
+        return Refusal("request_altered", "the request's text does not say what its machine-readable block says")
     return document
 
 
@@ -214,7 +214,3 @@ def _instant(text: str) -> datetime:
     if moment is None:
         raise ValueError(text)
     return moment
-
-
-def _no(code: str, reason: str) -> Refusal:
-    return Refusal(code=code, reason=reason)

@@ -16,10 +16,10 @@ from typing import Any
 
 from cutter import limits
 from cutter.approvals import schema
-from cutter.approvals.refusal import Refusal
 from cutter.domain.timestamps import parse_instant, render_instant
 from cutter.domain.visible import is_hidden
 from cutter.errors import InvalidInput, ProgrammingError
+from cutter.types import Refusal
 
 _FENCE = "---"
 _LINE = re.compile(r"([a-z][a-z0-9_]*): (.+)")

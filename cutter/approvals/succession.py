@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from cutter import limits
-from cutter.approvals.armor import read_form
-from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
 from cutter.approvals.policy import Approver, Policy
-from cutter.approvals.refusal import Refusal
+from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
+from cutter.openpgp import read_form
+from cutter.types import Refusal
 
 _STRONG = frozenset((8, 9, 10))
 

@@ -13,11 +13,8 @@ from datetime import datetime, timedelta
 
 from cutter import limits
 from cutter.approvals import schema, statement
-from cutter.approvals.armor import SignatureForm, read_form
-from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
 from cutter.approvals.expected import FREE_FIELDS, Expected
 from cutter.approvals.policy import Approver, Policy, Tier
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import (
     ACCEPTED,
@@ -32,6 +29,9 @@ from cutter.approvals.verdict import (
 from cutter.catalogue import Sovereign
 from cutter.domain.timestamps import readable
 from cutter.errors import Unavailable
+from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
+from cutter.openpgp import SignatureForm, read_form
+from cutter.types import Refusal
 
 _BINARY_DOCUMENT = "00"
 _DIGESTS = frozenset((8, 9, 10))

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from psycopg import sql
 
 from cutter.backup.connection import Connection
-from cutter.backup.queries import queries
 from cutter.backup.record import RECORD_VERSION, Contents
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
+from cutter.storage.queries import queries_in
 
 _OUTPUT = {
     "DateStyle": "ISO, YMD",
@@ -58,7 +58,7 @@ def contents(connection: Connection) -> Contents:
 
 
 def _table(connection: Connection, table: str) -> tuple[str, int, str]:
-    blocks = queries("fingerprint.sql")
+    blocks = queries_in("cutter.backup", "fingerprint.sql")
     columns = connection.execute(blocks["columns"], {"table": table}).fetchall()
     if not columns:
         raise TableMissing(table)
@@ -74,7 +74,7 @@ def _table(connection: Connection, table: str) -> tuple[str, int, str]:
 
 @contextmanager
 def _pinned_output(connection: Connection) -> Iterator[None]:
-    blocks = queries("fingerprint.sql")
+    blocks = queries_in("cutter.backup", "fingerprint.sql")
     before: dict[str, str] = {}
     for name, value in _OUTPUT.items():
         row = connection.execute(blocks["setting"], {"name": name}).fetchone()

@@ -1,62 +1,19 @@
-"""IO: gpg as the backup uses it: the pinned recipient, its commands, and what its status lines say.
-
-gpg reads no configuration file here (`--no-options`), since `encrypt-to` there would add a recipient silently. Its
-error texts are never shown or matched, only its status lines.
-"""
+"""IO: the key that backups are encrypted for: pinned by its fingerprint, found in a home, and fit for use today."""
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cutter.backup.pipeline import answer
 from cutter.backup.record import BackupRefusal, RefusalCode
-from cutter.errors import InvalidInput, Unavailable
+from cutter.errors import InvalidInput
+from cutter.gpg import Gpg
+from cutter.gpg_status import FINGERPRINT
 
-_FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
-_STATUS = "[GNUPG:] "
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gpg:
-    """A gpg program and the home that it works in."""
-
-    binary: str
-    home: Path
-
-    def command(self, *arguments: str) -> tuple[str, ...]:
-        fixed = ("--batch", "--no-tty", "--no-options", "--no-auto-check-trustdb", "--no-autostart")
-        return (self.binary, "--homedir", str(self.home), *fixed, *arguments)
-
-    def encrypt(self, fingerprint: str) -> tuple[str, ...]:
-        """Standard input to ciphertext for exactly one key. pg_dump has compressed already."""
-        return self.command(
-            *("--status-fd", "2", "--trust-model", "always", "--no-encrypt-to", "--no-auto-key-locate"),
-            *("--compress-algo", "none", "--recipient", fingerprint, "--encrypt"),
-        )
-
-    def decrypt(self) -> tuple[str, ...]:
-        return self.command("--status-fd", "2", "--trust-model", "always", "--decrypt")
-
-    def environment(self) -> Mapping[str, str]:
-        """No database password, no ambient locale, no agent or terminal of whoever started us."""
-        return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ} | {"LC_ALL": "C"}
-
-    def start_agent(self) -> None:
-        """The one agent of this home, which decryption needs; raises Unavailable(what="backup") without it.
-
-        Asked for apart because gpg reports a missing agent and a missing secret key alike.
-        """
-        gpgconf = shutil.which("gpgconf")
-        if gpgconf is None:
-            raise Unavailable("gpgconf is not installed (it comes with GnuPG)", what="backup")
-        done = answer((gpgconf, "--homedir", str(self.home), "--launch", "gpg-agent"), self.environment())
-        if done.returncode != 0:
-            raise Unavailable(f"no gpg agent runs for {self.home}: the path must be short and writable", what="backup")
+def home_of_backups(home: Path, binary: str) -> Gpg:
+    """gpg in a home that holds the backup's key; it is never made here, because a new one would hold no key."""
+    return Gpg(home, binary, existing=True, what="backup")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +27,14 @@ class Recipient:
 def pinned(fingerprint: str) -> str:
     """A deployment-pinned fingerprint in gpg's own form; raises InvalidInput for a short id or a name."""
     text = fingerprint.replace(" ", "").upper()
-    if not _FINGERPRINT.fullmatch(text):
+    if not FINGERPRINT.fullmatch(text):
         raise InvalidInput("the backup key is pinned by its full fingerprint: 40 (or 64) hex characters")
     return text
 
 
 def find_recipient(gpg: Gpg, fingerprint: str) -> Recipient | BackupRefusal:
     """The key of the pinned fingerprint from the home, if it can be encrypted for today."""
-    done = answer(gpg.command("--with-colons", "--fixed-list-mode", "--list-keys"), gpg.environment())
-    if done.returncode != 0:
-        raise Unavailable(f"gpg cannot read the keys in {gpg.home} (exit code {done.returncode})", what="backup")
-    keys = _keys(done.stdout)
+    keys = _keys(gpg.key_listing())
     key = keys.get(fingerprint)
     if key is None:
         return BackupRefusal(
@@ -130,8 +84,3 @@ def _usable(fingerprint: str, key: _Key) -> Recipient | BackupRefusal:
             expected=fingerprint,
         )
     return Recipient(fingerprint=fingerprint, encryption_key_ids=ids)
-
-
-def status(stderr: str) -> tuple[tuple[str, ...], ...]:
-    """gpg's status lines, each as its words."""
-    return tuple(tuple(line[len(_STATUS) :].split()) for line in stderr.splitlines() if line.startswith(_STATUS))

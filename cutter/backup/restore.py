@@ -19,7 +19,7 @@ from cutter.backup import connection as postgres
 from cutter.backup import programs, scratch
 from cutter.backup.artifacts import RECORD_SUFFIX, Store
 from cutter.backup.fingerprint import contents
-from cutter.backup.keyring import Gpg, pinned, status
+from cutter.backup.keyring import home_of_backups, pinned
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
 from cutter.backup.record import (
     BackupRecord,
@@ -31,6 +31,8 @@ from cutter.backup.record import (
 )
 from cutter.backup.script import ScriptRefused
 from cutter.errors import NotFound, Unavailable
+from cutter.gpg import Gpg, environment
+from cutter.gpg_status import status_words
 
 
 def restore_check(
@@ -51,7 +53,7 @@ def restore_check(
     is away and at the deadline.
     """
     work = _Work(
-        record, Store(artifacts_url), Gpg(binary=gpg_binary, home=gpg_home), pg_bin("pg_restore"),
+        record, Store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
         schema_sql, Deadline(deadline_seconds),
     )  # fmt: skip
     return _restore(work, scratch_dsn, keep=False)
@@ -70,7 +72,7 @@ def restore_into(
 ) -> RestoreReport | BackupRefusal:
     """The same into an empty database, and it stays there; a refusal leaves the database empty."""
     work = _Work(
-        record, Store(artifacts_url), Gpg(binary=gpg_binary, home=gpg_home), pg_bin("pg_restore"),
+        record, Store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
         schema_sql, Deadline(deadline_seconds),
     )  # fmt: skip
     return _restore(work, dsn, keep=True)
@@ -173,11 +175,10 @@ def _load_and_compare(connection: postgres.Connection, work: _Work, *, keep: boo
 
 
 def _stages(work: _Work) -> tuple[Stage, ...]:
-    environment = work.gpg.environment()
     render = (str(work.pg_restore), "--section=data", "--no-owner", "--no-privileges", "--file=-")
     return (
-        Stage(name="gpg", command=work.gpg.decrypt(), environment=environment),
-        Stage(name="pg_restore", command=render, environment=environment),
+        Stage(name="gpg", command=work.gpg.decryption(), environment=environment()),
+        Stage(name="pg_restore", command=render, environment=environment()),
     )
 
 
@@ -207,9 +208,9 @@ def _damaged(artifact: _Reader, record: BackupRecord) -> BackupRefusal | None:
 
 def _decryption_key(gpg: Exit) -> str:
     """Primary fingerprint of the key that opened the message, only if gpg says that it is whole."""
-    words = status(gpg.stderr)
-    said = {line[0] for line in words if line}
-    keys = [line for line in words if line[:1] == ("DECRYPTION_KEY",) and len(line) >= 3]
+    words = status_words(gpg.stderr.splitlines())
+    said = {line[0] for line in words}
+    keys = [line for line in words if line[0] == "DECRYPTION_KEY" and len(line) >= 3]
     whole = gpg.code == 0 and {"DECRYPTION_OKAY", "GOODMDC"} <= said
     return keys[0][2] if whole and len(keys) == 1 else ""
 
@@ -217,7 +218,7 @@ def _decryption_key(gpg: Exit) -> str:
 def _undecrypted(gpg: Exit, key: str, record: BackupRecord) -> BackupRefusal | None:
     if gpg.killed:
         raise Unavailable(f"gpg was killed by signal {-gpg.code} while decrypting", what="backup")
-    if any(line[:1] == ("NO_SECKEY",) for line in status(gpg.stderr)):
+    if any(line[0] == "NO_SECKEY" for line in status_words(gpg.stderr.splitlines())):
         return BackupRefusal(
             code=RefusalCode.WRONG_KEY,
             message="the private key of this backup is not in the home: restore where the key is",

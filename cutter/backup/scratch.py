@@ -13,10 +13,10 @@ from cutter import limits
 from cutter.backup.bare_schema import bare_statements
 from cutter.backup.connection import Connection
 from cutter.backup.pipeline import Deadline
-from cutter.backup.queries import queries
 from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.backup.script import Load, Rows, events
 from cutter.backup.tables import BACKUP_TABLES
+from cutter.storage.queries import queries_in
 from cutter.storage.sql_files import shipped
 
 LOCK = 0x6B75_7073
@@ -30,7 +30,7 @@ def schema_sql() -> str:
 
 def lock(connection: Connection, deadline: Deadline) -> None:
     """Wait for this database until the deadline, then Unavailable(what="backup")."""
-    blocks = queries("scratch.sql")
+    blocks = queries_in("cutter.backup", "scratch.sql")
     while not _one(connection, blocks["try_lock"], {"key": LOCK}):
         connection.execute(blocks["end_overdue"], {"key": LOCK})
         time.sleep(min(limits.BACKUP_POLL_SECONDS, deadline.remaining()))
@@ -39,7 +39,7 @@ def lock(connection: Connection, deadline: Deadline) -> None:
 
 def require_own(connection: Connection) -> BackupRefusal | None:
     """For a check, which drops what it finds: the database must be this role's own."""
-    if _one(connection, queries("scratch.sql")["owned"]) is True:
+    if _one(connection, queries_in("cutter.backup", "scratch.sql")["owned"]) is True:
         return None
     return _unfit("it belongs to another role: a restore check only works in a database that cutter_backup owns")
 
@@ -48,7 +48,7 @@ def empty(connection: Connection) -> BackupRefusal | None:
     """Drop whatever stands here, if the database is ours; a check rolls it back, so even that is not lost."""
     if unfit := require_own(connection):
         return unfit
-    for (schema,) in connection.execute(queries("scratch.sql")["schemas"]).fetchall():
+    for (schema,) in connection.execute(queries_in("cutter.backup", "scratch.sql")["schemas"]).fetchall():
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
     connection.execute("CREATE SCHEMA public")
     return None
@@ -56,7 +56,7 @@ def empty(connection: Connection) -> BackupRefusal | None:
 
 def require_empty(connection: Connection) -> BackupRefusal | None:
     """For a restore that stays: nothing is dropped, so nothing may be there."""
-    found = connection.execute(queries("scratch.sql")["tables"]).fetchall()
+    found = connection.execute(queries_in("cutter.backup", "scratch.sql")["tables"]).fetchall()
     return _unfit(f"it holds {found[0][0]}: name an empty database") if found else None
 
 
@@ -66,12 +66,12 @@ def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
     for statement in bare_statements(schema):
         # Our own migrations; nothing of an artifact gets here.
         connection.execute(statement)
-    made = {name for (name,) in connection.execute(queries("scratch.sql")["tables"]).fetchall()}
+    made = {name for (name,) in connection.execute(queries_in("cutter.backup", "scratch.sql")["tables"]).fetchall()}
     if missing := sorted(set(BACKUP_TABLES) - made):
         return _unfit(f"the migrations do not make {missing[0]}")
     for table in sorted(made - set(BACKUP_TABLES)):
         connection.execute(sql.SQL("DROP TABLE {} CASCADE").format(_name(table)))
-    for table, key in connection.execute(queries("scratch.sql")["foreign_keys"]).fetchall():
+    for table, key in connection.execute(queries_in("cutter.backup", "scratch.sql")["foreign_keys"]).fetchall():
         connection.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(_name(table), sql.Identifier(key)))
     return None
 
@@ -106,7 +106,7 @@ def _silent_end(connection: Connection) -> Iterator[None]:
 
 def continue_identities(connection: Connection) -> None:
     """Let the identity columns of a restore that stays go on behind the highest value."""
-    blocks = queries("scratch.sql")
+    blocks = queries_in("cutter.backup", "scratch.sql")
     for table in BACKUP_TABLES:
         for (column,) in connection.execute(blocks["identity_columns"], {"table": table}).fetchall():
             connection.execute(
@@ -125,7 +125,7 @@ def _one(connection: Connection, query: LiteralString, values: dict[str, object]
 
 
 def _copy(event: Load) -> sql.Composed:
-    return sql.SQL(queries("scratch.sql")["load"]).format(
+    return sql.SQL(queries_in("cutter.backup", "scratch.sql")["load"]).format(
         table=_name(event.table), columns=sql.SQL(", ").join(map(sql.Identifier, event.columns))
     )
 

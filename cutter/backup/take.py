@@ -9,17 +9,19 @@ from pathlib import Path
 
 import psycopg
 
-from cutter import limits
+from cutter import limits, openpgp
 from cutter.backup import connection as postgres
-from cutter.backup import packets, programs
+from cutter.backup import programs
 from cutter.backup.artifacts import RECORD_SUFFIX, Draft, Store
 from cutter.backup.fingerprint import TableMissing, contents
-from cutter.backup.keyring import Gpg, Recipient, find_recipient, pinned, status
+from cutter.backup.keyring import Recipient, find_recipient, home_of_backups, pinned
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
-from cutter.backup.queries import queries
 from cutter.backup.record import BackupRecord, BackupRefusal, Contents, RefusalCode, to_json
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.errors import CutterError, Unavailable
+from cutter.gpg import Gpg, environment
+from cutter.gpg_status import status_words
+from cutter.storage.queries import queries_in
 
 
 def take(
@@ -41,7 +43,7 @@ def take(
     artifact's name. Seed 000 §4.
     """
     deadline = Deadline(deadline_seconds)
-    gpg, target = Gpg(binary=gpg_binary, home=gpg_home), _Target(Store(artifacts_url), artifact_id)
+    gpg, target = home_of_backups(gpg_home, gpg_binary), _Target(Store(artifacts_url), artifact_id)
     recipient = find_recipient(gpg, pinned(recipient_fingerprint))
     if isinstance(recipient, BackupRefusal):
         return recipient
@@ -106,9 +108,12 @@ def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Mome
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     postgres.bound(connection, deadline)
-    row = connection.execute(queries("take.sql")["export_snapshot"]).fetchone()
+    blocks = queries_in("cutter.backup", "take.sql")
+    row = connection.execute(blocks["export_snapshot"]).fetchone()
     surveyed = contents(connection)
-    sequences = connection.execute(queries("take.sql")["owned_sequences"], {"tables": list(BACKUP_TABLES)}).fetchall()
+    sequences = connection.execute(
+        queries_in("cutter.backup", "take.sql")["owned_sequences"], {"tables": list(BACKUP_TABLES)}
+    ).fetchall()
     assert row is not None  # a SELECT of two functions has one row
     return _Moment(
         snapshot=row[0],
@@ -122,7 +127,7 @@ def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Mome
 def _write(
     moment: _Moment, dump: _Dump, gpg: Gpg, recipient: Recipient, target: _Target, deadline: Deadline
 ) -> BackupRecord | BackupRefusal:
-    encrypt = Stage(name="gpg", command=gpg.encrypt(recipient.fingerprint), environment=gpg.environment())
+    encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
     with Draft(target.store, target.artifact_id) as draft:
         with Pipeline((dump.stage(moment, deadline), encrypt), deadline=deadline) as pipeline:
             sealed = _seal(pipeline.chunks(), draft, recipient)
@@ -153,9 +158,9 @@ def _seal(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
     source, head = iter(chunks), b""
     for chunk in source:
         head += chunk
-        if len(head) >= packets.HEAD_BYTES:
+        if len(head) >= openpgp.HEAD_BYTES:
             break
-    named = packets.recipients(head[: packets.HEAD_BYTES])
+    named = openpgp.recipients(head[: openpgp.HEAD_BYTES])
     sealed = named is not None and len(named) == 1 and named[0] in recipient.encryption_key_ids
     if sealed:
         draft.write(head)
@@ -168,7 +173,7 @@ def _seal(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
 def _judge(exits: dict[str, Exit], recipient: Recipient, *, sealed: bool) -> BackupRefusal | None:
     """Both exit codes; gpg first, since pg_dump fails too when gpg stops listening."""
     gpg, dump = exits["gpg"], exits["pg_dump"]
-    if any(words[0] == "INV_RECP" for words in status(gpg.stderr)):
+    if any(words[0] == "INV_RECP" for words in status_words(gpg.stderr.splitlines())):
         return BackupRefusal(
             code=RefusalCode.KEY_UNUSABLE,
             message="gpg refuses to encrypt for the pinned backup key: extend it, or pin another",

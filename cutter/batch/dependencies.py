@@ -1,8 +1,10 @@
-"""Pure: orders names by what they need, and finds circles; without recursion, in linear time."""
+"""Pure: orders names by what they need, and finds circles, in linear time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 
 Needs = Mapping[str, Sequence[str]]
 """Name → the names that come before it. Needs that are no names themselves count as met."""
@@ -10,18 +12,19 @@ Needs = Mapping[str, Sequence[str]]
 
 def in_turn(needs: Needs) -> list[str]:
     """The names, each after all that it needs; those in a circle, and those that wait for one, are left out."""
-    waits = {name: sum(need in needs for need in wanted) for name, wanted in needs.items()}
-    dependents: dict[str, list[str]] = {}
+    graph: TopologicalSorter[str] = TopologicalSorter()
+    for name in needs:
+        # All names come first, so that names without needs keep the given order.
+        graph.add(name)
     for name, wanted in needs.items():
-        for need in wanted:
-            dependents.setdefault(need, []).append(name)
-    ready = [name for name, count in waits.items() if count == 0]
-    for name in ready:  # grows while it is walked
-        for dependent in dependents.get(name, ()):
-            waits[dependent] -= 1
-            if waits[dependent] == 0:
-                ready.append(dependent)
-    return ready
+        graph.add(name, *(need for need in wanted if need in needs))
+    with suppress(CycleError):
+        graph.prepare()
+    turn: list[str] = []
+    while ready := graph.get_ready():
+        turn += ready
+        graph.done(*ready)
+    return turn
 
 
 def circles(needs: Needs) -> Iterator[list[str]]:

@@ -17,8 +17,7 @@ from cutter.domain import ids
 from cutter.domain.markdown import cell, fenced, prose
 from cutter.domain.markdown import code as span
 from cutter.domain.visible import json_visible
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 ROOT = "knowledge/dev/batches"
 GATE_STEMS = {"SG_cut_authz": "SG1", "SG_lifecycle_authz": "SG2"}

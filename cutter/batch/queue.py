@@ -21,9 +21,7 @@ from cutter.batch.queue_file import DOCUMENT, ENACTED_ONLY, Closed, ItemFile, Qu
 from cutter.batch.sensitive import sensitive_lines, sensitive_values
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
-from cutter.plain_yaml import Fields, Items, Node, Nothing, Scalar
-
-Loc = tuple[str | int, ...]
+from cutter.plain_yaml import Fields, Items, Node, Place, Scalar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -108,7 +106,7 @@ class _Reading:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.spoken_of: set[int] = set()
-        self.lines: dict[Loc, int] = {}
+        self.lines: dict[Place, int] = {}
 
     def note(self, line: int, field: str, text: str, *, document_id: str = "") -> None:
         if line not in self.spoken_of:
@@ -119,7 +117,7 @@ class _Reading:
             self.note(flaw.line, "", flaw.rule)
         self.spoken_of |= {one.line for one in self.problems if one.line}
 
-    def line_of(self, loc: Loc) -> int:
+    def line_of(self, loc: Place) -> int:
         """The line of a place in the file; of the nearest one around it when nothing stands there."""
         while loc and loc not in self.lines:
             loc = loc[:-1]
@@ -225,7 +223,7 @@ def _check_needs(entry: _Entry, found: dict[str, _Entry], reading: _Reading) -> 
 
 def _typed(node: Node, reading: _Reading) -> QueueFile | None:
     """The model's value; None when it is refused, with a problem for each of its errors."""
-    values = _plain(node, (), reading.lines)
+    values = plain_yaml.values(node, reading.lines)
     try:
         return QueueFile.model_validate(values)
     except ValidationError as refused:
@@ -234,23 +232,7 @@ def _typed(node: Node, reading: _Reading) -> QueueFile | None:
     return None
 
 
-def _plain(node: Node, loc: Loc, lines: dict[Loc, int]) -> Any:
-    """A node as plain values, lists as tuples; notes each place's line."""
-    lines.setdefault(loc, node.line)
-    match node:
-        case Scalar():
-            return node.text
-        case Nothing():
-            return None
-        case Items():
-            return tuple(_plain(item, (*loc, place), lines) for place, item in enumerate(node.items))
-        case Fields():
-            for key, _ in node.entries:
-                lines[(*loc, key.text)] = key.line
-            return {key.text: _plain(value, (*loc, key.text), lines) for key, value in node.entries}
-
-
-def _note_error(kind: str, loc: Loc, values: Any, reading: _Reading) -> None:
+def _note_error(kind: str, loc: Place, values: Any, reading: _Reading) -> None:
     inner = len(loc) > 1 and loc[0] == "items"
     model: type[Closed] = ItemFile if inner else QueueFile
     name = next((str(part) for part in reversed(loc) if isinstance(part, str)), "")
@@ -268,7 +250,7 @@ def _note_error(kind: str, loc: Loc, values: Any, reading: _Reading) -> None:
     reading.note(reading.line_of(loc), _path(loc), text, document_id=document_id)
 
 
-def _path(loc: Loc) -> str:
+def _path(loc: Place) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
 
 
@@ -284,7 +266,7 @@ def _unseen(value: Any) -> str:
     return f" (it has {shown}{' and more' if len(odd) > 4 else ''})" if odd else ""
 
 
-def _at(values: Any, loc: Loc) -> Any:
+def _at(values: Any, loc: Place) -> Any:
     for part in loc:
         try:
             values = values[part]
@@ -293,12 +275,12 @@ def _at(values: Any, loc: Loc) -> Any:
     return values
 
 
-def _document_of(loc: Loc, values: Any) -> str:
+def _document_of(loc: Place, values: Any) -> str:
     name = _at(values, (*loc[:2], "document_id"))
     return name if isinstance(name, str) and DOCUMENT.fullmatch(name) else ""
 
 
-def _queue(file: QueueFile, lines: dict[Loc, int], data: bytes) -> Queue:
+def _queue(file: QueueFile, lines: dict[Place, int], data: bytes) -> Queue:
     items = tuple(
         QueueItem(position=place + 1, line=lines[("items", place)], **item.model_dump())
         for place, item in enumerate(file.items)

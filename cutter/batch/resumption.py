@@ -5,14 +5,11 @@ A resume of a batch that has nothing left to do must write nothing; whether it h
 
 from __future__ import annotations
 
-from typing import Any
-
 from cutter import limits
 from cutter.batch import steering
 from cutter.batch.state import ENDS
 from cutter.domain.run_state import RunState
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 ASKED_ANEW = ("busy", "blocked", "voided")
 """Decisions that a resume takes back: the reason may be gone."""

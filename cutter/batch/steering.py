@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from cutter import limits
 from cutter.batch import plan
@@ -19,8 +19,7 @@ from cutter.batch.triage import seed_code
 from cutter.catalogue import LONGEST_CAP_SECONDS
 from cutter.domain.run_state import RunState
 from cutter.messages import BatchStop
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 ERROR, QUARANTINE, REVIEW = "error_queue", "quarantine_queue", "human_review_queue"
 QUEUES = (ERROR, QUARANTINE, REVIEW)

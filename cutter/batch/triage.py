@@ -17,8 +17,7 @@ from cutter.domain.next_step import Step
 from cutter.domain.run_state import RunState
 from cutter.domain.visible import json_visible, visible_line
 from cutter.marking import preview
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 SIDECAR_LINES = 50
 """Of a run's state.json (seed 001 §10)."""

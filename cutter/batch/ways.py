@@ -7,7 +7,6 @@ is seen to, and one that waits for another run's end is not asked again before t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from cutter import limits
 from cutter.batch import resumption, steering
@@ -15,8 +14,7 @@ from cutter.batch.resumption import failed, include_command
 from cutter.batch.state import ENDS
 from cutter.domain.next_step import OF_THE_TEXT, Needs, Step, next_step
 from cutter.domain.run_state import RunState
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 def next_command(view: Json, summary: steering.Summary) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from cutter.domain.timestamps import readable
+from cutter.types import Json
 
-Json = dict[str, Any]
 """One lane as `fn_lanes` answers: its name, its gate, who holds it (None: nobody), the runs that wait for it."""
 
 

@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from cutter import limits
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 MALFORMED: Final = "malformed"
 

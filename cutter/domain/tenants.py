@@ -7,10 +7,10 @@ cap), `at_work`, `last_minute`, `room`, `code` and `again_utc`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from cutter import limits
+from cutter.types import Json
 
 NAME = re.compile(rf"[A-Za-z0-9._@-]{{1,{limits.TENANT_CHARACTERS_MAX}}}")
 """A tenant's name; the database has the same form."""
@@ -28,8 +28,6 @@ WORKFLOWS = ("any", "document", "batch")
 
 CONCURRENCY = "STOP_TENANT_CONCURRENCY"
 RATE = "STOP_TENANT_RATE"
-
-Json = Mapping[str, Any]
 
 
 def held(room: Json) -> str:

@@ -7,9 +7,9 @@ Pollers are what the queues' server knows: {queue: [identity]}; None where it di
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-Json = dict[str, Any]
+from cutter.types import Json
+
 Pollers = Mapping[str, Sequence[str]] | None
 
 LIVE = ("idle", "busy")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from cutter import limits
 from cutter.approvals import epochs
@@ -23,8 +22,7 @@ from cutter.evidence.offline import canonical, sealed
 from cutter.kb.ids import artifact_id_rule, signature_of
 from cutter.kb.store import Store
 from cutter.projections import costs
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 TABLES = (
     "receipts", "attempts", "requests", "verdicts", "consumptions", "revocations", "orders", "acknowledgements",

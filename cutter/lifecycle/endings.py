@@ -7,14 +7,11 @@ an entity belongs to has ended, so has the entity; a run that has succeeded at e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from cutter.catalogue import GATES
 from cutter.lifecycle.declared import BATCH, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK, WORKSTREAM
 from cutter.lifecycle.invariants import Known, Records
 from cutter.lifecycle.machine import Lifecycle
-
-Json = dict[str, Any]
 
 _OWNERS: dict[str, tuple[Lifecycle, ...]] = {
     REQUEST.name: (RUN, DOCUMENT_RUN),

@@ -16,8 +16,7 @@ from typing import Any, NoReturn
 from cutter import limits
 from cutter.lifecycle.declared import BY_EVENT_TYPE
 from cutter.lifecycle.machine import Lifecycle
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 FIELDS = ("timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata")
 SEVERITIES = ("info", "warning", "error", "critical")

@@ -20,8 +20,7 @@ from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tri
 from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.states import StepStatus
 from cutter.lifecycle.views import request_status, run_status, step_status, steps_of, task_state
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

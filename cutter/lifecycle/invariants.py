@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from cutter.catalogue import GATES, State
 from cutter.lifecycle.events import Event, Malformed, parsed
 from cutter.lifecycle.machine import Lifecycle
+from cutter.types import Json
 
-Json = dict[str, Any]
 Broken = Iterator[tuple[str, str]]
 """(the invariant's name, what is wrong) of each that does not hold."""
 

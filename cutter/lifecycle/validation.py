@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from cutter.lifecycle import events
 from cutter.lifecycle.declared import BY_EVENT_TYPE, RUN, WORKSTREAM
@@ -17,8 +16,7 @@ from cutter.lifecycle.endings import missing_ends
 from cutter.lifecycle.events import Event, Malformed
 from cutter.lifecycle.invariants import InMemory, Known, Records, Seen, broken
 from cutter.lifecycle.machine import Lifecycle
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

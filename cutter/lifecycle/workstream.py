@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from cutter.batch.state import BatchState, WorkstreamState
 from cutter.domain.run_state import RunState
@@ -16,8 +15,7 @@ from cutter.lifecycle.declared import BATCH, TASK, TASKS_FAILED, WORKSTREAM
 from cutter.lifecycle.events import Event, instant, timed, transition
 from cutter.lifecycle.facts import Moved
 from cutter.lifecycle.history import Recorded, events_of, in_order, of_audit
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 _ENDS = {
     BatchState.CLOSEOUT.value: WorkstreamState.COMPLETED,

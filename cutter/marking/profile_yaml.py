@@ -1,14 +1,13 @@
-"""Pure: reads a profile's YAML strictly: closed schema, no duplicate keys, no aliases, errors with field and line."""
+"""Pure: a marking profile's file: its closed fields, each with the form of its value; errors name field and line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
-from typing import NoReturn, TypeVar, cast
+from typing import TypeVar, cast
 
-import yaml
-
+from cutter import plain_yaml
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.limits import PROFILE_BYTES_MAX, PROFILE_LEVELS_MAX, PROFILES_KEPT
@@ -24,6 +23,7 @@ from cutter.marking.profile import (
     Profile,
     StatusRules,
 )
+from cutter.plain_yaml import FieldReader, Items, Node, Scalar, Wrong
 
 SCHEMA = "cutter-profile/1"
 
@@ -31,17 +31,16 @@ T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,47}")
 _SEGMENT = re.compile(r"[A-Z][A-Z0-9-]{0,23}")
-_DEPTH_MAX = 6
 _FORMS = ("atx", "bold", "plain")
-PROFILE_KEYS = {
+PROFILE_KEYS = (
     "schema", "id", "about", "unit_kind", "publication_type", "owner", "forms", "depths", "other_headings",
     "hierarchy", "merge_titles", "duplicates", "empty", "sentinels", "contents", "tail", "either_way", "deepest",
     "status", "levels",
-}  # fmt: skip
-LEVEL_KEYS = {
+)  # fmt: skip
+LEVEL_KEYS = (
     "name", "segment", "section_type", "words", "phrases", "marker", "alone", "numbers", "number", "forms",
     "numbering", "title", "only_before", "within",
-}  # fmt: skip
+)  # fmt: skip
 
 
 @lru_cache(maxsize=PROFILES_KEPT)
@@ -50,10 +49,17 @@ def parse_profile(data: bytes) -> Profile:
 
     A few are remembered: two gates of every document ask for the same one, and reading YAML costs more than marking.
     """
-    if len(data) > PROFILE_BYTES_MAX:
-        raise InvalidInput(f"profile: {len(data)} bytes, at most {PROFILE_BYTES_MAX}")
-    root = _Fields(_compose(data), "profile", PROFILE_KEYS)
-    if root.text("schema") != SCHEMA:
+    node, flaws = plain_yaml.read(data, bytes_max=PROFILE_BYTES_MAX)
+    if flaws or node is None:
+        raise InvalidInput(f"profile line {flaws[0].line or 1}: {flaws[0].rule}")
+    try:
+        return _profile(_Fields(node, "profile", PROFILE_KEYS, path="profile"), data)
+    except Wrong as problem:
+        raise InvalidInput(f"profile {problem}") from None
+
+
+def _profile(root: _Fields, data: bytes) -> Profile:
+    if root.word("schema") != SCHEMA:
         root.fail("schema", f"must be {SCHEMA}")
     forms = cast(tuple[Form, ...], root.choices("forms", _FORMS, default=("atx",)))
     levels = tuple(_level(item, forms) for item in root.mappings("levels", LEVEL_KEYS))
@@ -62,7 +68,7 @@ def parse_profile(data: bytes) -> Profile:
     return Profile(
         id=root.name("id"),
         sha256=sha256_hex(data),
-        about=root.text("about"),
+        about=root.word("about"),
         unit_kind=root.name("unit_kind"),
         publication_type=root.name("publication_type") if root.has("publication_type") else None,
         owner=root.name("owner"),
@@ -106,7 +112,7 @@ def _level(fields: _Fields, forms: tuple[Form, ...]) -> Level:
 def _marker(fields: _Fields) -> tuple[str, str] | None:
     if not fields.has("marker"):
         return None
-    before, mark, after = fields.text("marker").partition("{n}")
+    before, mark, after = fields.word("marker").partition("{n}")
     if not mark or not after.strip() or len(before) + len(after) > 8:
         fields.fail("marker", "is like '({n})' or '{n}.': the number as {n} with a sign behind it")
     return before, after
@@ -134,8 +140,8 @@ def _check_levels(root: _Fields, levels: tuple[Level, ...]) -> None:
 def _sentinels(root: _Fields) -> tuple[str, str] | None:
     if not root.has("sentinels"):
         return None
-    pair = root.mapping("sentinels", {"begin", "end"})
-    begin, end = pair.text("begin").strip(), pair.text("end").strip()
+    pair = root.mapping("sentinels", ("begin", "end"))
+    begin, end = pair.word("begin").strip(), pair.word("end").strip()
     if begin == end:
         pair.fail("end", "must differ from begin")
     return begin, end
@@ -153,9 +159,9 @@ def _pairs(root: _Fields, names: tuple[str, ...]) -> tuple[tuple[str, str], ...]
 def _status(root: _Fields) -> StatusRules | None:
     if not root.has("status"):
         return None
-    fields = root.mapping("status", {"markers", "default", "scope"})
-    markers = fields.mapping("markers", set(STATUSES))
-    found = tuple((status, markers.text(status)) for status in STATUSES if markers.has(status))
+    fields = root.mapping("status", ("markers", "default", "scope"))
+    markers = fields.mapping("markers", STATUSES)
+    found = tuple((status, markers.word(status)) for status in STATUSES if markers.has(status))
     if len({marker for _, marker in found}) != len(found):
         fields.fail("markers", "must differ from each other")
     return StatusRules(
@@ -165,87 +171,26 @@ def _status(root: _Fields) -> StatusRules | None:
     )
 
 
-def _compose(data: bytes) -> yaml.Node:
-    try:
-        text = data.decode("utf-8")
-        _check_events(text)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"profile byte {error.start}: not UTF-8") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark is not None else 1
-        raise InvalidInput(f"profile line {line}: not YAML: {getattr(error, 'problem', None) or error}") from error
-    if node is None:
-        raise InvalidInput("profile line 1: is empty")
-    return node
+class _Fields(FieldReader):
+    """One mapping of a profile, by the forms that a profile's values have."""
 
-
-def _check_events(text: str) -> None:
-    """Look at the flat event stream first: the composer would follow aliases and recurse as deep as the file says."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        line = event.start_mark.line + 1 if event.start_mark is not None else 1
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise InvalidInput(f"profile line {line}: anchors and aliases are not allowed")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > _DEPTH_MAX:
-            raise InvalidInput(f"profile line {line}: nested deeper than {_DEPTH_MAX}")
-
-
-class _Fields:
-    """One mapping of the YAML with the line of every value; unknown and repeated keys are refused at once."""
-
-    def __init__(self, node: yaml.Node, path: str, known: set[str]) -> None:
-        self._path = path
-        self._line = node.start_mark.line + 1
-        self._values: dict[str, yaml.Node] = {}
-        if not isinstance(node, yaml.MappingNode):
-            raise InvalidInput(f"profile line {self._line}: {path} must be a mapping")
-        for key, value in node.value:
-            self._take(key, value, known)
-
-    def _take(self, key: yaml.Node, value: yaml.Node, known: set[str]) -> None:
-        line = key.start_mark.line + 1
-        name = key.value if isinstance(key, yaml.ScalarNode) else "?"
-        if name not in known:
-            raise InvalidInput(
-                f"profile line {line}: {self._path}.{name} is unknown (known: {', '.join(sorted(known))})"
-            )
-        if name in self._values:
-            raise InvalidInput(f"profile line {line}: {self._path}.{name} is given twice")
-        self._values[name] = value
-
-    def fail(self, field: str, rule: str) -> NoReturn:
-        """Refuse a field with its line."""
-        node = self._values.get(field)
-        line = node.start_mark.line + 1 if node is not None else self._line
-        raise InvalidInput(f"profile line {line}: {self._path}.{field} {rule}")
-
-    def has(self, field: str) -> bool:
-        return field in self._values
-
-    def text(self, field: str) -> str:
-        if field not in self._values:
-            self.fail(field, "is missing")
-        return self._scalar(field, self._values[field])
+    def word(self, field: str) -> str:
+        """A text that is not blank."""
+        return self._scalar(field, self.node(field))
 
     def name(self, field: str) -> str:
         return self.matching(field, _NAME, "a-z, 0-9, '_' and '-', at most 48, a letter first")
 
     def matching(self, field: str, form: re.Pattern[str], rule: str) -> str:
-        text = self.text(field)
+        text = self.word(field)
         if not form.fullmatch(text):
             self.fail(field, f"{text!r}: {rule}")
         return text
 
     def choice(self, field: str, known: tuple[str, ...], default: str | None = None) -> str:
-        if default is not None and field not in self._values:
+        if default is not None and not self.has(field):
             return default
-        text = self.text(field)
+        text = self.word(field)
         if text not in known:
             self.fail(field, f"{text!r}: one of {', '.join(known)}")
         return text
@@ -257,41 +202,36 @@ class _Fields:
         return self._sequence(field, lambda item: self._scalar(field, item))
 
     def choices(self, field: str, known: tuple[str, ...], default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        if field not in self._values:
-            if default is None:
-                self.fail(field, "is missing")
+        if default is not None and not self.has(field):
             return default
-        texts = self.texts(field)
+        texts = tuple(self._scalar(field, item) for item in self.items(field))
         unknown = [text for text in texts if text not in known]
         if unknown or not texts:
             self.fail(field, f"{', '.join(unknown) or 'empty'}: some of {', '.join(known)}")
         return texts
 
-    def mapping(self, field: str, known: set[str]) -> _Fields:
-        if field not in self._values:
-            self.fail(field, "is missing")
-        return _Fields(self._values[field], f"{self._path}.{field}", known)
+    def mapping(self, field: str, known: Collection[str]) -> _Fields:
+        return self._mapping(self.node(field), field, known)
 
-    def mappings(self, field: str, known: set[str]) -> tuple[_Fields, ...]:
-        return self._sequence(field, lambda item: _Fields(item, f"{self._path}.{field}", known))
+    def mappings(self, field: str, known: Collection[str]) -> tuple[_Fields, ...]:
+        return self._sequence(field, lambda item: self._mapping(item, field, known))
+
+    def _mapping(self, node: Node, field: str, known: Collection[str]) -> _Fields:
+        path = f"{self.path}.{field}"
+        return _Fields(node, path, known, path=path)
 
     def text_pairs(self, field: str) -> tuple[tuple[str, str], ...]:
         return self._sequence(field, lambda item: self._pair(field, item))
 
-    def _pair(self, field: str, node: yaml.Node) -> tuple[str, str]:
-        if not isinstance(node, yaml.SequenceNode) or len(node.value) != 2:
+    def _pair(self, field: str, node: Node) -> tuple[str, str]:
+        if not isinstance(node, Items) or len(node.items) != 2:
             self.fail(field, "must be a list of pairs")
-        return self._scalar(field, node.value[0]), self._scalar(field, node.value[1])
+        return self._scalar(field, node.items[0]), self._scalar(field, node.items[1])
 
-    def _sequence(self, field: str, read: Callable[[yaml.Node], T]) -> tuple[T, ...]:
-        node = self._values.get(field)
-        if node is None:
-            return ()
-        if not isinstance(node, yaml.SequenceNode):
-            self.fail(field, "must be a list")
-        return tuple(read(item) for item in node.value)
+    def _sequence(self, field: str, read: Callable[[Node], T]) -> tuple[T, ...]:
+        return tuple(read(item) for item in self.items(field)) if self.has(field) else ()
 
-    def _scalar(self, field: str, node: yaml.Node) -> str:
-        if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
+    def _scalar(self, field: str, node: Node) -> str:
+        if not isinstance(node, Scalar) or not node.text.strip():
             self.fail(field, "must be a text")
-        return str(node.value)
+        return node.text

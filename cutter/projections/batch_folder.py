@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from cutter.batch import dag, steering
 from cutter.batch.state import ENDS
@@ -16,8 +15,7 @@ from cutter.lifecycle.events import lines
 from cutter.lifecycle.workstream import batch_events
 from cutter.projections import batch_report
 from cutter.projections.batch_view import batch_view, planned_items
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 SCHEMA_VERSION = 1
 

@@ -19,11 +19,12 @@ from cutter import limits
 from cutter.batch.documents import queue_in
 from cutter.domain.digests import sha256_hex
 from cutter.projections import batch_folder as projection
-from cutter.projections.batch_folder import Contents, Json
+from cutter.projections.batch_folder import Contents
 from cutter.projections.run_folder import locked, replace, writable
 from cutter.storage import batches as registry
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
+from cutter.types import Json
 
 ARCHIVE, LOCK, QUEUE = "archive", "state.lock", "queue.yaml"
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from cutter.batch import steering
 from cutter.projections import dag_picture
 from cutter.projections.report import template
+from cutter.types import Json
 
 TEMPLATE = "batch_report.html.j2"
 
-Json = dict[str, Any]
 
 GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("failed", "bad", ("failed",)),

@@ -6,7 +6,6 @@ Made from `fn_batch_seen` and the number of sealed receipts a run, which one sma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from cutter.batch import steering, ways
 from cutter.batch.item import Item, Outcome, Stage
@@ -15,8 +14,7 @@ from cutter.catalogue import GATES
 from cutter.domain import tenants
 from cutter.domain.next_step import Needs
 from cutter.projections.batch_view import gates_of
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 def glance(seen: Json, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequence[Json] = ()) -> Json:

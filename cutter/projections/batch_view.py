@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from cutter.batch import steering, ways
 from cutter.batch.item import Item
@@ -19,8 +18,7 @@ from cutter.domain.next_step import AWAITING, Needs
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
 from cutter.projections.run_view import seconds_between
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"
 """What a document's time went into; `turn` waits while another one is written, `retry` after a fault."""

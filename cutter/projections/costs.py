@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
 
 from cutter.catalogue import GATES
 from cutter.domain import recorded
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 ROWS = {"cut_leg_a": "units_created", "lifecycle_enact": "units_enacted"}
 """Pins that count what a phase wrote into the law's own tables."""

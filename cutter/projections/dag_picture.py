@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from cutter.batch.dependencies import in_turn
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 DRAWN_MAX = 60
 """Documents in a drawing; more of them are lines of text, which can be read and searched."""

@@ -6,7 +6,6 @@ Plain JSON, made from what the database answers; each status is the view's own a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cutter.catalogue import GATES
 from cutter.domain import recorded
@@ -16,8 +15,7 @@ from cutter.lifecycle.facts import RunFacts
 from cutter.lifecycle.history import run_events, run_facts
 from cutter.lifecycle.views import request_status, run_status, step_status, task_state
 from cutter.lifecycle.workstream import batch_events
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 RUN_VIEWS = {"request": request_status, "run": run_status, "task": task_state}
 BATCH_VIEW = WORKSTREAM.name

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined, Template, Undefined
 from markupsafe import Markup
@@ -15,11 +14,10 @@ from markupsafe import Markup
 from cutter.domain.run_state import RunState
 from cutter.domain.visible import visible
 from cutter.projections.run_view import seconds_between, short_time
+from cutter.types import Json
 
 TEMPLATE = "report.html.j2"
 STYLE = "report.css"
-
-Json = dict[str, Any]
 
 
 def render(view: Json) -> bytes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from cutter.catalogue import GATES, Gate, State
 from cutter.domain import recorded
@@ -17,8 +16,7 @@ from cutter.domain.stop_codes import stop_code
 from cutter.domain.timestamps import readable
 from cutter.lifecycle.history import of_audit
 from cutter.projections.state_file import state_json
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 def run_view(

@@ -17,8 +17,7 @@ from cutter.domain.markdown import cell, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.stop_codes import stop_code
 from cutter.projections.state_file import state_json
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 ORDER_SECONDS = 12 * 3600
 """Longest life of a signed order; a run's own limit for approvals at its gate may be shorter."""

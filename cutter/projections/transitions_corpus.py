@@ -19,8 +19,8 @@ from cutter.lifecycle.events import Event, instant, timed
 from cutter.lifecycle.history import of_audit, run_events
 from cutter.lifecycle.workstream import batch_events
 from cutter.storage.queries import query
+from cutter.types import Json
 
-Json = dict[str, Any]
 Connection = psycopg.Connection[Any]
 
 _SPOOL = """

@@ -10,15 +10,13 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from typing import IO, Any
+from typing import IO
 
 from cutter import limits
 from cutter.domain.visible import json_text, visible_line
 from cutter.errors import InvalidInput
 from cutter.lifecycle.validation import Finding, Validation
-
-Json = dict[str, Any]
-
+from cutter.types import Json
 
 _KNOWN = """
 pragma journal_mode = off;

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Final, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -20,8 +20,8 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from cutter import limits
 from cutter.errors import InvalidInput, Unavailable
 from cutter.settings import Settings
+from cutter.types import Json
 
-Json = dict[str, Any]
 T = TypeVar("T")
 
 TOKEN_FILE: Final = "slack.token"

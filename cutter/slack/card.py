@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from cutter import limits
 from cutter.approvals.policy import Tier
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.visible import is_hidden
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 APPROVE: Final = "cutter_approve"
 REJECT: Final = "cutter_reject"

@@ -17,7 +17,6 @@ from psycopg.rows import dict_row
 
 from cutter import limits
 from cutter.approvals.policy import Tier
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import RequestDocument, parse_request
 from cutter.catalogue import GATES, Sovereign, stands_on
 from cutter.domain.next_step import next_step
@@ -29,11 +28,10 @@ from cutter.settings import Settings
 from cutter.slack import card
 from cutter.slack.api import TOKEN_FILE, Slack, Trouble, secret
 from cutter.slack.card import Outcome, Waiting
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, Connection, connect
+from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.queries import query
+from cutter.types import Json, Refusal
 
-Json = dict[str, Any]
 _ENTER = "select cutter_governance.fn_slack_enter(%s, %s, %s, %s, %s, %s)"
 _TAKE = "select cutter_governance.fn_slack_take(%s)"
 _DONE = "select cutter_governance.fn_slack_done(%s, %s)"
@@ -59,7 +57,7 @@ def make_pass(settings: Settings, slack: Slack) -> Pass:
     if settings.slack_channel is None:
         raise ProgrammingError("nothing is posted where no channel is set")
     done = Pass()
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         policy = current.read(settings.policy)
         _enter(connection, settings.slack_channel, policy)
         for _ in range(limits.SLACK_MESSAGES_A_PASS):

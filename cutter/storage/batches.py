@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from psycopg.types.json import Jsonb
 
@@ -20,8 +20,8 @@ from cutter.messages import Mode
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
+from cutter.types import Json
 
-Json = dict[str, Any]
 Policy = Literal["default", "strict", "quarantine"]
 
 

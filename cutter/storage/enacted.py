@@ -8,8 +8,7 @@ from psycopg.rows import dict_row
 
 from cutter.errors import Refused
 from cutter.settings import Settings
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 
 ENACTED = "STOP_DOCUMENT_ENACTED"
@@ -17,7 +16,7 @@ ENACTED = "STOP_DOCUMENT_ENACTED"
 
 def enacted(settings: Settings, document_id: str) -> dict[str, Any] | None:
     """The run that made the document law and what it cut, beside whether the newest version is that one; or None."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         cursor = connection.cursor(row_factory=dict_row)
         return cursor.execute(query("enacted_version"), {"document_id": document_id}).fetchone()
 

@@ -23,8 +23,8 @@ from cutter.gates.report import GateReport
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection, Pool, single
 from cutter.storage.queries import query
+from cutter.types import Json
 
-Json = dict[str, Any]
 Row = tuple[Any, ...]
 Read = tuple[str, Mapping[str, Any]]
 """A named query and its parameters."""

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from cutter import limits
 from cutter.errors import CutterError, InvalidInput, NotFound
 from cutter.settings import Settings
-from cutter.storage.pools import OPERATOR, Connection, connect
+from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.queries import query
 
 UNKNOWN_DOCUMENT = "STOP_DOCUMENT_UNKNOWN"
@@ -34,7 +34,7 @@ def require_tenant(settings: Settings) -> None:
     """Refuse a tenant that was named by CUTTER_TENANT and that nobody declared, where some are declared."""
     if "tenant" not in settings.model_fields_set:
         return
-    with connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         declared = _names(connection, "tenants_declared")
     if declared and settings.tenant not in declared:
         meant = _meant(settings.tenant, declared)

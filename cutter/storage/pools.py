@@ -145,6 +145,13 @@ def connect(settings: Settings, role: str) -> Connection:
         )
 
 
+@contextmanager
+def session(settings: Settings, role: str) -> Iterator[Connection]:
+    """One connection as that role for the length of a block, whose faults are errors of ours (`storage.faults`)."""
+    with translated(), connect(settings, role) as connection:
+        yield connection
+
+
 def check_direct(settings: Settings, role: str) -> None:
     """Refuse a transaction pooler between us and PostgreSQL."""
     with connect(settings, role) as connection:

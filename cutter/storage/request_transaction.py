@@ -17,8 +17,8 @@ from cutter.catalogue import Sovereign
 from cutter.errors import NotFound, ProgrammingError
 from cutter.storage.pools import Connection
 from cutter.storage.queries import query
+from cutter.types import Json
 
-Json = dict[str, Any]
 Row = tuple[Any, ...]
 Receipt = tuple[LiteralString, Sequence[Any]]
 """A statement that records a receipt, and its parameters."""

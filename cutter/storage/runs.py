@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 from dataclasses import asdict
-from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -15,12 +14,10 @@ from cutter.messages import Mode
 from cutter.registration import caps_of, mint_run_id, registered
 from cutter.settings import Settings
 from cutter.storage import likely_names
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 def register_run(
@@ -29,7 +26,7 @@ def register_run(
 ) -> str:  # fmt: skip
     """Mint a run id and make the run's row, before any workflow knows of it; a live run that is open refuses."""
     run_id = mint_run_id()
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         known = connection.execute(query("document_known"), {"document_id": ids.document_id(document_id)}).fetchone()
         if known is None or not known[0]:
             raise likely_names.unknown_document(connection, document_id)
@@ -45,7 +42,7 @@ def register_run(
 
 def sidecar(settings: Settings, run_id: str) -> Json:
     """Everything the database says of a run; STOP_RUN_NOT_FOUND when it knows none."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute("select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),)).fetchone()
     if row is None or row[0] is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
@@ -55,7 +52,7 @@ def sidecar(settings: Settings, run_id: str) -> Json:
 
 def lanes(settings: Settings) -> list[Json]:
     """The lanes of leg A and of the enactment: who holds them, and which runs wait (`cutter.domain.lanes`)."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("lanes")).fetchone()
     found: list[Json] = row[0] if row else []  # type: ignore[assignment]
     return found
@@ -63,7 +60,7 @@ def lanes(settings: Settings) -> list[Json]:
 
 def drift(settings: Settings, run_id: str) -> Json | None:
     """What differs now under a run that drift has stopped, and the fingerprint of it; None for any other run."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute("select cutter_governance.fn_drift_look(%s)", (ids.run_id(run_id),)).fetchone()
     found: Json | None = row[0] if row else None  # type: ignore[assignment]
     return found
@@ -72,7 +69,7 @@ def drift(settings: Settings, run_id: str) -> Json | None:
 def run_of_document(settings: Settings, document_id: str) -> str:
     """Run id of a document's open run, else of its newest if that failed, else of the one that made the law, else of
     the newest."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("run_of_document"), {"document_id": ids.document_id(document_id)}).fetchone()
         if row is None:
             raise likely_names.without_a_run(connection, document_id)
@@ -86,13 +83,13 @@ def run_id_of(settings: Settings, name: str) -> str:
 
 def enacting_run(settings: Settings, document_id: str) -> str | None:
     """Run id of the run that made the document law, or None."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("enacting_run"), {"document_id": document_id}).fetchone()
     return str(row[0]) if row else None
 
 
 def open_run_of_document(settings: Settings, document_id: str) -> str | None:
     """Run id of a document's open live run, or None."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("open_run_of_document"), {"document_id": document_id}).fetchone()
     return str(row[0]) if row else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import uuid_utils
 
@@ -14,12 +13,11 @@ from cutter.domain.amounts import counted
 from cutter.errors import NotFound, Refused
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
+from cutter.types import Json
 from starter.approver import orders, signing
 from starter.console.terminal import Listing, err, progress
 from starter.operator import batch_resume
 from temporal import batches
-
-Json = dict[str, Any]
 
 LIFTED = ("failure", "critical")
 """Halts whose cause is the failed document itself: who takes it in again lets the others go on too."""

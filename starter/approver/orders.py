@@ -20,6 +20,7 @@ from cutter.catalogue import Sovereign
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.messages import JudgeResult, RevokeInput, RunInput, StateView, VoidInput
 from cutter.settings import Settings
+from cutter.types import Json
 from starter.approver import signing
 from starter.console.confirmation import confirmed
 from temporal import foreign_workflows as foreign
@@ -29,8 +30,6 @@ from temporal.executions import open_execution_of
 
 ANSWER_SECONDS = 120
 """Wait for a verdict: longer than the workflow's own answer takes, so that only an absent worker exceeds it."""
-
-Json = dict[str, Any]
 
 
 class Keys(NamedTuple):

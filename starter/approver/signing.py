@@ -9,23 +9,22 @@ from typing import Any
 
 from cutter import limits, marking
 from cutter.approvals import foresight, schema
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.policy_file import parse_policy
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
 from cutter.approvals.statement import Statement, render
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused
+from cutter.gpg import Gpg
 from cutter.kb.folder import names_for
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.settings import Settings
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
+from cutter.types import Refusal
 
 ORDER_HOURS = 12
 
@@ -51,7 +50,7 @@ def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDo
         raise Refused(f"{kb_id}: {document.reason}: {again}", code=document.code)
     # Genuine is not enough: whoever writes the knowledge base can put another run's request under this run's name.
     asked = {"run_id": run_id, "challenge": document.request.challenge, "request_sha256": request_sha256(data)}
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("asked_by_run"), asked).fetchone()
     assert row is not None
     if not row[0]:
@@ -68,7 +67,7 @@ def recompute(settings: Settings, document: RequestDocument) -> str:
     if sha256_hex(snapshot) != document.snapshot_sha256:
         raise Refused(f"{document.snapshot_kb_id} is not the pinned snapshot: do not sign", code="snapshot_differs")
     version = document.request.source_version_id
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("profile_of_version"), {"source_version_id": version}).fetchone()
     if row is None or sha256_hex(str(row[0])) != document.profile_sha256:
         raise Refused("the profile is not the one that the request names: do not sign", code="profile_differs")
@@ -149,7 +148,7 @@ def sign_and_upload(settings: Settings, statement: Statement, signing: Signing, 
 
 def open_request(settings: Settings, run_id: str) -> str:
     """KB id of the request that a run waits with."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("open_request_document"), {"run_id": run_id}).fetchone()
     if row is None:
         raise NotFound(f"{run_id} waits for no approval: see `cutter status {run_id}`")
@@ -158,7 +157,7 @@ def open_request(settings: Settings, run_id: str) -> str:
 
 def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
     """(deployment id, sovereign gate before the run): what a signed order names."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         wrote = connection.execute(query("units_were_written"), {"run_id": run_id}).fetchone()
     assert wrote is not None
     return policy_in_force(settings).deployment_id, "SG_lifecycle_authz" if wrote[0] else "SG_cut_authz"
@@ -166,7 +165,7 @@ def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
 
 def policy_in_force(settings: Settings) -> Policy:
     """The newest epoch as the database has it."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("policy_in_force")).fetchone()
     if row is None:
         raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")

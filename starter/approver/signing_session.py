@@ -21,10 +21,9 @@ from cutter.errors import CutterError, NotFound, Refused
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.settings import Settings
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import OPERATOR, session
+from cutter.types import Json
 from starter.approver import signing
 from starter.approver.orders import Keys
 from starter.approver.signing import Signing
@@ -32,8 +31,6 @@ from starter.console.confirmation import confirmed
 from starter.console.terminal import Listing, err, progress, say
 from starter.operator import batch_resume
 from temporal import batches
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +214,7 @@ class _Sitting:
 def _sign_before(settings: Settings, batch_id: str, one: Asked, signer: Signing) -> list[str]:
     """Both gates of a document, where the batch looks for them; their KB ids."""
     name = one.item["document_id"]
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, [name]))
     store, signed = Store(settings.kb), []
     for gate in documents.GATE_STEMS:

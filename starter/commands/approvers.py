@@ -10,14 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from cutter.approvals import epochs
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy
 from cutter.approvals.policy import Signing as SigningRule
 from cutter.errors import InvalidInput, NotFound, Refused
+from cutter.gpg import Gpg
 from cutter.settings import Settings, load
-from cutter.storage.faults import translated
 from cutter.storage.migrate import OWNER
-from cutter.storage.pools import connect
+from cutter.storage.pools import session
 from cutter.storage.queries import query
 from starter.approver import signing
 from starter.console.terminal import Json, say, show, table
@@ -36,7 +35,7 @@ SigningOption = Annotated[
 
 def install(settings: Settings, policy: Policy) -> None:
     """Write an epoch's row, as the database's owner."""
-    with translated(), connect(settings, OWNER) as connection:
+    with session(settings, OWNER) as connection:
         connection.execute(
             "select cutter_governance.fn_policy_install(%s, %s, %s, %s::jsonb, %s::jsonb, %s)",
             (
@@ -52,7 +51,7 @@ def install(settings: Settings, policy: Policy) -> None:
 
 def in_force(settings: Settings) -> str:
     """sha256 of the epoch that the database names."""
-    with translated(), connect(settings, OWNER) as connection:
+    with session(settings, OWNER) as connection:
         row = connection.execute(query("policy_in_force")).fetchone()
     if row is None:
         raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
@@ -179,7 +178,7 @@ def show_command(as_json: Json = False) -> None:
 
 
 def _database_clock(settings: Settings) -> datetime:
-    with translated(), connect(settings, OWNER) as connection:
+    with session(settings, OWNER) as connection:
         row = connection.execute(query("database_clock")).fetchone()
     assert row is not None
     moment: datetime = row[0]  # type: ignore[assignment]

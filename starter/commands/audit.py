@@ -14,8 +14,7 @@ from cutter.evidence.offline import EVENT
 from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as known_runs
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, show, table
@@ -53,7 +52,7 @@ def export(
 
 def exported(settings: Settings, run_id: str | None) -> bytes:
     """The export's bytes; NotFound when there is no event."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         rows = connection.execute(query("audit_events"), {"chain": run_id}).fetchall()
     if not rows:
         raise NotFound(f"no audit events{f' of {run_id}' if run_id else ''}: see `cutter status`")

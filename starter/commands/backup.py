@@ -19,8 +19,7 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings, dsn, load
 from cutter.stack.postgres import pg_bin
 from cutter.storage import runs as known_runs
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.console.terminal import Json, Listing, progress, show, table
 
@@ -93,7 +92,7 @@ def list_backups(as_json: Json = False) -> None:
 
     Example: cutter backup list
     """
-    with translated(), connect(load(), OPERATOR) as connection:
+    with session(load(), OPERATOR) as connection:
         cursor = connection.cursor(row_factory=dict_row)
         found = cursor.execute(query("backups"), {"limit": limits.BACKUPS_LISTED_MAX}).fetchall()
     columns = ("artifact", "taken_utc", "size_bytes", "documents")
@@ -107,7 +106,7 @@ def _artifact_of(settings: Settings, name: str) -> str:
     if "/" in name or name.endswith(".gpg"):
         return name
     run_id = known_runs.run_id_of(settings, name)
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("newest_backups"), {"run_id": run_id, "limit": 1}).fetchone()
     if row is None:
         raise NotFound(f"{run_id} has no backup: type `cutter backup list`")

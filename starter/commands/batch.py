@@ -25,9 +25,7 @@ from cutter.settings import Settings, load
 from cutter.storage import batches as registry
 from cutter.storage import enacted as law
 from cutter.storage.batches import Admission, Options
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, Connection
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import OPERATOR, Connection, session
 from starter.commands.resume_batch import Wait, Watch
 from starter.console.terminal import Json, Listing, show
 from starter.operator.batch_outcome import outcome
@@ -83,7 +81,7 @@ def batch(
     data = batches.read_queue(queue)
     if nightly:
         data = nights.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0))
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         admission = registry.admit(connection, data, options)
         if check:
             _require_markable(settings, connection, admission)
@@ -137,7 +135,7 @@ def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
     """The failed documents that only a signature takes in, here or in the batch that they failed in."""
     seen = batches.view(settings, batch_id)
     kept_out = [one["document_id"] for one in seen["items"] if one["kept_out"]]
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         needed = resumption.unsigned_failures(seen) + registry.failed_runs(connection, kept_out)
     return {"needs_signature": needed} if needed else {}
 

@@ -16,10 +16,10 @@ from temporalio.client import WorkflowHandle
 
 from cutter import sources
 from cutter.approvals import epochs, schema
-from cutter.approvals.gpg import Gpg
 from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.evidence.offline import FAILED, NOT_CHECKED, OK
+from cutter.gpg import Gpg
 from cutter.messages import RunInput, RunResult
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import uuid_utils
 from rich.console import Console
@@ -22,9 +21,8 @@ from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage.batches import Options
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import OPERATOR, session
+from cutter.types import Json
 from starter.approver import signing_session as sitting
 from starter.approver.signing import Signing
 from starter.console.terminal import Listing, progress, say
@@ -32,8 +30,6 @@ from starter.operator import batch_status
 from starter.operator.batch_watch import until_people_or_end
 from temporal import batches, runs
 from temporal.client import connect
-
-Json = dict[str, Any]
 
 OPTIONS = {"duplicates": "ordinal", "empty": "heading_only", "max_candidates": 1000}
 
@@ -94,7 +90,7 @@ def _begun(settings: Settings, document_ids: Sequence[str]) -> str:
     ]  # fmt: skip
     data = ("\n".join(lines) + "\n").encode()
     options = Options(policy="quarantine")
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         admission = registry.admit(connection, data, options)
         caps = asdict(caps_of(settings))
         batch_id, _ = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())

@@ -9,19 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
-from cutter.approvals.gpg import Gpg
 from cutter.domain.digests import is_digest
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.evidence import bundle, offline
 from cutter.evidence.bundle import Bundle
+from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.projections.state_file import render_transitions
 from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as known_runs
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show, table
@@ -76,7 +75,7 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     A sealed one comes from the artifact store; where it is missing there it is made again, which must give the same
     bytes. Raises Conflict when what is stored, or made again, is not what the closeout sealed.
     """
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("run_evidence_and_sidecar"), {"run_id": run_id}).fetchone()
     if row is None or row[0] is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")

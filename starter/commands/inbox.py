@@ -22,8 +22,7 @@ from cutter.errors import NotFound, Refused, Unavailable
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
 from cutter.storage.answered_runs import Answered, answered
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.approver import signing
 from starter.console.terminal import Json, Listing, line, show
@@ -37,7 +36,7 @@ Person = tuple[Policy, Approver]
 
 def waiting(settings: Settings, person: Person | None = None) -> list[dict[str, Any]]:
     """Open requests and stopped runs, the longest waiting first. Times are UTC texts; `command` moves the entry."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("inbox"), {}).fetchall()
         people = answered(connection)
         held: Any = connection.execute(query("lanes")).fetchone()

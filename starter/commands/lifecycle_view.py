@@ -14,8 +14,7 @@ from cutter.projections.lifecycle_view import BATCH_VIEW, RUN_VIEWS, batch_as_wo
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import Listing, table
 from starter.console.watch import follow
 
@@ -43,7 +42,7 @@ def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View
 
 
 def _workstream(settings: Settings, batch_id: str) -> View:
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         return batch_as_workstream(read_facts(connection, ids.batch_id(batch_id)))
 
 

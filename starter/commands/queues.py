@@ -18,8 +18,7 @@ from cutter.errors import NotFound
 from cutter.settings import Settings, load
 from cutter.storage import batches as registry
 from cutter.storage import runs as known_runs
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.console.terminal import Json, Listing, show
 from starter.operator.batch_status import age_text
@@ -69,7 +68,7 @@ def show_entry(
 
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
     """Open entries, the longest waiting first. Times are UTC texts; `commands` move the entry on."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         asked = {"batch_id": batch_id, "run_id": run_id}
         rows = connection.cursor(row_factory=dict_row).execute(query("queues"), asked).fetchall()
         views = {one: registry.view(connection, one) for one in dict.fromkeys(row["batch_id"] for row in rows)}
@@ -120,7 +119,7 @@ def _listing(found: list[View]) -> RenderableType:
 
 
 def _document(settings: Settings, kb_id: str) -> str:
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("queue_document"), {"kb_id": kb_id}).fetchone()
     return str(row[0]) if row else ""
 

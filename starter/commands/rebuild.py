@@ -32,8 +32,7 @@ from cutter.projections import phase_report
 from cutter.projections.batch_folder_files import QUEUE
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
-from cutter.storage.faults import translated
-from cutter.storage.pools import connect, single
+from cutter.storage.pools import session, single
 from cutter.storage.queries import query
 from starter.commands.reconcile import reading_deps
 from starter.console.failures import as_failure
@@ -76,7 +75,7 @@ def rebuild(
 
 def _all(settings: Settings, name: str) -> list[str]:
     """Every id, the oldest first."""
-    with translated(), connect(settings, Role.READ.value) as connection:
+    with session(settings, Role.READ) as connection:
         return [str(row[0]) for row in connection.execute(query(name)).fetchall()]
 
 
@@ -100,7 +99,7 @@ def rebuild_run(deps: Deps, run_id: str) -> View:
 
 def rebuild_batch(deps: Deps, batch_id: str) -> View:
     """Write a batch's folder and put the documents about it; queue.yaml comes from the knowledge base, if at all."""
-    with translated(), connect(deps.settings, Role.READ.value) as connection:
+    with session(deps.settings, Role.READ) as connection:
         rows = connection.execute(query("documents_of_batch"), {"batch_id": ids.batch_id(batch_id)}).fetchall()
     bodies = ((str(kb_id), str(body).encode(), str(sha256) if sha256 else None) for kb_id, body, sha256 in rows)
     documents, conflicts = _put_all(deps, commands.of_batch(_clock(deps.settings), batch_id), bodies)
@@ -112,7 +111,7 @@ def rebuild_batch(deps: Deps, batch_id: str) -> View:
 
 
 def _clock(settings: Settings) -> datetime:
-    with translated(), connect(settings, Role.READ.value) as connection:
+    with session(settings, Role.READ) as connection:
         row = connection.execute(query("database_clock")).fetchone()
     assert row is not None
     moment: datetime = row[0]  # type: ignore[assignment]
@@ -152,7 +151,7 @@ def _missing(deps: Deps, sidecar: View) -> list[str]:
 def documents_of(settings: Settings, sidecar: View) -> Iterator[tuple[str, bytes, str | None]]:
     """(KB id, bytes, sha256 that was recorded when it was put) of every document that a run's workers wrote."""
     run, receipts = sidecar["run"], {one["gate"]: one for one in sidecar["receipts"]}
-    with translated(), connect(settings, Role.READ.value) as connection:
+    with session(settings, Role.READ) as connection:
         rows = connection.cursor(row_factory=dict_row)
         entries = rows.execute(query("documents_of_run"), {"run_id": run["run_id"]}).fetchall()
         snapshot = rows.execute(query("snapshot_of_run"), {"run_id": run["run_id"]}).fetchone()

@@ -17,8 +17,7 @@ from cutter.projections.report import render
 from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as known_runs
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from starter.commands.status import view_of
 from starter.console.terminal import Json, show
 
@@ -54,6 +53,6 @@ def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], bytes]:
 
 
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], bytes]:
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         view = batch_view(batch_folder.read_facts(connection, batch_id))
     return {"batch_id": batch_id, "state": view["state"]}, batch_report.render(view)

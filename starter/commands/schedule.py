@@ -39,9 +39,7 @@ from cutter.settings import Settings, load
 from cutter.storage import batches as registry
 from cutter.storage import private
 from cutter.storage.batches import Options
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import Json, fields, show
 from temporal import batches, names
 from temporal.client import connect, unanswered
@@ -145,7 +143,7 @@ def _pattern(settings: Settings, path: Path) -> bytes:
     """The queue's bytes, after everything that would refuse it at night has been looked at now."""
     data = batches.read_queue(path)
     night = replace(Options.overnight(items_max=settings.batch_items_max), skip_completed=True)
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         registry.admit(connection, data, night)
     return data
 

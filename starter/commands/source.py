@@ -10,8 +10,7 @@ import typer
 
 from cutter import sources
 from cutter.settings import load
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.commands import text_options
 from starter.console.terminal import Json, show, table
@@ -61,7 +60,7 @@ def list_sources(as_json: Json = False) -> None:
 
     Example: cutter source list
     """
-    with translated(), connect(load(), OPERATOR) as connection:
+    with session(load(), OPERATOR) as connection:
         rows = connection.execute(query("sources")).fetchall()
     columns = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
     show(

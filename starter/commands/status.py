@@ -22,8 +22,7 @@ from cutter.projections.run_view import run_view, short_time
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
 from cutter.storage.answered_runs import Answered, answered
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, Connection, connect
+from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.queries import query
 from starter.commands import tenants
 from starter.commands.lifecycle_view import status_as
@@ -74,7 +73,7 @@ def _run_id_of(settings: Settings, name: str) -> str:
 def view_of(settings: Settings, run_id: str) -> View:
     """One run as people read it; STOP_RUN_NOT_FOUND when there is none."""
     sidecar = known_runs.sidecar(settings, run_id)
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         refusals = (
             connection.cursor(row_factory=dict_row).execute(query("refusals_of_run"), {"run_id": run_id}).fetchall()
         )
@@ -120,7 +119,7 @@ def request_flaw(settings: Settings, sidecar: View) -> str | None:
 
 def newest(settings: Settings) -> View:
     """The open batches, of each document the open run, else the newest, the newest first, and the tenants' caps."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         rows = connection.cursor(row_factory=dict_row).execute(query("newest_runs"), {"limit": RUNS_SHOWN}).fetchall()
         still = still_runs(connection)
         people = answered(connection)

@@ -23,10 +23,8 @@ from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import OPERATOR, session
 from starter.approver import orders
 from starter.commands.approve import ACCEPTED, Approver, Home, Key, Run, Yes
 from starter.console.failures import of_answer
@@ -174,8 +172,7 @@ def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[
     longest = max(settings.cap_seconds(gate.phase) for gate in GATES)
     with (
         progress("setting the stop latch; a gate that is writing is waited for") as _,
-        translated(),
-        connect_database(settings, OPERATOR) as connection,
+        session(settings, OPERATOR) as connection,
     ):
         connection.execute("select set_config('lock_timeout', %s, false)", (f"{int(longest * 1000)}ms",))
         return call(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -14,8 +14,7 @@ from rich.console import RenderableType
 from cutter.domain import tenants as words
 from cutter.errors import InvalidInput
 from cutter.settings import Settings, load
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.console.terminal import Json, Listing, fields, show
 
@@ -70,7 +69,7 @@ def set_caps(
     if not caps:
         raise InvalidInput(f"nothing to set: name at least one of --{', --'.join(given).replace('_', '-')}")
     asked = {"tenant": name, "workflow": workflow, "caps": Jsonb(caps), "by": getpass.getuser()}
-    with translated(), connect(load(), OPERATOR) as connection:
+    with session(load(), OPERATOR) as connection:
         row = connection.execute(query("tenant_set"), asked).fetchone()
     made: Any = row[0] if row else {}
     show(
@@ -80,16 +79,16 @@ def set_caps(
 
 def look(settings: Settings) -> list[View]:
     """Every tenant that has caps or documents: its room for single runs (`document`) and for runs in batches."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         return connection.cursor(row_factory=dict_row).execute(query("tenants")).fetchall()
 
 
-def apart(settings: Settings) -> list[Mapping[str, Any]]:
+def apart(settings: Settings) -> list[dict[str, Any]]:
     """The tenants that `cutter status` speaks of, where any is set apart from others."""
     return words.shown(look(settings))
 
 
-def listing(found: Sequence[Mapping[str, Any]]) -> RenderableType:
+def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
     """Tenants as a table."""
     if not found:
         return "no tenants yet: they come with `cutter source add`"

@@ -15,8 +15,7 @@ from cutter.errors import InvalidInput
 from cutter.projections.transitions_corpus import Spool, gathered
 from cutter.projections.transitions_file import told
 from cutter.settings import Settings, load
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import ExitCode, Json, end, say, show, write
 
 app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
@@ -62,7 +61,7 @@ def export(
 
 
 def _gathered(settings: Settings) -> Spool:
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         with connection.transaction():

@@ -23,9 +23,7 @@ from cutter.domain.worker_status import crew
 from cutter.errors import Unavailable
 from cutter.lifecycle.history import of_audit
 from cutter.settings import Settings, load
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, Connection
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.queries import query
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, Listing, end, say, show, write
@@ -85,7 +83,7 @@ def _message(seen: View) -> str:
 
 def look(settings: Settings) -> View:
     """What `crew` sees now; first what silence means is recorded. `unavailable` says why pollers are not known."""
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         rows = rows_of(connection)
     pollers, unavailable = None, None
     builds: dict[str, str] = {}
@@ -109,7 +107,7 @@ def rows_of(connection: Connection) -> list[View]:
 
 def events(settings: Settings) -> Iterator[str]:
     """The transitions of all workers in their order, as lines of a transitions.jsonl (seed 004 "Event Schema")."""
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         for (body,) in connection.execute(query("worker_events")):
             event = of_audit(str(body))
             if event is not None:

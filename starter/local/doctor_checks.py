@@ -27,8 +27,7 @@ from cutter.settings import Settings, dsn
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
 from cutter.stack.records import Service
 from cutter.storage import bootstrap as roles
-from cutter.storage.faults import translated
-from cutter.storage.pools import Connection, connect
+from cutter.storage.pools import Connection, session
 from cutter.storage.queries import query
 
 PYTHON_MIN = (3, 11)
@@ -256,7 +255,7 @@ def _asked(settings: Settings) -> Iterator[Connection]:
     if database(settings).verdict is not Verdict.OK:
         raise Unavailable("the database is not up", what="database")
     try:
-        with translated(), connect(settings, "cutter_operator") as connection:
+        with session(settings, "cutter_operator") as connection:
             yield connection
     except psycopg.Error as problem:
         raise Unavailable(str(problem).strip().splitlines()[0], what="database") from None

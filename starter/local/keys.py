@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutter.approvals.gpg import Gpg
+from cutter.gpg import Gpg
 from cutter.settings import Settings
 
 

@@ -21,8 +21,7 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage import likely_names
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
@@ -44,7 +43,7 @@ ROWS_MIN = 5
 
 def look(settings: Settings, batch_id: str) -> View:
     """The batch now; STOP_BATCH_NOT_FOUND when the database knows none."""
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         row = connection.execute(query("batch_glance"), {"batch_id": ids.batch_id(batch_id)}).fetchone()
         if row is None or row[0] is None:
             raise likely_names.with_batches_meant(connection, registry.unknown(batch_id), batch_id)
@@ -55,7 +54,7 @@ def look(settings: Settings, batch_id: str) -> View:
 def _newest(settings: Settings) -> list[View]:
     """The newest batches, newest first."""
     names = ("batch_id", "mode", "state", "policy", "created_at", "ended_at", "halted", "items", "queued")
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         rows = connection.execute(query("batches"), {"limit": OPEN_MAX}).fetchall()
     return [dict(zip(names, row, strict=True)) for row in rows]
 

@@ -14,9 +14,7 @@ from cutter.messages import RunResult
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
 from cutter.storage.answered_runs import answered
-from cutter.storage.faults import translated
-from cutter.storage.pools import OPERATOR
-from cutter.storage.pools import connect as connect_database
+from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import progress
 from temporal import runs
 
@@ -80,7 +78,7 @@ def _look(settings: Settings, run_id: str) -> tuple[dict[str, Any], frozenset[st
 
     An approval may be consumed, or recorded, between the two questions.
     """
-    with translated(), connect_database(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         before = answered(connection).runs
         seen = known_runs.sidecar(settings, run_id)
         return seen, before | answered(connection).runs

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from typing import Any
 
 import structlog
 from psycopg.rows import dict_row
@@ -22,10 +21,10 @@ from cutter.errors import CutterError
 from cutter.settings import Settings
 from cutter.slack import api
 from cutter.slack.callback import Click
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import OPERATOR, session
 from cutter.storage.queries import query
+from cutter.types import Json
 from starter.approver import signing
 from starter.slack_app.server import Reply
 from temporal import runs
@@ -34,7 +33,6 @@ from temporal.executions import tell
 
 log = structlog.get_logger()
 
-Json = dict[str, Any]
 
 _DECIDE = "select cutter_governance.fn_unsigned_decide(%s, %s, %s, %s, %s)"
 
@@ -55,7 +53,7 @@ def resolve(settings: Settings, click: Click) -> Reply:
 def _card(settings: Settings, click: Click) -> Json | None:
     """The card that was pressed, as it was posted: in that channel, at that place, about that subject."""
     pressed = {"subject": click.subject, "channel": click.channel, "message_ts": click.message}
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         return connection.cursor(row_factory=dict_row).execute(query("slack_card"), pressed).fetchone()
 
 
@@ -65,7 +63,7 @@ def _decided(settings: Settings, click: Click, card: Json, name: str) -> Reply:
     if why is not None:
         return _told(settings, click, "may_not_decide", f"{why}. Nothing was changed.")
     word = "approve" if click.approve else "reject"
-    with translated(), connect(settings, OPERATOR) as connection:
+    with session(settings, OPERATOR) as connection:
         answer = call(connection, _DECIDE, (card["run_id"], click.subject, word, name, f"slack:{click.user}"))
     if answer["status"] != "recorded":
         return _told(settings, click, answer["code"], _refusals(card)[answer["code"]])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from cutter.approvals.gpg import Gpg
+from cutter.gpg import Gpg
 from tests.support.laws import law
 from tests.support.processes import POSTGRES, TEMPORAL, Done, Stack, stack, wait
 

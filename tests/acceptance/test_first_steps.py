@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cutter.approvals.gpg import Gpg
+from cutter.gpg import Gpg
 from starter.commands import demo
 from tests.support.laws import law
 from tests.support.printed import first_next

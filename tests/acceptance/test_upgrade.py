@@ -13,7 +13,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
@@ -35,8 +34,6 @@ PARTS = ("activities", "cutter", "starter", "temporal", "workflows")
 STEP = "        for gate in GATES:\n"
 OTHER_STEP = '            await workflow.sleep(0.001, summary="the other build")\n'
 CUT, LIFECYCLE = "awaiting_cut_authorization", "awaiting_lifecycle_authorization"
-
-Json = dict[str, Any]
 
 
 @pytest.fixture

@@ -834,8 +834,16 @@ RULES = (
         "cutter/policy/rules_file.py", "unit/policy/test_policy_rules_file.py",
         ("a rule that never matches", "if not matched:", "if False:",
          "::test_a_rule_that_no_command_can_match_is_refused"),
-        ("a field that there is not", "if key.text not in (*needed, *more):", "if False:",
+    ),
+    *_of(
+        "cutter/plain_yaml.py", "unit/policy/test_policy_rules_file.py",
+        ("a field that there is not", "if name not in known:", "if False:",
          "::test_every_wrong_value_is_refused_with_its_rule_and_line"),
+    ),
+    *_of(
+        "cutter/plain_yaml.py", "unit/marking/test_profiles.py",
+        ("a profile whose lines look other than they are read", "            self._misleading(text)\n", "",
+         "::test_a_wrong_profile_is_refused_with_line_and_field"),
     ),
     *_of(
         "cutter/lifecycle/invariants.py", "unit/lifecycle/test_transition_files.py",

@@ -20,19 +20,20 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import psycopg
 from psycopg.rows import dict_row
 
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.statement import render
 from cutter.batch import documents
 from cutter.catalogue import GATES
+from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.stack.processes import until
+from cutter.types import Json
 from starter.approver import signing
 from starter.commands import demo
 from tests.campaigns.p20_the_night import UNITS, Cast, Night
@@ -90,8 +91,6 @@ cross join lateral (
     from cutter_governance.approval_consumption k where k.document_id = i.document_id) as c
 where i.batch_id = %s
 """
-
-Json = dict[str, Any]
 
 
 def judge(row: Json) -> list[str]:

@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import psycopg
 import structlog
@@ -32,6 +32,7 @@ from cutter.catalogue import BY_NAME, GATES
 from cutter.errors import Unavailable
 from cutter.messages import GateOutcome
 from cutter.stack.processes import until
+from cutter.types import Json
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Database, TestCluster, own_cluster, short_folder
@@ -80,8 +81,6 @@ select (select count(*) from unit) as units,
     (select count(*) from cutter_governance.gate_receipt
      where run_id = %(run)s and gate = %(gate)s and sealed_at is not null) as receipts
 """
-
-Json = dict[str, Any]
 
 
 @dataclass(slots=True, kw_only=True)

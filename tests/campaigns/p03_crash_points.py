@@ -36,6 +36,7 @@ from cutter.errors import Unavailable
 from cutter.messages import BeginInput, GateInput, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
 from cutter.stack.processes import until
+from cutter.types import Json
 from starter.approver import signing
 from tests.campaigns.p02_lost_acknowledgement import COUNTS, RETRY_SECONDS, UNITS, WRITTEN, naive
 from tests.cases.trials import Dice, Summary, command_line, write_lines
@@ -61,7 +62,6 @@ select (select count(*) from cutter_governance.run where document_id = %(documen
     (select count(*) from cutter_governance.outbox where run_id = %(run)s and done_at is null) as waiting
 """
 
-Json = dict[str, Any]
 Eye = psycopg.Connection[Json]
 
 

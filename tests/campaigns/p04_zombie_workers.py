@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import psycopg
 from psycopg.rows import dict_row
@@ -35,6 +35,7 @@ from temporalio.worker import Worker
 from cutter.catalogue import GATES, WorkerRole
 from cutter.stack.processes import until
 from cutter.storage.runs import register_run
+from cutter.types import Json
 from temporal import names
 from temporal.signal_guard import MessageGuard
 from temporal.workflow_runner import sandbox
@@ -53,8 +54,6 @@ CONTROL_TRIALS = 11
 HEARTBEAT_SECONDS = 1.0
 WAIT_SECONDS = 60
 RUN_SECONDS = 300
-
-Json = dict[str, Any]
 
 
 NOTHING = {"gate": "", "kind": "nobody slept at all", "attempts": 0, "stale_write": False}

@@ -27,6 +27,7 @@ import psycopg
 import structlog
 
 from cutter.catalogue import Sovereign
+from cutter.types import Json
 from tests.campaigns.lock_holder import DOING
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
@@ -35,8 +36,6 @@ from tests.support.processes import ROOT
 
 P99_SECONDS = 2.0
 CONTROL_TRIALS = 8
-
-Json = dict[str, Any]
 
 
 @dataclass(slots=True, kw_only=True)

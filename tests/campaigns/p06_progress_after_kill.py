@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
+from cutter.types import Json
 from tests.cases.kill_moments import ATTEMPT, MOMENTS, PASSED, Moment, come
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.laws import law
@@ -25,7 +25,6 @@ P95_SECONDS = 45.0
 END_SECONDS = 300
 UNITS = 60
 
-Json = dict[str, Any]
 
 DURING = tuple(moment for moment in MOMENTS if moment.looks == ATTEMPT and not (moment.cut or moment.signalled))
 """Moments at which a worker is in the middle of a gate."""

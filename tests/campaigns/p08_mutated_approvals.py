@@ -22,10 +22,10 @@ import yaml
 
 from cutter.approvals import epochs
 from cutter.approvals.epochs import NewApprover
-from cutter.approvals.evidence import Outcome, SignatureEvidence
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.verify import verify
 from cutter.errors import Unavailable
+from cutter.gpg import Gpg
+from cutter.gpg_status import Outcome, SignatureEvidence
 from tests.cases.approval_cases import COUNCIL, World, aged_key, raw_gpg, world
 from tests.cases.approval_mutations import KINDS, BadKeys, Bench, Mutant, mutate
 from tests.cases.trials import Dice, Summary, command_line, write_lines

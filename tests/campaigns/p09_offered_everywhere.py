@@ -34,6 +34,7 @@ from cutter.errors import NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.messages import GateInput, JudgeInput
 from cutter.stack.processes import until
+from cutter.types import Json
 from starter.approver import signing
 from temporal.runs import resume
 from tests.cases.trials import Dice, Summary, command_line, write_lines
@@ -58,8 +59,6 @@ ROWS: LiteralString = (
     "select array[count(*), count(distinct canonical_address), count(*) filter (where lifecycle_status = 'enacted')]"
     " from public.information_unit"
 )
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cutter.approvals.armor import armor, dearmor
 from cutter.approvals.verify import verify
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Unavailable
+from cutter.openpgp import armor, dearmor
 from tests.cases.approval_cases import World, world
 from tests.cases.approval_mutations import Good, good_approval
 from tests.cases.trials import Dice, Summary, command_line, write_lines

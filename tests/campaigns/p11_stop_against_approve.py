@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 from temporalio.api.enums.v1 import EventType
 
 from cutter.catalogue import WorkerRole
+from cutter.types import Json
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.stack import THREE_UNITS, Run, Stack, played
 
@@ -22,8 +22,6 @@ LANES = 8
 """Runs that wait at the same time; the workers are stopped and started once for all of them."""
 
 UNITS = "select count(*) from public.information_unit where starts_with(canonical_address, %s)"
-
-Json = dict[str, Any]
 
 
 async def lane(stack: Stack, number: int) -> Run:

@@ -15,6 +15,7 @@ from typing import Any
 
 from cutter.approvals import schema
 from cutter.domain.digests import canonical_digest
+from cutter.types import Json
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.stack import THREE_UNITS, Run, Stack, played
 
@@ -24,7 +25,6 @@ LANES = 6
 UNITS = "select count(*) from public.information_unit where starts_with(canonical_address, %s)"
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
-Json = dict[str, Any]
 Signal = tuple[str, str, list[Any]]
 
 

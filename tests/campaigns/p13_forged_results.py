@@ -34,6 +34,7 @@ from temporalio.worker import (
 
 from cutter.catalogue import BY_NAME, GATES, Gate
 from cutter.messages import GateInput, GateOutcome
+from cutter.types import Json
 from temporal import names
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import gate_calls
@@ -43,8 +44,6 @@ FORGERIES = ("passed", "failed", "drift", "ended", "nonsense")
 ARGUMENTS = ("nothing_approved", "other_runs_approval", "unknown_run", "path_outside", "wrong_type")
 UNITS = "select count(*) from public.information_unit where starts_with(canonical_address, %s)"
 STRANGER = "stranger"
-
-Json = dict[str, Any]
 
 
 def forged(gate: Gate, kind: str) -> Any:

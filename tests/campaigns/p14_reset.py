@@ -18,6 +18,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHistory
 
 from cutter.catalogue import BY_NAME
+from cutter.types import Json
 from tests.cases.trials import Summary, command_line, write_lines
 from tests.support.stack import THREE_UNITS, Run, Stack, played
 
@@ -33,8 +34,6 @@ select md5(string_agg(line, '|' order by line)) from (
     union all select 'o' || o::text from cutter_governance.order_consumption o) as lines
 """
 """One digest of every row that a second execution must leave as it is."""
-
-Json = dict[str, Any]
 
 
 async def finished(stack: Stack, document_id: str, *, plain: bool) -> Run:

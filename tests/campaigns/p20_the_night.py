@@ -27,6 +27,7 @@ import uuid_utils
 from cutter import sources
 from cutter.batch import documents, steering
 from cutter.catalogue import GATES
+from cutter.types import Json
 from starter.approver import signing
 from starter.commands import demo
 from temporal import batches
@@ -41,8 +42,6 @@ UNITS = 3
 POISON = b"A text that has no heading at all.\n"
 LANED = ("IG_cut_leg_a_execute", "IG_lifecycle_enact_execute")
 COMMAND_SECONDS = 240
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

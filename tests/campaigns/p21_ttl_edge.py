@@ -17,7 +17,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import uuid_utils
 
@@ -25,6 +24,7 @@ from cutter.batch import documents
 from cutter.storage.batches import Options
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import OPERATOR, connect
+from cutter.types import Json
 from starter.approver import signing
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import batch as support
@@ -59,8 +59,6 @@ cross join lateral (
     where k.run_id = r.run_id and k.gate = 'SG_cut_authz') as c
 where b.batch_id = %s
 """
-
-Json = dict[str, Any]
 
 
 def _sign(stack: Stack, batch_id: str, items: Sequence[Json], ends: dict[str, datetime]) -> None:

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from cutter.approvals import schema
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.statement import render
+from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from starter.approver import signing
 from starter.commands import demo

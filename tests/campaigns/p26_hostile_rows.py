@@ -20,13 +20,12 @@ from unittest import mock
 
 from cutter.domain import recorded
 from cutter.lifecycle import history
+from cutter.types import Json
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import hostile_rows as hostile
 from tests.support.database import Database, TestCluster, own_cluster
 from tests.support.hostile_rows import Ground
 from tests.support.runs import Keys, deployment, keyring
-
-Json = dict[str, Any]
 
 CONTROL_SHARE = 4
 KEYS = (

@@ -31,8 +31,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cutter.approvals.gpg import Gpg
 from cutter.evidence import offline
+from cutter.gpg import Gpg
 from starter.commands.evidence import exported
 from tests.cases import earlier_verifier
 from tests.cases.bundle_forger import CUT, LIFECYCLE, Forger

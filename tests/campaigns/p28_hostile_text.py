@@ -43,14 +43,13 @@ from cutter.storage import batches as registry
 from cutter.storage import runs as known_runs
 from cutter.storage.batches import Options
 from cutter.storage.pools import connect
+from cutter.types import Json
 from starter.cli import run as command
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.batch import queue_yaml
 from tests.support.database import Database, own_cluster
 from tests.support.hostile import STRINGS, TERMINAL, bare_addresses, leaks, live
 from tests.support.runs import Deployment, Keys, deployment, keyring, law
-
-Json = dict[str, Any]
 
 NOBODY = "127.0.0.1:1"
 """No Temporal answers there: what is shown comes from the database."""

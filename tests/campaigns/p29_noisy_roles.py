@@ -16,13 +16,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import psycopg
 from psycopg import sql
 
 from cutter.errors import CutterError
 from cutter.storage.queries import query
+from cutter.types import Json
 from tests.campaigns.noise import KINDS, noisy
 from tests.cases.trials import Summary, command_line, write_lines
 from tests.support.database import OWNER, ROLES, Database, TestCluster, own_cluster, short_folder
@@ -43,8 +43,6 @@ RETRIES = (1.0, 4.0, 16.0, 32.0)
 
 UNGUARDED = Path(__file__).with_name("unguarded.sql")
 """The functions that the guards have replaced, as they were."""
-
-Json = dict[str, Any]
 
 
 def unguarded(database: Database) -> None:

@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from cutter.types import Json
 from tests.acceptance.cli.conftest import Cutter, Told
 from tests.cases.printed_states import ALL, DOCUMENTS, Ask, Builder, World, signed_by
 from tests.cases.trials import Summary, command_line, write_lines
@@ -50,8 +50,6 @@ LOOKING = (
 )  # fmt: skip
 
 WORKS, CIRCLE, REFUSED, WRONG = "works", "circle", "refused without effect", "cannot be typed"
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

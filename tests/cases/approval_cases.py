@@ -15,13 +15,13 @@ from pathlib import Path
 from cutter.approvals import epochs, schema
 from cutter.approvals.epochs import NewApprover
 from cutter.approvals.expected import Expected, ReviewDecision
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Policy, Tier
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine, render_request
 from cutter.approvals.statement import Statement, render
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
+from cutter.gpg import Gpg
 
 RUN_ID = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 DOCUMENT = "ICX-LAW-2026-001"

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from cutter.approvals import schema
-from cutter.approvals.armor import armor, dearmor
 from cutter.approvals.expected import Expected
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement, render
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.catalogue import Sovereign
+from cutter.openpgp import armor, dearmor
 from tests.cases.approval_cases import HOURS, World, digest, raw_gpg
 from tests.cases.trials import Dice
 

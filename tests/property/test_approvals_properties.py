@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from cutter import plain_yaml
 from cutter.approvals import schema
-from cutter.approvals.armor import SignatureForm, armor, dearmor, read_form
 from cutter.approvals.epochs import default_rules
-from cutter.approvals.evidence import read_status
 from cutter.approvals.policy import Approver, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import Changes, UnitLine, parse_request, render_request
 from cutter.approvals.request_text import escape
 from cutter.approvals.statement import Statement, parse, render, statement_record
 from cutter.errors import InvalidInput
+from cutter.gpg_status import read_status
+from cutter.openpgp import SignatureForm, armor, dearmor, read_form
+from cutter.types import Refusal
 from tests.cases.approval_cases import DEPLOYMENT, digest, request_document, request_tuple, signature_packet
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

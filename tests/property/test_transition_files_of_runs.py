@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from datetime import datetime
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,11 +17,10 @@ from cutter.lifecycle.history import run_events, run_facts
 from cutter.lifecycle.validation import Finding, Validation
 from cutter.lifecycle.views import request_status, run_status, step_status, task_state
 from cutter.projections.transitions_file import check
+from cutter.types import Json
 from tests.property.test_batch_properties import unhurried
 from tests.property.test_lifecycle_views import changes
 from tests.unit.evidence.sidecars import RUN_ID, at, sidecar, transition
-
-Json = dict[str, Any]
 
 
 @st.composite

@@ -21,6 +21,7 @@ from cutter.storage import batches as registry
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_as
+from cutter.types import Json
 from starter.approver import signing
 from starter.approver import signing_session as sitting
 from starter.approver.signing import Signing
@@ -38,8 +39,6 @@ where one.gate = %s and one.sealed_at is not null and other.sealed_at is not nul
     and one.opened_at < other.sealed_at and other.opened_at < one.sealed_at
 """
 """Pairs of runs that were in a gate at the same time, by the database's own clock."""
-
-Json = dict[str, Any]
 
 
 def law(number: int, units: int = 2) -> bytes:

@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from cutter.slack.callback import signature
+from cutter.types import Json
 
-Json = dict[str, Any]
 TOKEN = "xoxb-1234567890-abcdefghijklmnop"
 SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 CHANNEL = "C0123456789"

@@ -12,9 +12,8 @@ from psycopg.types.json import Jsonb
 
 from cutter.domain.digests import canonical_digest
 from cutter.policy.command import operations_at
+from cutter.types import Json
 from tests.support.database import Connection
-
-Json = dict[str, Any]
 
 
 def one(connection: Connection, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Any:

@@ -33,13 +33,13 @@ from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, connect
+from cutter.types import Json
 from starter.commands import audit, evidence, inbox, status, workers
 from starter.operator import batch_status
 from tests.support.database import Connection, Database
 from tests.support.gate_calls import one
 from tests.support.runs import Deployment, drive, law
 
-Json = dict[str, Any]
 Reader = Callable[["Ground", str], object]
 
 BATCH_ID = "01a3c5e7-0000-7000-8000-00000000a1a1"

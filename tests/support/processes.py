@@ -24,6 +24,7 @@ from cutter.stack import records, workers
 from cutter.stack.detached import spawn
 from cutter.stack.processes import Process, alive, send, until
 from cutter.storage import runs as known_runs
+from cutter.types import Json
 from starter.approver import signing
 from starter.commands import demo
 from tests.support import forked
@@ -33,7 +34,6 @@ ROOT = Path(__file__).resolve().parents[2]
 POSTGRES, TEMPORAL = "postgres", "temporal"
 EXEC, VERIFY, CUTTER_WORKER = "worker-exec", "worker-verify", "worker-cutter"
 
-Json = dict[str, Any]
 Done = subprocess.CompletedProcess[str]
 
 

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -29,23 +28,22 @@ from activities.run.begin import begin_run
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import sources
 from cutter.approvals import epochs, schema
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Signing
 from cutter.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.gates.report import GateReport, equal
+from cutter.gpg import Gpg
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
 from cutter.policy import current
 from cutter.settings import Settings, load
 from cutter.stack import key_homes
 from cutter.storage.gate_transaction import Open
+from cutter.types import Json
 from starter.approver import signing
 from starter.commands import approvers
 from starter.local.keys import ensure_throwaway_keys
 from tests.support.database import Database, TestCluster, short_folder
 from worker import build_deps
-
-Json = dict[str, Any]
 
 OPTIONS = {"duplicates": "refuse", "empty": "heading_only", "max_candidates": 10_000}
 

@@ -23,16 +23,17 @@ from temporalio.worker import Interceptor
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import limits, sources
 from cutter.approvals import epochs, schema
-from cutter.approvals.gpg import Gpg
 from cutter.approvals.policy import Tier
 from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
+from cutter.gpg import Gpg
 from cutter.kb.store import Store
 from cutter.kb.writing import put
 from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings
 from cutter.stack import key_homes
 from cutter.storage import runs as known_runs
+from cutter.types import Json
 from starter.approver import orders, signing
 from starter.approver.signing import Signing
 from starter.commands import approvers
@@ -52,8 +53,6 @@ QUICK: dict[str, Any] = {"retry_delays_seconds": (0.05,), "lane_wait_seconds": 0
 """Waits of seconds and minutes, shrunk."""
 
 OPTIONS = {"duplicates": "ordinal", "empty": "heading_only", "max_candidates": 10_000}
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

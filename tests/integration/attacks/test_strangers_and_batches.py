@@ -13,14 +13,13 @@ from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
 from cutter.approvals import schema
+from cutter.types import Json
 from temporal import batches
 from tests.integration.attacks.foreign import foreign_worker, schedule
 from tests.support import batch as support
 from tests.support.batch import CUT, Batch
 from tests.support.stack import Stack
 from tests.support.temporal import until
-
-Json = dict[str, Any]
 
 UNITS = "select count(*) from public.information_unit"
 CHAINS = "select count(*) from cutter_governance.audit_event where chain = %s"

@@ -11,13 +11,13 @@ from temporalio.client import WorkflowFailureError
 from cutter.errors import NotFound
 from cutter.messages import RunInput, VoidInput
 from cutter.storage import runs as known_runs
+from cutter.types import Json
 from tests.integration.attacks.foreign import foreign_worker, schedule
 from tests.support.stack import THREE_UNITS, Run, Stack
 from tests.support.temporal import until
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
-Json = dict[str, Any]
 
 NOTHING: tuple[tuple[str, str, Json], ...] = (
     *(("cutter", "escalate", {"state": state, "reason": "r"}) for state in (

@@ -11,11 +11,11 @@ import psutil
 import psycopg
 import pytest
 
-from cutter.backup.packets import recipients
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport, to_json
 from cutter.backup.restore import digest, read_record
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.errors import Conflict, InvalidInput, Unavailable
+from cutter.openpgp import recipients
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import CANARY, Rig, gpg, holds_plaintext
 

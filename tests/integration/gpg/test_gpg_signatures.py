@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from cutter import gpg as gpg_module
 from cutter import limits
 from cutter.approvals import epochs
-from cutter.approvals import gpg as gpg_module
-from cutter.approvals.armor import armor, dearmor
 from cutter.approvals.epochs import NewApprover
-from cutter.approvals.evidence import Outcome, SignatureEvidence
-from cutter.approvals.gpg import Gpg, find_binary
 from cutter.approvals.policy import Policy
 from cutter.approvals.statement import render
 from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import verify
 from cutter.errors import InvalidInput, NotFound, Unavailable
+from cutter.gpg import Gpg, find_binary
+from cutter.gpg_status import Outcome, SignatureEvidence
+from cutter.openpgp import armor, dearmor
 from tests.cases.approval_cases import COUNCIL, World, raw_gpg
 
 BODY = b"a statement\n"

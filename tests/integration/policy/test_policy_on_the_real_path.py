@@ -23,14 +23,13 @@ from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, V
 from cutter.policy import current
 from cutter.policy.command import BY_KEY, Connector
 from cutter.storage.pools import single
+from cutter.types import Json
 from tests.support.runs import Deployment, drive, in_force, law
 
 LEG_A, LEG_B, VERIFY, ENACT = (gate.name for gate in GATES if gate.number in (6, 8, 9, 10))
 CUT = Sovereign.CUT.value
 
 CONNECTOR_OF = {name: connector.value for connector, name in BY_KEY}
-
-Json = dict[str, Any]
 
 
 def state_of(made: Deployment, run_id: str) -> str:

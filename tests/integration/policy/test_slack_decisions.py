@@ -20,6 +20,7 @@ from cutter.settings import Settings
 from cutter.slack import callback
 from cutter.slack.api import Slack
 from cutter.slack.posting import make_pass
+from cutter.types import Json
 from starter.slack_app.decisions import resolve
 from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
 from tests.support.runs import Deployment, drive, law, next_epoch
@@ -27,8 +28,6 @@ from tests.support.runs import Deployment, drive, law, next_epoch
 ALICE, BOB, OLGA = "U0ALICE", "U0BOB", "U0OLGA"
 DECIDE = "select cutter_governance.fn_unsigned_decide(%s, %s, %s, %s, %s)"
 STOP = "select cutter_governance.fn_policy_stop(%s)"
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

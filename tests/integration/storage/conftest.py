@@ -13,6 +13,7 @@ from activities.gates.pinned_source import mark_pinned, read_pinned
 from cutter.marking import Marking, build_plan
 from cutter.marking.plan import CutPlan
 from cutter.storage.many import many
+from cutter.types import Json
 from tests.support import gate_calls as gates
 from tests.support.database import Connection, Database
 from tests.support.runs import Stage
@@ -23,8 +24,6 @@ LEG_A, LEG_B, VERIFY, ENACT = (
     "IG_write_verify",
     "IG_lifecycle_enact_execute",
 )
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import psycopg
 import pytest
 
 from cutter.catalogue import GATES, State
 from cutter.lifecycle.declared import DOCUMENT_RUN
+from cutter.types import Json
 from tests.support.database import Connection
 from tests.support.gate_calls import one
 from tests.support.runs import Deployment, drive, law
@@ -19,8 +19,6 @@ MOVE = "select cutter_governance.fn_run_stop(%s, %s, 'wrong text')"
 STATE = "select state from cutter_governance.run where run_id = %s"
 LATCH = "select to_jsonb(l) from cutter_governance.stop_latch l where run_id = %s"
 ENDED = "voided_cancelled"
-
-Json = dict[str, Any]
 
 
 def states(made: Deployment) -> Iterator[tuple[str, str]]:

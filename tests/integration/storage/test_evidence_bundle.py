@@ -18,6 +18,7 @@ from cutter.evidence import audit, bundle, offline
 from cutter.evidence.bundle import Bundle
 from cutter.kb.store import Store
 from cutter.messages import GateInput
+from cutter.types import Json
 from starter.commands.audit import exported as audit_export
 from starter.commands.evidence import exported
 from starter.commands.rebuild import rebuild_run
@@ -31,7 +32,6 @@ BYTES_TRIED = 200
 """Of a bundle's some 140,000, chosen by a seed, beside every structural place; each takes 4 ms."""
 
 Members = dict[str, bytes]
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import psycopg
 import pytest
 import uuid_utils
@@ -16,11 +14,10 @@ from cutter.messages import BeginInput, Mode, RunInput
 from cutter.registration import mint_run_id
 from cutter.storage import batches as registry
 from cutter.storage import runs as known_runs
+from cutter.types import Json
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law
-
-Json = dict[str, Any]
 
 REGISTER = "select cutter_governance.fn_run_register(%s, %s, %s, 'olga', '{}', %s)"
 

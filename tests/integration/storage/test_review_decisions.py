@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import psycopg
 import pytest
 
@@ -12,11 +10,10 @@ from activities.run.void import void_run
 from cutter.approvals import schema
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.messages import EndRequestInput, VoidInput
+from cutter.types import Json
 from tests.integration.storage.conftest import ENACT, At
 from tests.support.database import Database
 from tests.support.runs import Deployment, drive, law
-
-Json = dict[str, Any]
 
 DECISIONS = (
     "select to_jsonb(d) from cutter_governance.review_decision d where type = %s order by created_at desc limit 1"

@@ -9,6 +9,7 @@ from typing import Any, LiteralString
 import pytest
 from psycopg.types.json import Jsonb
 
+from cutter.types import Json
 from tests.support.database import Connection
 from tests.support.gate_calls import one
 from tests.support.runs import Stage
@@ -28,8 +29,6 @@ where r.run_id = %s and q.gate = %s
 """
 PREPARE = "select cutter_governance.fn_decisions_prepare(%s, %s)"
 WAVE = "select cutter_governance.fn_wave_backup(%s, %s, %s)"
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,14 +18,13 @@ from cutter.messages import SteerInput
 from cutter.registration import mint_run_id
 from cutter.storage import batches as registry
 from cutter.storage import runs as known_runs
+from cutter.types import Json
 from starter import cli
 from starter.commands.audit import exported
 from starter.commands.tenants import look
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law
-
-Json = dict[str, Any]
 
 REGISTER = "select cutter_governance.fn_run_register(%s, %s, 'live', 'olga', '{}', null, %s)"
 MAKE = "select cutter_governance.fn_run_make(%s, %s, 'live', 'olga', '{}', null, %s, null)"

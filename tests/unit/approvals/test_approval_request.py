@@ -11,11 +11,11 @@ import pytest
 from markdown_it import MarkdownIt
 
 from cutter import limits
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import Changes, RequestDocument, UnitLine, parse_request, render_request, request_sha256
 from cutter.approvals.request_text import escape
 from cutter.catalogue import Sovereign
 from cutter.errors import InvalidInput
+from cutter.types import Refusal
 from tests.cases.approval_cases import digest, request_document, request_tuple
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

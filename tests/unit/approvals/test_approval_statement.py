@@ -10,9 +10,9 @@ import pytest
 
 from cutter import limits
 from cutter.approvals import schema
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.statement import Statement, parse, render, statement_record
 from cutter.errors import InvalidInput, ProgrammingError
+from cutter.types import Refusal
 from tests.cases.approval_cases import RUN_ID, digest
 from tests.support.hostile import TERMINAL, leaks
 

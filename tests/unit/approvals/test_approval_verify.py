@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from cutter.approvals import schema
-from cutter.approvals.armor import armor
 from cutter.approvals.epochs import default_rules
-from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
 from cutter.approvals.expected import Expected, ReviewDecision
 from cutter.approvals.policy import Approver, Policy, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
@@ -22,6 +20,8 @@ from cutter.approvals.verdict import ApprovalDocument, Met, Missing, Verdict, ve
 from cutter.approvals.verify import threshold, verify
 from cutter.catalogue import Sovereign
 from cutter.errors import ProgrammingError, Unavailable
+from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
+from cutter.openpgp import armor
 from tests.cases.approval_cases import COUNCIL, DEPLOYMENT, DOCUMENT, RUN_ID, digest, request_tuple, signature_packet
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from cutter.approvals.armor import armor
 from cutter.approvals.epochs import default_rules
-from cutter.approvals.evidence import Outcome, SignatureEvidence, SignatureRecord
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.approvals.succession import refuse_succession
+from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
+from cutter.openpgp import armor
 from tests.cases.approval_cases import DEPLOYMENT, digest, signature_packet
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

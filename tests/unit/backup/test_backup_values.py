@@ -1,9 +1,8 @@
-"""Pure parts of a backup: records, packets, the data script, the bare schema."""
+"""Pure parts of a backup: records, the data script, the bare schema."""
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter.backup.bare_schema import bare_statements
-from cutter.backup.packets import recipients
 from cutter.backup.record import BackupRecord, from_json, to_json
 from cutter.backup.script import Load, Rows, ScriptRefused, events
 from cutter.backup.tables import BACKUP_TABLES
@@ -67,53 +65,6 @@ def test_a_record_that_is_not_ours_is_refused(change: dict[str, object]) -> None
 def test_what_is_no_record_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         from_json(text)
-
-
-def session_key(key_id: str, *, version: int = 3) -> bytes:
-    body = bytes([version]) + bytes.fromhex(key_id) + b"\x12" + bytes(40)
-    return bytes([0xC1, len(body)]) + body
-
-
-DATA = b"\xd2\xed\x01" + bytes(40)
-
-
-def test_recipients_are_read_in_order() -> None:
-    message = session_key("AA" * 8) + session_key("BB" * 8) + DATA
-    assert recipients(message) == ("AA" * 8, "BB" * 8)
-
-
-def test_every_form_of_a_packets_length_is_read() -> None:
-    body = bytes([3]) + bytes.fromhex("AB" * 8) + b"\x01" + bytes(300)
-    size = len(body)
-    two = bytes([0xC1, ((size - 192) >> 8) + 192, (size - 192) & 0xFF])
-    old = bytes([0x85]) + size.to_bytes(2, "big")
-    five = b"\xc1\xff" + size.to_bytes(4, "big")
-    for header in (two, old, five):
-        assert recipients(header + body + DATA) == ("AB" * 8,)
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        b"",
-        b"PGDMP\x01\x10\x00",
-        session_key("AA" * 8),
-        session_key("AA" * 8)[:-1] + DATA,
-        session_key("AA" * 8, version=6) + DATA,
-        session_key("AA" * 8) + b"\xc3\x04\x04\x07\x00\x02" + DATA,
-        b"\xcb\x05b\x00\x00\x00\x00\x00",
-        session_key("AA" * 8) + b"\xc9\x20" + bytes(32),
-    ],
-)
-def test_what_another_secret_or_none_opens_names_nobody(head: bytes) -> None:
-    """In turn: nothing, an archive, no data, cut, unknown version, a password too, a literal, no integrity."""
-    assert recipients(head) is None
-
-
-@given(st.binary(max_size=200))
-def test_no_bytes_make_the_reader_of_packets_fail(head: bytes) -> None:
-    found = recipients(head)
-    assert found is None or all(re.fullmatch("[0-9A-F]{16}", one) for one in found)
 
 
 def script(bodies: dict[str, list[bytes]]) -> bytes:

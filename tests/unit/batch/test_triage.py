@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from cutter.batch.disposition import Failure, disposition
 from cutter.batch.triage import SIDECAR_LINES, Triage, invariant_diff, reproduction, sections, seed_code
 from cutter.domain.next_step import Needs, Step
+from cutter.types import Json
 
-Json = dict[str, Any]
 SOURCE = {"profile": "generic-markdown", "docprefix": "ICX-1", "options": {}, "forbidden": ()}
 
 

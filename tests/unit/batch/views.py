@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-Json = dict[str, Any]
+from cutter.types import Json
+
 BATCH_ID = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 
 

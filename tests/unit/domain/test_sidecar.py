@@ -15,12 +15,12 @@ from cutter.domain.digests import sha256_hex
 from cutter.gates import structural_verify
 from cutter.projections import phase_report
 from cutter.projections import state_file as sidecar
+from cutter.types import Json
 from tests.unit.gates import passing
 
 RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 SHA = sha256_hex("x")
 
-Json = dict[str, Any]
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cutter.catalogue import GATES, State
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 BATCH_ID = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 NOON = datetime(2026, 11, 21, 9, tzinfo=UTC)

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from cutter.catalogue import GATES
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 RUN_ID = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 DOCUMENT = "ICX-LAW-2026-001"

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from cutter.catalogue import GATES
 from cutter.projections.costs import SUMMED, rollup
-
-Json = dict[str, Any]
+from cutter.types import Json
 
 
 def at(milliseconds: int) -> str:

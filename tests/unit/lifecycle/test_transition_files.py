@@ -21,10 +21,9 @@ from cutter.lifecycle.invariants import InMemory
 from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Validation
 from cutter.projections.transitions_file import Spilling, check, lines, told
+from cutter.types import Json
 from starter.commands.transitions import app
 from tests.support.hostile import STRINGS, leaks
-
-Json = dict[str, Any]
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "validate" / "validate_state_transitions.py"
 

@@ -35,7 +35,7 @@ def test_the_worked_example_is_cut_as_the_page_says() -> None:
 
 def test_the_page_names_every_profile_field_and_style() -> None:
     words = set(re.findall(r"`([^`\s]+)`", PAGE)) | set(re.findall(r"`(\w+): \w+`", PAGE))
-    assert set(PROFILES) | set(STYLES) | PROFILE_KEYS | LEVEL_KEYS <= words
+    assert {*PROFILES, *STYLES, *PROFILE_KEYS, *LEVEL_KEYS} <= words
 
 
 def test_a_shipped_profile_is_pinned_by_the_bytes_that_are_stored() -> None:

@@ -66,7 +66,7 @@ def test_the_profiles_choices_count_unless_the_options_say_otherwise() -> None:
     ("data", "line", "said"),
     [
         (changed("about:", "colour: red\nabout:"), 3, "profile.colour is unknown"),
-        (changed("id: house-rules", "id: house-rules\nid: two"), 3, "profile.id is given twice"),
+        (changed("id: house-rules", "id: house-rules\nid: two"), 3, "id stands twice"),
         (changed("owner: incomex_council\n", ""), 1, "profile.owner is missing"),
         (changed("schema: cutter-profile/1", "schema: cutter-profile/2"), 1, "must be cutter-profile/1"),
         (changed("[atx, plain]", "[atx, html]"), 7, "html: some of atx, bold, plain"),
@@ -85,6 +85,12 @@ def test_the_profiles_choices_count_unless_the_options_say_otherwise() -> None:
         (changed("forms:", "sentinels: {begin: x, end: x}\nforms:"), 7, "must differ from begin"),
         (changed("forms:", "status: {markers: {}, default: draft}\nforms:"), 7, "profile.status.scope is missing"),
         (changed("id: house-rules", "id: &a house-rules"), 2, "anchors and aliases"),
+        (changed("id: house-rules", "id: !!str house-rules"), 2, "tags are not allowed"),
+        (changed("id: house-rules", "id: |\n  house-rules"), 2, "block texts are not allowed"),
+        (changed("id: house-rules", "id: house-rules # \u202e"), 2, "U+202E makes a line look other than it is read"),
+        (changed("id: house-rules", "id: ~"), 2, "a value is missing"),
+        (changed("id: house-rules", "id: ' '"), 2, "profile.id must be a text"),
+        (VALID.encode() + b"---\nid: two\n", VALID.count("\n") + 1, "a second document"),
         (changed("id: house-rules", "id: House"), 2, "profile.id 'House'"),
         (b"- a\n", 1, "profile must be a mapping"),
         (b"a: [\n", 2, "not YAML"),
@@ -102,5 +108,5 @@ def test_a_wrong_profile_is_refused_with_line_and_field(data: bytes, line: int, 
 def test_bytes_that_are_too_many_or_no_text_are_refused() -> None:
     with pytest.raises(InvalidInput, match="at most"):
         parse_profile(b"#" * (PROFILE_BYTES_MAX + 1))
-    with pytest.raises(InvalidInput, match="byte 4: not UTF-8"):
+    with pytest.raises(InvalidInput, match="line 1: byte 4 is not UTF-8"):
         parse_profile(b"id: \xff")

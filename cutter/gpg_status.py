@@ -1,4 +1,4 @@
-"""Pure: what gpg said about a signature, as a value, read from its own status lines and from nothing else.
+"""Pure: what gpg said, read from its own status lines; about a signature, as a value, and from nothing else.
 
 The exit code and the words on stderr are not looked at: gpg calls a SHA-1 signature and a signature by an expired key
 "good", so the judge needs the records themselves (spec 03, step 3).
@@ -14,7 +14,8 @@ from enum import StrEnum
 
 _PREFIX = "[GNUPG:] "
 _OUTCOMES = frozenset(("GOODSIG", "EXPSIG", "EXPKEYSIG", "REVKEYSIG", "BADSIG", "ERRSIG"))
-_FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
+FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
+"""A whole fingerprint; a short id or a name could mean another key."""
 
 
 class Outcome(StrEnum):
@@ -65,14 +66,16 @@ class _Open:
         return _with_validsig(outcomes, self.valid[0])
 
 
+def status_words(lines: Iterable[str]) -> list[list[str]]:
+    """The words of each status line (`[GNUPG:] KEYWORD …`); other lines are ignored."""
+    return [line.removeprefix(_PREFIX).split(" ") for line in lines if line.startswith(_PREFIX)]
+
+
 def read_status(lines: Iterable[str]) -> SignatureEvidence:
-    """Evidence from gpg's status lines (`[GNUPG:] KEYWORD …`); other lines are ignored."""
+    """What gpg's status lines say about each signature."""
     keywords: list[str] = []
     signatures: list[_Open] = []
-    for line in lines:
-        if not line.startswith(_PREFIX):
-            continue
-        keyword, *words = line.removeprefix(_PREFIX).split(" ")
+    for keyword, *words in status_words(lines):
         keywords.append(keyword)
         if keyword == "NEWSIG":
             signatures.append(_Open())
@@ -95,7 +98,7 @@ def _take(signature: _Open, keyword: str, words: list[str]) -> None:
 
 def _with_validsig(outcomes: tuple[Outcome, ...], words: Sequence[str]) -> SignatureRecord:
     # VALIDSIG <fpr> <date> <created> <expires> <version> <reserved> <key algorithm> <digest> <class> <primary fpr>
-    if len(words) < 10 or not (_FINGERPRINT.fullmatch(words[0]) and _FINGERPRINT.fullmatch(words[9])):
+    if len(words) < 10 or not (FINGERPRINT.fullmatch(words[0]) and FINGERPRINT.fullmatch(words[9])):
         return SignatureRecord(outcomes=outcomes)
     return SignatureRecord(
         outcomes=outcomes,

@@ -1,12 +1,16 @@
-"""The file of a detached signature is exactly one armored block with exactly one signature packet."""
+"""A signature file is exactly one armored block with exactly one signature packet; a message names its recipients."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cutter import limits
-from cutter.approvals.armor import SignatureForm, armor, dearmor, read_form
-from cutter.approvals.refusal import Refusal
+from cutter.openpgp import SignatureForm, armor, dearmor, read_form, recipients
+from cutter.types import Refusal
 from tests.cases.approval_cases import signature_packet
 
 PACKET = signature_packet()
@@ -85,3 +89,50 @@ def test_the_checksum_is_checked_and_may_be_left_out() -> None:
 )
 def test_anything_else_is_refused(file: bytes, code: str) -> None:
     assert code_of(file) == code
+
+
+def session_key(key_id: str, *, version: int = 3) -> bytes:
+    body = bytes([version]) + bytes.fromhex(key_id) + b"\x12" + bytes(40)
+    return bytes([0xC1, len(body)]) + body
+
+
+DATA = b"\xd2\xed\x01" + bytes(40)
+
+
+def test_recipients_are_read_in_order() -> None:
+    message = session_key("AA" * 8) + session_key("BB" * 8) + DATA
+    assert recipients(message) == ("AA" * 8, "BB" * 8)
+
+
+def test_every_form_of_a_packets_length_is_read() -> None:
+    body = bytes([3]) + bytes.fromhex("AB" * 8) + b"\x01" + bytes(300)
+    size = len(body)
+    two = bytes([0xC1, ((size - 192) >> 8) + 192, (size - 192) & 0xFF])
+    old = bytes([0x85]) + size.to_bytes(2, "big")
+    five = b"\xc1\xff" + size.to_bytes(4, "big")
+    for header in (two, old, five):
+        assert recipients(header + body + DATA) == ("AB" * 8,)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"PGDMP\x01\x10\x00",
+        session_key("AA" * 8),
+        session_key("AA" * 8)[:-1] + DATA,
+        session_key("AA" * 8, version=6) + DATA,
+        session_key("AA" * 8) + b"\xc3\x04\x04\x07\x00\x02" + DATA,
+        b"\xcb\x05b\x00\x00\x00\x00\x00",
+        session_key("AA" * 8) + b"\xc9\x20" + bytes(32),
+    ],
+)
+def test_what_another_secret_or_none_opens_names_nobody(head: bytes) -> None:
+    """In turn: nothing, an archive, no data, cut, unknown version, a password too, a literal, no integrity."""
+    assert recipients(head) is None
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_the_reader_of_packets_fail(head: bytes) -> None:
+    found = recipients(head)
+    assert found is None or all(re.fullmatch("[0-9A-F]{16}", one) for one in found)

@@ -2,19 +2,19 @@
 
 No options file, no network, no key server, no trust database; the C locale; bounded time. Keys are handled and
 signatures made through python-gnupg; what gpg says about a signature is read here from its own status lines
-(`evidence.read_status`), never from the library's word or the exit code (ADR 5).
+(`gpg_status`), never from the library's word or the exit code (ADR 5).
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,15 @@ from typing import Any
 import gnupg
 
 from cutter import limits
-from cutter.approvals import scratch
-from cutter.approvals.evidence import SignatureEvidence, read_status
 from cutter.errors import InvalidInput, NotFound, Unavailable
+from cutter.gpg_status import FINGERPRINT, SignatureEvidence, read_status
 
 _ISOLATED = ("--no-options", "--no-auto-key-retrieve", "--no-auto-key-locate", "--disable-dirmngr")
 _SOCKET_PATH_MAX = 80
 """A home's agent sockets need a path of fewer than 108 characters; this leaves room for their names."""
 
-_FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
+_FOLDERS: list[weakref.finalize[..., object]] = []
+"""Temporary folders of keyrings. They go with their owner, and with the process, which ends without finalizers."""
 
 
 class Gpg:
@@ -38,8 +38,9 @@ class Gpg:
 
     `home` None is the person's own home, for `cutter approve`; `interactive` lets their agent ask for a passphrase.
     `required` are primary fingerprints that the keyring is known to hold: one that is missing from it means that the
-    keyring cannot be read, and not that the signer is a stranger. Every method raises Unavailable(what="gpg") when
-    the binary is missing, dies or hangs.
+    keyring cannot be read, and not that the signer is a stranger. `existing` takes the home as it is: it is neither
+    made nor reached by a shorter path. Every method raises Unavailable(`what`) when the binary is missing, dies or
+    hangs.
     """
 
     def __init__(
@@ -49,23 +50,27 @@ class Gpg:
         *,
         interactive: bool = False,
         required: frozenset[str] = frozenset(),
+        existing: bool = False,
+        what: str = "gpg",
     ) -> None:
         self.binary = binary or find_binary()
         self.home = home
         self._interactive = interactive
         self._required = required
-        if home is not None:
+        self._what = what
+        self._short = home
+        if home is not None and not existing:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # The agent's sockets stand in the home: a path that is too long for them is reached by a short link.
+            # The agent's sockets are in the home: a path that is too long for them is reached by a short link.
             self._short, folder = _short_path(home)
             if folder is not None:
-                scratch.remove_with(self, folder)
+                remove_with(self, folder)
 
     def version(self) -> tuple[int, ...]:
         """The binary's version, such as (2, 2, 40)."""
         found: tuple[int, ...] | None = self._ask(lambda library: library.version)
         if found is None:
-            raise Unavailable(f"{self.binary} does not say which GnuPG it is", what="gpg")
+            raise Unavailable(f"{self.binary} does not say which GnuPG it is", what=self._what)
         return found
 
     def generate_key(self, name: str, *, expire: str | None = None) -> str:
@@ -120,18 +125,48 @@ class Gpg:
         """What gpg says of a detached signature over these bytes. Raises nothing: `unverifiable` carries the reason."""
         try:
             done = self._verify(body, signature)
-            evidence = read_status(_status(done))
+            evidence = read_status(done.stdout.decode("utf-8", "replace").split("\n"))
             reason = self._why_unverifiable(evidence, done)
         except (Unavailable, OSError) as problem:
             return SignatureEvidence(unverifiable=str(problem))
         return SignatureEvidence(records=evidence.records, keywords=evidence.keywords, unverifiable=reason)
 
+    def encryption(self, fingerprint: str) -> tuple[str, ...]:
+        """The command that encrypts its input for exactly that key and compresses nothing."""
+        recipient = ("--no-encrypt-to", "--compress-algo", "none", "--recipient", _full(fingerprint))
+        return self._command("--status-fd", "2", *recipient, "--encrypt")
+
+    def decryption(self) -> tuple[str, ...]:
+        """The command that decrypts its input; the home's agent must run (`start_agent`)."""
+        return self._command("--status-fd", "2", "--decrypt")
+
+    def key_listing(self) -> str:
+        """The public keys of this home, in the form of `--with-colons` (GnuPG doc/DETAILS)."""
+        done = self._run(self._command("--with-colons", "--fixed-list-mode", "--list-keys"))
+        if done.returncode != 0:
+            raise Unavailable(f"gpg cannot read the keys in {self.home} (exit code {done.returncode})", what=self._what)
+        return done.stdout.decode("utf-8", "replace")
+
+    def start_agent(self) -> None:
+        """Start the one agent of this home, which decryption needs.
+
+        Asked for apart because gpg reports a missing agent and a missing secret key alike.
+        """
+        program = self._gpgconf()
+        if program is None:
+            raise Unavailable("gpgconf is not installed (it comes with GnuPG)", what=self._what)
+        if self._run((program, "--homedir", str(self._short), "--launch", "gpg-agent")).returncode != 0:
+            reason = f"no gpg agent runs for {self.home}: the path must be short and writable"
+            raise Unavailable(reason, what=self._what)
+
     def stop_agent(self) -> None:
         """End this home's agent, if one runs; a home that is deleted should not leave one behind."""
-        program = shutil.which("gpgconf", path=str(Path(self.binary).parent)) or shutil.which("gpgconf")
+        program = self._gpgconf()
         if program and self.home is not None:
-            words = [program, "--homedir", str(self._short), "--kill", "all"]
-            subprocess.run(words, capture_output=True, timeout=limits.GPG_SECONDS, check=False, env=_environment())
+            self._run((program, "--homedir", str(self._short), "--kill", "all"))
+
+    def _gpgconf(self) -> str | None:
+        return shutil.which("gpgconf", path=str(Path(self.binary).parent)) or shutil.which("gpgconf")
 
     def _why_unverifiable(self, evidence: SignatureEvidence, done: subprocess.CompletedProcess[bytes]) -> str | None:
         if done.returncode < 0:
@@ -155,26 +190,32 @@ class Gpg:
                     gpgbinary=self.binary,
                     gnupghome=home,
                     options=self._options(agent=agent),
-                    env=_environment(person=self._interactive),
+                    env=environment(person=self._interactive),
                 )
             )
         except (OSError, ValueError) as problem:
             raise self._away(problem) from problem
 
     def _verify(self, body: bytes, signature: bytes) -> subprocess.CompletedProcess[bytes]:
-        home = ["--homedir", str(self._short)] if self.home is not None else []
         with _read_end(signature) as number:
-            words = ["--enable-special-filenames", "--verify", "--", f"-&{number}", "-"]
-            command = [
-                self.binary, *home, "--status-fd", "1", "--no-tty", "--batch", *self._options(agent=False), *words
-            ]  # fmt: skip
-            try:
-                return subprocess.run(
-                    command, input=body, capture_output=True, timeout=limits.GPG_SECONDS, check=False,
-                    env=_environment(person=self._interactive), pass_fds=[number],
-                )  # fmt: skip
-            except (OSError, subprocess.TimeoutExpired) as problem:
-                raise self._away(problem) from problem
+            words = ("--status-fd", "1", "--enable-special-filenames", "--verify", "--", f"-&{number}", "-")
+            return self._run(self._command(*words), body, pass_fds=(number,))
+
+    def _command(self, *words: str) -> tuple[str, ...]:
+        """A command that asks nobody and starts no agent."""
+        home = ("--homedir", str(self._short)) if self.home is not None else ()
+        return (self.binary, *home, "--no-tty", "--batch", *self._options(agent=False), *words)
+
+    def _run(
+        self, command: Sequence[str], given: bytes = b"", *, pass_fds: Sequence[int] = ()
+    ) -> subprocess.CompletedProcess[bytes]:
+        try:
+            return subprocess.run(
+                list(command), input=given, capture_output=True, timeout=limits.GPG_SECONDS, check=False,
+                env=environment(person=self._interactive), pass_fds=pass_fds,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise self._away(problem) from problem
 
     def _options(self, *, agent: bool) -> list[str]:
         trust = () if self._interactive else ("--trust-model", "always")
@@ -183,9 +224,9 @@ class Gpg:
 
     def _away(self, problem: Exception) -> Unavailable:
         if isinstance(problem, TimeoutError | subprocess.TimeoutExpired):
-            return Unavailable(f"gpg did not answer within {limits.GPG_SECONDS} seconds", what="gpg")
+            return Unavailable(f"gpg did not answer within {limits.GPG_SECONDS} seconds", what=self._what)
         why = getattr(problem, "strerror", None) or "it or its home is missing"
-        return Unavailable(f"gpg at {self.binary} cannot be run ({why})", what="gpg")
+        return Unavailable(f"gpg at {self.binary} cannot be run ({why})", what=self._what)
 
 
 @contextmanager
@@ -237,7 +278,25 @@ def find_binary() -> str:
     return os.path.abspath(found)
 
 
-def _environment(*, person: bool = False) -> dict[str, str]:
+def new_folder() -> Path:
+    """A new temporary folder (mode 0700) with a path that is short enough for an agent's socket."""
+    return Path(tempfile.mkdtemp(prefix="cg-"))
+
+
+def remove_with(owner: object, made: Path) -> None:
+    """Remove the folder when its owner is gone, at the latest by `remove_folders`."""
+    _FOLDERS[:] = [one for one in _FOLDERS if one.alive]
+    _FOLDERS.append(weakref.finalize(owner, shutil.rmtree, made, ignore_errors=True))
+
+
+def remove_folders() -> None:
+    """Remove all temporary folders that are left; the last thing that a process does with gpg."""
+    for one in _FOLDERS:
+        one()
+
+
+def environment(*, person: bool = False) -> dict[str, str]:
+    """What gpg sees of ours: no password, no ambient locale, no agent or terminal, unless it is a person's own."""
     if person:
         return {**os.environ, "LC_ALL": "C"}
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "HOME": tempfile.gettempdir()}
@@ -246,14 +305,10 @@ def _environment(*, person: bool = False) -> dict[str, str]:
 def _short_path(home: Path) -> tuple[Path, Path | None]:
     if len(os.fsencode(home)) <= _SOCKET_PATH_MAX:
         return home, None
-    folder = scratch.folder()
+    folder = new_folder()
     link = folder / "h"
     link.symlink_to(home.absolute(), target_is_directory=True)
     return link, folder
-
-
-def _status(done: subprocess.CompletedProcess[bytes]) -> list[str]:
-    return done.stdout.decode("utf-8", "replace").split("\n")
 
 
 def _last_line(stderr: bytes) -> str:
@@ -263,6 +318,6 @@ def _last_line(stderr: bytes) -> str:
 
 def _full(fingerprint: str) -> str:
     # A short id or a name could mean another key; gpg takes 40 or 64 hex characters as exactly one.
-    if not _FINGERPRINT.fullmatch(fingerprint):
+    if not FINGERPRINT.fullmatch(fingerprint):
         raise InvalidInput(f"{fingerprint!r} is not a full fingerprint of 40 upper-case hex characters")
     return fingerprint

@@ -1,0 +1,197 @@
+"""Pure: reads OpenPGP files strictly, packet by packet, beside what gpg says of them.
+
+Signatures: gpg takes the first armored block of a file and any packets in it. Here the file is exactly one armored
+block that holds exactly one signature packet over a binary document, so that nothing else rides along (RFC 4880,
+sections 4, 5.2 and 6).
+
+Messages: the first packets name the keys that can open one (RFC 4880, sections 4.2 and 5.1; RFC 9580, section 5.1). So
+a worker that holds no private key still sees that the ciphertext it stored is for the pinned key and for nobody else:
+gpg's configuration or a replaced gpg could add recipients silently.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+
+from cutter import limits
+from cutter.types import Refusal
+
+_BLOCK = re.compile(
+    r"-----BEGIN PGP SIGNATURE-----\n"
+    r"(?:[A-Za-z]+: [ -~]*\n)*"
+    r"\n"
+    r"(?P<data>(?:[A-Za-z0-9+/]{1,76}={0,2}\n)+)"
+    r"(?:=(?P<sum>[A-Za-z0-9+/]{4})\n)?"
+    r"-----END PGP SIGNATURE-----\n*"
+)
+_OTHER_FORMS = re.compile(r"-----BEGIN PGP (SIGNED MESSAGE|MESSAGE)")
+_SESSION_KEY, _SIGNATURE = 1, 2
+_PROTECTED_DATA = (18, 20)
+"""Encrypted data with integrity protection, AEAD as GnuPG 2.3 and newer write it included."""
+
+_VERSIONS = (4, 5)
+"""The versions of signatures that GnuPG writes; both have the same layout up to the signature's numbers."""
+
+_KEY_ID = slice(1, 9)
+
+HEAD_BYTES = 4096
+"""Bytes of a message that hold its session-key packets: a few hundred bytes each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureForm:
+    """What the one packet says of itself: OpenPGP version, signature class (00 = binary document), digest algorithm."""
+
+    version: int
+    signature_class: str
+    digest_algorithm: int
+
+
+def read_form(signature: bytes) -> SignatureForm | Refusal:
+    """The form of a `.asc` file, or the Refusal that says what else it is."""
+    packets = dearmor(signature)
+    if isinstance(packets, Refusal):
+        return packets
+    first = _packet(packets, 0)
+    if first is None:
+        return Refusal("signature_malformed", "the signature file holds no whole OpenPGP packet")
+    tag, start, end = first
+    content = packets[start:end]
+    if end != len(packets):
+        return Refusal("signature_count", "the signature file holds more than one packet; sign once, with one key")
+    if tag != _SIGNATURE or not _is_signature(content):
+        return Refusal("signature_malformed", "the signature file does not hold a signature of version 4 or 5")
+    return SignatureForm(version=content[0], signature_class=f"{content[1]:02X}", digest_algorithm=content[3])
+
+
+def _is_signature(content: bytes) -> bool:
+    """True when version and both subpacket areas fit the packet, so that gpg has something to judge."""
+    if len(content) < 8 or content[0] not in _VERSIONS:
+        return False
+    unhashed = 6 + int.from_bytes(content[4:6], "big")
+    numbers = unhashed + 2 + int.from_bytes(content[unhashed : unhashed + 2], "big")
+    # Two octets of the digest and at least one number follow the areas.
+    return (
+        _areas_end(content, 6, unhashed) and _areas_end(content, unhashed + 2, numbers) and numbers + 4 < len(content)
+    )
+
+
+def _areas_end(content: bytes, at: int, end: int) -> bool:
+    """True when the subpackets from `at` fill the area up to `end` exactly."""
+    if end > len(content):
+        return False
+    while at < end:
+        first = content[at]
+        if first < 192:
+            at += 1 + first
+        elif first < 255 and at + 1 < end:
+            at += 2 + ((first - 192) << 8) + content[at + 1] + 192
+        elif first == 255 and at + 4 < end:
+            at += 5 + int.from_bytes(content[at + 1 : at + 5], "big")
+        else:
+            return False
+    return at == end
+
+
+def dearmor(signature: bytes) -> bytes | Refusal:
+    """The packets of the one armored block that the file is."""
+    if len(signature) > limits.SIGNATURE_BYTES_MAX:
+        return Refusal("signature_too_large", f"the signature file has more than {limits.SIGNATURE_BYTES_MAX} bytes")
+    try:
+        text = signature.decode("ascii").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        return Refusal("signature_not_armored", "the signature file is not armored; use gpg --detach-sign --armor")
+    if _OTHER_FORMS.search(text):
+        return Refusal("signature_inline", "the signature file is signed inline; use gpg --detach-sign --armor")
+    block = _BLOCK.fullmatch(text if text.endswith("\n") else text + "\n")
+    if block is None:
+        return Refusal("signature_not_armored", "the signature file is not exactly one armored OpenPGP signature")
+    try:
+        data = base64.b64decode(block["data"].replace("\n", ""), validate=True)
+    except binascii.Error:
+        return Refusal("signature_malformed", "the signature file's base64 is broken")
+    if block["sum"] is not None and base64.b64decode(block["sum"]) != _crc24(data):
+        return Refusal("signature_malformed", "the signature file's checksum is wrong")
+    return data
+
+
+def armor(packets: bytes) -> bytes:
+    """The `.asc` file of some packets, with its checksum."""
+    lines = base64.b64encode(packets).decode()
+    wrapped = "\n".join(lines[at : at + 64] for at in range(0, len(lines), 64))
+    checksum = base64.b64encode(_crc24(packets)).decode()
+    return f"-----BEGIN PGP SIGNATURE-----\n\n{wrapped}\n={checksum}\n-----END PGP SIGNATURE-----\n".encode()
+
+
+def recipients(head: bytes) -> tuple[str, ...] | None:
+    """Key ids (16 upper-case hex characters) of a message's recipients, in order, from its first `HEAD_BYTES`.
+
+    None when the head is no OpenPGP message with integrity protection, when a password would open it too, or when a
+    session-key packet is of an unknown version: such a message is nobody's backup.
+    """
+    found: list[str] = []
+    at = 0
+    while _tag(head, at) not in _PROTECTED_DATA:
+        packet = _packet(head, at)
+        if packet is None:
+            return None
+        tag, start, at = packet
+        body = head[start:at]
+        if tag != _SESSION_KEY or len(body) < 10 or body[0] != 3:
+            return None
+        found.append(body[_KEY_ID].hex().upper())
+    return tuple(found)
+
+
+def _tag(data: bytes, at: int) -> int | None:
+    """The tag of the packet that begins there; None where no packet can begin."""
+    if at >= len(data) or not data[at] & 0x80:
+        return None
+    return data[at] & 0x3F if data[at] & 0x40 else (data[at] >> 2) & 0x0F
+
+
+def _packet(data: bytes, at: int) -> tuple[int, int, int] | None:
+    """(tag, start of content, its end) of the packet there; None when it is not whole.
+
+    Partial and indefinite lengths are not read.
+    """
+    tag = _tag(data, at)
+    if tag is None:
+        return None
+    header = _new_length(data, at + 1) if data[at] & 0x40 else _old_length(data, at + 1, data[at] & 0x03)
+    if header is None:
+        return None
+    start, length = header
+    return (tag, start, start + length) if start + length <= len(data) else None
+
+
+def _new_length(data: bytes, at: int) -> tuple[int, int] | None:
+    octets = data[at : at + 5]
+    if octets and octets[0] < 192:
+        return at + 1, octets[0]
+    if len(octets) >= 2 and octets[0] < 224:
+        return at + 2, ((octets[0] - 192) << 8) + octets[1] + 192
+    if len(octets) == 5 and octets[0] == 255:
+        return at + 5, int.from_bytes(octets[1:], "big")
+    return None
+
+
+def _old_length(data: bytes, at: int, kind: int) -> tuple[int, int] | None:
+    width = {0: 1, 1: 2, 2: 4}.get(kind)
+    if width is None or at + width > len(data):
+        return None
+    return at + width, int.from_bytes(data[at : at + width], "big")
+
+
+def _crc24(data: bytes) -> bytes:
+    value = 0xB704CE
+    for octet in data:
+        value ^= octet << 16
+        for _ in range(8):
+            value <<= 1
+            if value & 0x1000000:
+                value ^= 0x1864CFB
+    return (value & 0xFFFFFF).to_bytes(3, "big")
