@@ -15,7 +15,7 @@ from activities.gates.runner import Passed, Refusal, run_gate
 from activities.gates.shared_backup import alone_in_wave, shared_backup
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.backup.artifacts import Store
+from cutter.backup.artifacts import open_store
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import digest, read_record, restore_check
 from cutter.catalogue import BY_NAME, Role, State
@@ -86,9 +86,9 @@ def _free_name(deps: Deps, attempt: Attempt) -> str:
 
     An artifact is never replaced, and neither is a record, whoever made it.
     """
-    store, folder = Store(deps.settings.artifacts), attempt.run_id
+    store, folder = open_store(deps.settings.artifacts), attempt.run_id
     for name in (f"{folder}/{BLOB}", f"{folder}/pre_write-{attempt.number}.gpg"):
-        if not store.exists(name) and not commands.backup_on_record(deps, attempt.run_id, name):
+        if not store.taken(name) and not commands.backup_on_record(deps, attempt.run_id, name):
             return name
     return f"{folder}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
 

@@ -17,7 +17,7 @@ import psycopg
 from cutter import limits
 from cutter.backup import connection as postgres
 from cutter.backup import programs, scratch
-from cutter.backup.artifacts import RECORD_SUFFIX, Store
+from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
 from cutter.backup.fingerprint import contents
 from cutter.backup.keyring import home_of_backups, pinned
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
@@ -33,6 +33,7 @@ from cutter.backup.script import ScriptRefused
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.gpg_status import status_words
+from cutter.kb.store import Store
 
 
 def restore_check(
@@ -53,7 +54,7 @@ def restore_check(
     is away and at the deadline.
     """
     work = _Work(
-        record, Store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
+        record, open_store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
         schema_sql, Deadline(deadline_seconds),
     )  # fmt: skip
     return _restore(work, scratch_dsn, keep=False)
@@ -72,7 +73,7 @@ def restore_into(
 ) -> RestoreReport | BackupRefusal:
     """The same into an empty database, and it stays there; a refusal leaves the database empty."""
     work = _Work(
-        record, Store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
+        record, open_store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
         schema_sql, Deadline(deadline_seconds),
     )  # fmt: skip
     return _restore(work, dsn, keep=True)
@@ -80,12 +81,16 @@ def restore_into(
 
 def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
     """The record beside an artifact. It is as trustworthy as the store: compare its sha256 with the run's receipt."""
-    return from_json(Store(artifacts_url).get(artifact_id + RECORD_SUFFIX).decode("utf-8", "replace"))
+    return from_json(
+        open_store(artifacts_url)
+        .get(artifact_id + RECORD_SUFFIX, limit=limits.BACKUP_RECORD_BYTES_MAX)
+        .decode("utf-8", "replace")
+    )
 
 
 def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
     """(sha256, bytes) of an artifact as it stands now, for the check before a write; raises NotFound, Unavailable."""
-    read = _Reader(Store(artifacts_url).chunks(artifact_id))
+    read = _Reader(chunks(open_store(artifacts_url), artifact_id))
     for _ in read:
         pass
     return read.sha256, read.size_bytes
@@ -157,11 +162,11 @@ def _in_transaction(connection: postgres.Connection, work: _Work, *, keep: bool)
 
 
 def _load_and_compare(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
-    artifact = _Reader(work.store.chunks(work.record.artifact_id))
+    artifact = _Reader(chunks(work.store, work.record.artifact_id))
     with Pipeline(_stages(work), deadline=work.deadline, fed=True) as pipeline:
-        chunks = pipeline.chunks(artifact)
-        failure = _load(connection, chunks)
-        for _ in chunks:  # to the end even then: the digest and the exit codes say what went wrong first
+        script = pipeline.chunks(artifact)
+        failure = _load(connection, script)
+        for _ in script:  # to the end even then: the digest and the exit codes say what went wrong first
             pass
         exits = pipeline.exits()
     key = _decryption_key(exits["gpg"])

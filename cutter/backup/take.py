@@ -12,7 +12,7 @@ import psycopg
 from cutter import limits, openpgp
 from cutter.backup import connection as postgres
 from cutter.backup import programs
-from cutter.backup.artifacts import RECORD_SUFFIX, Draft, Store
+from cutter.backup.artifacts import RECORD_SUFFIX, open_store
 from cutter.backup.fingerprint import TableMissing, contents
 from cutter.backup.keyring import Recipient, find_recipient, home_of_backups, pinned
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
@@ -21,6 +21,9 @@ from cutter.backup.tables import BACKUP_TABLES
 from cutter.errors import CutterError, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.gpg_status import status_words
+from cutter.kb import writing
+from cutter.kb.store import Store
+from cutter.kb.writing import Draft
 from cutter.storage.queries import queries_in
 
 
@@ -43,7 +46,7 @@ def take(
     artifact's name. Seed 000 §4.
     """
     deadline = Deadline(deadline_seconds)
-    gpg, target = home_of_backups(gpg_home, gpg_binary), _Target(Store(artifacts_url), artifact_id)
+    gpg, target = home_of_backups(gpg_home, gpg_binary), _Target(open_store(artifacts_url), artifact_id)
     recipient = find_recipient(gpg, pinned(recipient_fingerprint))
     if isinstance(recipient, BackupRefusal):
         return recipient
@@ -66,7 +69,7 @@ class _Target:
     artifact_id: str
 
     def __post_init__(self) -> None:
-        self.store.path(self.artifact_id)
+        self.store.check(self.artifact_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def _write(
     moment: _Moment, dump: _Dump, gpg: Gpg, recipient: Recipient, target: _Target, deadline: Deadline
 ) -> BackupRecord | BackupRefusal:
     encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
-    with Draft(target.store, target.artifact_id) as draft:
+    with writing.draft(target.store, target.artifact_id) as draft:
         with Pipeline((dump.stage(moment, deadline), encrypt), deadline=deadline) as pipeline:
             sealed = _seal(pipeline.chunks(), draft, recipient)
             exits = pipeline.exits()
@@ -203,10 +206,17 @@ def _publish(store: Store, draft: Draft, record: BackupRecord) -> None:
     """Artifact first, record second: a record never stands without what it describes."""
     draft.publish()
     try:
-        store.put(record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
+        _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
     except CutterError:
-        store.remove(record.artifact_id)
+        writing.remove(store, record.artifact_id)
         raise
+
+
+def _put(store: Store, name: str, data: bytes) -> None:
+    """A record; Conflict when anything is there already, even the same."""
+    with writing.draft(store, name) as draft:
+        draft.write(data)
+        draft.publish()
 
 
 def _unreadable(problem: TableMissing | psycopg.Error) -> BackupRefusal:

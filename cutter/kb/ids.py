@@ -10,7 +10,8 @@ from cutter.domain.ids import InvalidId, kb_id
 IdRule = Callable[[str], str]
 """Takes a name, returns it, or raises InvalidId with the rule and an example."""
 
-_ARTIFACT_ID = re.compile(r"[A-Za-z0-9._/-]{1,512}")
+_ARTIFACT_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+_ARTIFACT_PARTS_MAX = 8
 SIGNATURE_SUFFIX = ".asc"
 
 
@@ -20,10 +21,14 @@ def document_id_rule(text: str) -> str:
 
 
 def artifact_id_rule(text: str) -> str:
-    """Any artifact (backups, bundles, reports, plans): a relative path of `[A-Za-z0-9._/-]`."""
-    if not _ARTIFACT_ID.fullmatch(text):
-        raise InvalidId(f"artifact id {text!r}: 1 to 512 of A-Z a-z 0-9 . _ - and '/', for example runs/r1/bundle.tar")
-    return _no_dot_parts(text)
+    """Any artifact (backups, bundles, reports, plans): a relative path, no part of which hides or is an option."""
+    parts = text.split("/")
+    if len(parts) > _ARTIFACT_PARTS_MAX or not all(_ARTIFACT_PART.fullmatch(part) for part in parts):
+        raise InvalidId(
+            f"artifact id {text[:200]!r}: a relative path of A-Z a-z 0-9 . _ - and '/', no part beginning with '.' or "
+            "'-', for example runs/r1/bundle.tar"
+        )
+    return text
 
 
 def signature_of(document: str) -> str:

@@ -11,45 +11,100 @@ import os
 import stat
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from cutter.errors import InvalidInput
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CHUNK = 1 << 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class LocalFolder:
-    """Objects under one folder. Raises OSError as it comes; `Store` gives it its meaning."""
+class LocalDraft:
+    """An object under construction; `publish` gives it its name."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, folder: int, name: str, mode: int) -> None:
+        self._folder = folder
+        self._name = name
+        self._temporary = f".part-{uuid.uuid4().hex}"
+        self._file = os.fdopen(os.open(self._temporary, _NEW, mode, dir_fd=folder), "wb")
+
+    def write(self, data: bytes) -> None:
+        """Append."""
+        self._file.write(data)
+
+    def publish(self) -> None:
+        """Make the object appear whole and durably; FileExistsError when the name is taken."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        os.link(
+            self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder, follow_symlinks=False
+        )  # fmt: skip
+        os.unlink(self._temporary, dir_fd=self._folder)
+        os.fsync(self._folder)
+
+    def close(self) -> None:
+        """Remove what was not published. Closing writes out what is buffered, which fails again on a full disk."""
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            os.unlink(self._temporary, dir_fd=self._folder)
+
+
+class LocalFolder:
+    """Objects under one folder. Raises OSError as it comes; `Store` gives it its meaning.
+
+    `private`: only our own account can read what is put there.
+    """
+
+    def __init__(self, root: Path, *, private: bool = False) -> None:
         self.root = root
+        self._folder_mode, self._file_mode = (0o700, 0o600) if private else (0o755, 0o644)
         root.mkdir(parents=True, exist_ok=True)
 
     def create(self, name: str, data: bytes) -> None:
         """Write a whole object under a free name, durably; FileExistsError when the name is taken."""
+        with self.draft(name) as draft:
+            draft.write(data)
+            draft.publish()
+
+    @contextmanager
+    def draft(self, name: str) -> Iterator[LocalDraft]:
+        """An object to be written in parts; leaving the context without `publish` removes it."""
         *folders, last = name.split("/")
-        with self._folder(folders, make=True) as folder:
-            temporary = f".part-{uuid.uuid4().hex}"
-            try:
-                self._write(folder, temporary, data)
-                os.link(temporary, last, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-            finally:
-                with suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=folder)
-            os.fsync(folder)
+        with self._folder(folders, make=True) as folder, closing(LocalDraft(folder, last, self._file_mode)) as draft:
+            yield draft
 
     def read(self, name: str, limit: int) -> bytes:
         """The bytes of a regular file, at most `limit` and one more, so that the caller sees that it is too large."""
+        with self._open(name) as handle:
+            return b"".join(_parts(handle, limit + 1))
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """The bytes of a regular file of any size, in parts."""
+        with self._open(name) as handle:
+            while part := os.read(handle, _CHUNK):
+                yield part
+
+    def remove(self, name: str) -> None:
+        """Remove an object."""
+        *folders, last = name.split("/")
+        with self._folder(folders) as folder:
+            os.unlink(last, dir_fd=folder)
+
+    @contextmanager
+    def _open(self, name: str) -> Iterator[int]:
         *folders, last = name.split("/")
         with self._folder(folders) as folder:
             handle = os.open(last, _FILE, dir_fd=folder)
-            with os.fdopen(handle, "rb", buffering=0) as file:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise InvalidInput(f"{name} is not a regular file", code="kb_not_regular")
-                return _read_up_to(file.fileno(), limit + 1)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise InvalidInput(f"{name} is not a regular file", code="kb_not_regular")
+            yield handle
+        finally:
+            os.close(handle)
 
     def names(self, prefix: str) -> Iterator[str]:
         """Names of regular files that begin with `prefix`; links and objects under construction are not listed."""
@@ -64,26 +119,18 @@ class LocalFolder:
         handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for part in parts:
-                inner = _enter(handle, part, make=make)
+                inner = _enter(handle, part, make=self._folder_mode if make else None)
                 os.close(handle)
                 handle = inner
             yield handle
         finally:
             os.close(handle)
 
-    @staticmethod
-    def _write(folder: int, name: str, data: bytes) -> None:
-        handle = os.open(name, _NEW, 0o644, dir_fd=folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
 
-
-def _enter(parent: int, part: str, *, make: bool) -> int:
-    if make:
+def _enter(parent: int, part: str, *, make: int | None) -> int:
+    if make is not None:
         try:
-            os.mkdir(part, 0o755, dir_fd=parent)
+            os.mkdir(part, make, dir_fd=parent)
         except FileExistsError:
             pass
         else:
@@ -91,12 +138,10 @@ def _enter(parent: int, part: str, *, make: bool) -> int:
     return os.open(part, _FOLDER, dir_fd=parent)
 
 
-def _read_up_to(handle: int, size: int) -> bytes:
-    parts: list[bytes] = []
-    while size > 0 and (part := os.read(handle, min(size, 1 << 20))):
-        parts.append(part)
+def _parts(handle: int, size: int) -> Iterator[bytes]:
+    while size > 0 and (part := os.read(handle, min(size, _CHUNK))):
+        yield part
         size -= len(part)
-    return b"".join(parts)
 
 
 def _walk(folder: int, path: str) -> Iterator[str]:

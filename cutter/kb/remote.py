@@ -6,10 +6,43 @@ that an object is whole or absent and is never replaced.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
+from cutter import limits
 from cutter.errors import InvalidInput
+
+
+class RemoteDraft:
+    """An object under construction; `publish` moves it to its name."""
+
+    def __init__(self, filesystem: Any, path: str) -> None:
+        self._filesystem = filesystem
+        self._path = path
+        folder, _, last = path.rpartition("/")
+        filesystem.makedirs(folder, exist_ok=True)
+        self._temporary = f"{folder}/.{last}.{uuid.uuid4().hex}.part"
+        self._file = filesystem.open(self._temporary, "wb")
+
+    def write(self, data: bytes) -> None:
+        """Append."""
+        self._file.write(data)
+
+    def publish(self) -> None:
+        """Make the object appear whole; FileExistsError when the name is taken."""
+        self._file.close()
+        if self._filesystem.exists(self._path):
+            raise FileExistsError(self._path)
+        self._filesystem.mv(self._temporary, self._path)
+
+    def close(self) -> None:
+        """Remove what was not published."""
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            self._filesystem.rm_file(self._temporary)
 
 
 class RemoteFolder:
@@ -33,6 +66,12 @@ class RemoteFolder:
                 raise FileExistsError(path) from None
             raise
 
+    @contextmanager
+    def draft(self, name: str) -> Iterator[RemoteDraft]:
+        """An object to be written in parts; leaving the context without `publish` removes it."""
+        with closing(RemoteDraft(self._filesystem, self._path(name))) as draft:
+            yield draft
+
     def _put(self, path: str, data: bytes) -> None:
         try:
             self._filesystem.pipe_file(path, data, mode="create")
@@ -43,11 +82,24 @@ class RemoteFolder:
 
     def read(self, name: str, limit: int) -> bytes:
         """The object's bytes, at most `limit` and one more, so that the caller sees that it is too large."""
+        data = self._filesystem.cat_file(self._object(name), start=0, end=limit + 1)
+        return bytes(data)
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """The object's bytes, of any size, in parts."""
+        with self._filesystem.open(self._object(name), "rb") as file:
+            while chunk := file.read(limits.BACKUP_CHUNK_BYTES):
+                yield chunk
+
+    def remove(self, name: str) -> None:
+        """Remove an object."""
+        self._filesystem.rm_file(self._path(name))
+
+    def _object(self, name: str) -> str:
         path = self._path(name)
         if self._filesystem.info(path)["type"] != "file":
             raise InvalidInput(f"{name} is not an object", code="kb_not_regular")
-        data = self._filesystem.cat_file(path, start=0, end=limit + 1)
-        return bytes(data)
+        return path
 
     def names(self, prefix: str) -> Iterator[str]:
         """Names of objects that begin with `prefix`."""

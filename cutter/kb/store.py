@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -22,28 +23,42 @@ from cutter.kb.remote import RemoteFolder
 NOT_REGULAR = "kb_not_regular"
 """Code of the error about a name that holds a link, a folder or anything else but a regular object."""
 
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 _LINK_OR_FILE_IN_THE_WAY = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR}
+
+
+class ObjectDraft(Protocol):
+    """An object under construction."""
+
+    def write(self, data: bytes) -> None: ...
+    def publish(self) -> None: ...
 
 
 class _Objects(Protocol):
     def create(self, name: str, data: bytes) -> None: ...
+    def draft(self, name: str) -> AbstractContextManager[ObjectDraft]: ...
     def read(self, name: str, limit: int) -> bytes: ...
+    def chunks(self, name: str) -> Iterator[bytes]: ...
+    def remove(self, name: str) -> None: ...
     def names(self, prefix: str) -> Iterator[str]: ...
 
 
 class Store:
     """A write-once store at an fsspec URL, to be read.
 
-    `id_rule` says which names it accepts (`cutter.kb.ids`); `what` names it in errors (`kb`, `artifacts`). A local root
-    is made here, once: a root that disappears later is an outage, and is never made anew behind people's backs.
+    `id_rule` says which names it accepts (`cutter.kb.ids`); `what` names it in errors (`kb`, `artifacts`); what is put
+    into a `private` local one, only our own account can read. A local root is made here, once: a root that disappears
+    later is an outage, and is never made again without people's knowledge.
     """
 
-    def __init__(self, url: str, *, id_rule: IdRule = document_id_rule, what: str = "kb") -> None:
+    def __init__(
+        self, url: str, *, id_rule: IdRule = document_id_rule, what: str = "kb", private: bool = False
+    ) -> None:
         self.url = url
         self.check = id_rule
         self._what = what
         try:
-            self.objects: _Objects = _open(url)
+            self.objects: _Objects = _open(url, private=private)
         except (OSError, ImportError, ValueError) as problem:
             raise self._away(problem) from problem
 
@@ -61,6 +76,14 @@ class Store:
         if len(data) > limit:
             raise InvalidInput(f"{name} is larger than {limit} bytes", code="kb_too_large")
         return data
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """The bytes under a name in parts, for objects of any size; raises what `get` raises."""
+        self.check(name)
+        try:
+            yield from self.objects.chunks(name)
+        except OSError as problem:
+            raise self.meaning(name, problem) from problem
 
     def exists(self, name: str) -> bool:
         """True when a regular object stands under that name."""
@@ -112,13 +135,14 @@ class Store:
 
     def _away(self, problem: BaseException) -> Unavailable:
         detail = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
-        return Unavailable(f"the {self._what} at {self.url} does not answer ({detail}); bring it back", what=self._what)
+        remedy = "make room" if getattr(problem, "errno", None) in _FULL else "bring it back"
+        return Unavailable(f"the {self._what} at {self.url} does not answer ({detail}); {remedy}", what=self._what)
 
 
-def _open(url: str) -> _Objects:
+def _open(url: str, *, private: bool) -> _Objects:
     filesystem, path = url_to_fs(url, use_listings_cache=False) if "://" in url else url_to_fs(url)
     if "file" in _protocols(filesystem.protocol):
-        return LocalFolder(Path(path))
+        return LocalFolder(Path(path), private=private)
     return RemoteFolder(filesystem, path)
 
 

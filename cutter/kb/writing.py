@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 
 from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, ProgrammingError
-from cutter.kb.store import NOT_REGULAR, Store
+from cutter.kb.store import NOT_REGULAR, ObjectDraft, Store
 
 
 def put(store: Store, name: str, data: bytes) -> str:
@@ -28,6 +30,59 @@ def put(store: Store, name: str, data: bytes) -> str:
     except OSError as problem:
         raise store.meaning(name, problem) from problem
     return digest
+
+
+class Draft:
+    """An object of any size that is being written; it appears under its name whole, at `publish`, or not at all."""
+
+    def __init__(self, store: Store, name: str, draft: ObjectDraft) -> None:
+        self._store = store
+        self._name = name
+        self._draft = draft
+        self._digest = hashlib.sha256()
+        self.size_bytes = 0
+
+    @property
+    def sha256(self) -> str:
+        """Digest of what was written so far, 64 hex characters."""
+        return self._digest.hexdigest()
+
+    def write(self, data: bytes) -> None:
+        """Append; raises Unavailable when the disk is full or the store is away."""
+        try:
+            self._draft.write(data)
+        except OSError as problem:
+            raise self._store.meaning(self._name, problem) from problem
+        self._digest.update(data)
+        self.size_bytes += len(data)
+
+    def publish(self) -> None:
+        """Give it its name. Raises Conflict when that name is taken; what is there is not touched."""
+        try:
+            self._draft.publish()
+        except FileExistsError:
+            raise Conflict(f"{self._name} exists: every attempt writes its own, under a name of its own") from None
+        except OSError as problem:
+            raise self._store.meaning(self._name, problem) from problem
+
+
+@contextmanager
+def draft(store: Store, name: str) -> Iterator[Draft]:
+    """Begin an object; leaving the context without `publish` removes what was written. Raises what `put` raises."""
+    store.check(name)
+    with ExitStack() as stack:
+        try:
+            made = stack.enter_context(store.objects.draft(name))
+        except OSError as problem:
+            raise store.meaning(name, problem) from problem
+        yield Draft(store, name, made)
+
+
+def remove(store: Store, name: str) -> None:
+    """Take back what the caller has just put; absence is fine."""
+    store.check(name)
+    with suppress(OSError):
+        store.objects.remove(name)
 
 
 def put_first(store: Store, names: Iterable[str], data: bytes) -> tuple[str, str]:
