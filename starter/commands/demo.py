@@ -35,7 +35,7 @@ from temporal import runs
 from temporal.client import connect
 
 APPROVER = "demo-sovereign"
-LAWS = Path(__file__).resolve().parent.parent / "examples" / "laws"
+LAWS = Path(__file__).parents[2] / "examples" / "laws"
 FIRST = ("reading-rooms-act", "us-constitution")
 """Of a folder's laws, the one that goes alone; else its first."""
 

@@ -687,8 +687,8 @@ BATCHES = (
          "::test_an_actor_whom_the_policy_does_not_know_is_refused_and_without_a_policy_nobody_is"),
     ),
     *_of(
-        "starter/operator/batch_resume.py", "workflow/test_batch_resumed_late.py",
-        ("a set that nobody follows", "if (over or nothing_moves) and", "if nothing_moves and",
+        "workflows/batch.py", "workflow/test_batch_resumed_late.py",
+        ("a set that nobody follows", "if step.over and not await self._goes_on():", "if step.over:",
          "::test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed_to_its_end"),
     ),
     *_of(
@@ -841,11 +841,6 @@ RULES = (
          "::test_every_wrong_value_is_refused_with_its_rule_and_line"),
     ),
     *_of(
-        "cutter/plain_yaml.py", "unit/marking/test_profiles.py",
-        ("a profile whose lines look other than they are read", "            self._misleading(text)\n", "",
-         "::test_a_wrong_profile_is_refused_with_line_and_field"),
-    ),
-    *_of(
         "cutter/lifecycle/invariants.py", "unit/lifecycle/test_transition_files.py",
         ("a file that jumps over gates by a stop", "if after in _REACHED and after != reached:", "if False:",
          "::test_a_stop_leads_a_run_past_no_gate_and_no_law_back"),
@@ -928,7 +923,9 @@ EVIDENCE = (
          "::test_other_bytes_refuse_and_name_both_digests"),
         ("a document without bound", "if len(data) > limits.KB_OBJECT_BYTES_MAX:", "if False:",
          "::test_too_large_an_object_is_not_put"),
-        ("a name outside the store", "    store.check(name)\n", "", "::test_names_are_confined"),
+        ("a name outside the store", "    store.check(name)\n    if len", "    if len", "::test_names_are_confined"),
+        ("a draft outside the store", "    store.check(name)\n    with Exit", "    with Exit",
+         "::test_names_are_confined"),
     ),
     *_of(
         "cutter/kb/local.py", "unit/kb/test_kb_store.py",

@@ -22,7 +22,7 @@ from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, Unavail
 from cutter.kb.ids import artifact_id_rule
 from cutter.kb.local import LocalFolder
 from cutter.kb.store import Store
-from cutter.kb.writing import put, put_first
+from cutter.kb.writing import draft, put, put_first
 
 
 @pytest.fixture(params=["path", "file", "memory"])
@@ -109,6 +109,7 @@ def test_names_are_confined(store: Store, name: str) -> None:
         lambda: put(store, name, b"x"),
         lambda: store.get(name, limit=10),
         lambda: store.exists(name),
+        lambda: draft(store, name).__enter__(),
     ]
     for operation in operations:
         with pytest.raises(InvalidId):
