@@ -15,7 +15,6 @@ from cutter import limits
 from cutter.approvals import statement
 from cutter.approvals.expected import Expected
 from cutter.approvals.reader import check, read_approval
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import parse_request, render_request
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument
@@ -24,6 +23,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable
 from cutter.kb import writing
 from cutter.kb.store import Store
+from cutter.types import Refusal
 from tests.cases.approval_cases import World, request_document
 
 NAME = "laws/approval.md"
