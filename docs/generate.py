@@ -21,11 +21,11 @@ MADE = "This page is made from the code by `python -m docs.generate`; a test hol
 def pages() -> dict[str, str]:
     """Every generated page."""
     return {
-        "gates.md": gates(),
-        "settings.md": settings(),
-        "commands.md": commands(),
-        "lifecycles.md": lifecycles.page(MADE),
-        "trace.md": trace.page(MADE),
+        "reference/gates.md": gates(),
+        "reference/settings.md": settings(),
+        "reference/commands.md": commands(),
+        "reference/lifecycles.md": lifecycles.page(MADE),
+        "internals/trace.md": trace.page(MADE),
     }
 
 

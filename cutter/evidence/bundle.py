@@ -2,7 +2,7 @@
 
 The same run gives the same bytes: members in order, canonical JSON, a tar without times or owners (`offline.sealed`).
 It holds digests and metadata, and no text of a law; the only texts are the statements that people signed, the policy
-epochs that say who they are, and their public keys. docs/evidence.md describes each member.
+epochs that say who they are, and their public keys. docs/reference/evidence.md describes each member.
 """
 
 from __future__ import annotations

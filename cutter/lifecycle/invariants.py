@@ -1,7 +1,7 @@
 """Pure: the invariants of seeds 000, 003 and 004, as far as the metadata of events carry what they speak of.
 
 Metadata that an event does not have is not looked at: another program's file is held to what it says. Each check is
-named like the seed's invariant; docs/lifecycles.md lists the keys.
+named like the seed's invariant; docs/reference/lifecycles.md lists the keys.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: O
 
 def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
     """Nothing to cut: the way on depends on whether the profile's words stand in lines that it does not read."""
-    own = "(docs/marking.md, Profiles) and give it as --profile FILE.yaml; `cutter mark --help` lists the shipped ones"
+    own = "(docs/reference/marking.md) and give it as --profile FILE.yaml; `cutter mark --help` lists the shipped ones"
     read, unread = readable_and_unread(lines, profile)
     if unread:
         told = (

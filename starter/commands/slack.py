@@ -26,7 +26,7 @@ from starter.slack_app.server import Server
 log = structlog.get_logger()
 
 app = typer.Typer(
-    help="Cards in Slack for the gates that wait (docs/slack.md).", no_args_is_help=True, add_completion=False
+    help="Cards in Slack for the gates that wait (docs/guides/slack.md).", no_args_is_help=True, add_completion=False
 )
 
 View = dict[str, Any]

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from cutter.approvals.refusal import Refusal
 
 from cutter import limits
 from cutter.approvals import statement
 from cutter.approvals.expected import Expected
 from cutter.approvals.reader import check, read_approval
-from cutter.approvals.refusal import Refusal
 from cutter.approvals.request import parse_request, render_request
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument
