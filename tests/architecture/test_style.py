@@ -81,7 +81,7 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a paragraph. A colon before a list and a semicolon do not end one."""
-    return [one for one in re.split(r"(?<=[.!?])[*_)]*\s+(?=[*_(]*[A-Z0-9])", text.strip("-*# ")) if one]
+    return [one for one in re.split(r"(?<=[.!?])[*_)]*\s+", text.strip("-*# ")) if one]
 
 
 def words(sentence: str) -> int:
