@@ -138,7 +138,7 @@ class Settings(BaseSettings):
     )
     slack_people: dict[str, str] = Field(
         default_factory=dict,
-        description='Approvers by their Slack user ids, such as {"U012AB3CD": "an"}; whoever is not named is refused',
+        description='Approvers by their Slack user ids, such as {"U012AB3CD": "an"}; other users are refused',
     )
     slack_url: str = Field(
         "https://slack.com/api",

@@ -218,7 +218,7 @@ def _foreseen_errors() -> tuple[type[Exception], ...]:
 def _failure(problem: BaseException) -> Failure:
     """What a person or a machine is told of an error."""
     if isinstance(problem, KeyboardInterrupt):
-        message = "interrupted; what was started goes on: `cutter status` shows it"
+        message = "interrupted; everything that was started continues: `cutter status` shows it"
         return Failure(code="INTERRUPTED", message=message, exit_code=ExitCode.INTERRUPTED)
     if isinstance(problem, typer.Abort):
         return Failure(code="not_confirmed", message="stopped, nothing was done", exit_code=ExitCode.STOPPED)

@@ -29,9 +29,7 @@ Approvers = Annotated[
 
 SigningOption = Annotated[
     SigningRule | None,
-    typer.Option(
-        "--signing", help="`optional`: policy stops may be lifted without a signature (docs/guides/slack.md)"
-    ),
+    typer.Option("--signing", help="`optional`: policy stops may be lifted without a signature (docs/guides/slack.md)"),
 ]
 
 

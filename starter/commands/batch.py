@@ -49,7 +49,7 @@ def batch(
     ] = None,
     mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")] = "live",
     skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out what is law already")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with this queue's batch")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue this queue's batch")] = False,
     include_failed: Annotated[
         bool,
         typer.Option("--include-failed", help="Take in failed documents, each by a signature; says which lack one"),

@@ -1,4 +1,4 @@
-"""Orchestration: the second half of `cutter demo`: several laws as one batch, approved in one sitting a gate."""
+"""Orchestration: the second half of `cutter demo`: a batch of laws, approved in one signing session a gate."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a run's evidence bundle: as its closeout sealed it, or as the run stands; beside it, its signature.
+    """Write a run's evidence bundle: as its closeout sealed it, or of the present state; with its signature.
 
     Example: cutter evidence export ICX-LAW-2026-001 -o evidence.tar
     """

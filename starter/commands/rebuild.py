@@ -48,7 +48,7 @@ def rebuild(
     every: Annotated[bool, typer.Option("--all", help="Every run and batch of the database.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make folders and documents of runs or a batch again from the database; exit 4 where other bytes stand.
+    """Write folders and documents of runs or a batch again from the database; exit 4 if other bytes are there.
 
     Example: cutter rebuild ICX-LAW-2026-001
     """

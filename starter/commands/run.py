@@ -85,7 +85,7 @@ def resume(
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run or a batch: hand over approvals, resume a stop, or start a workflow that was lost again.
+    """Continue a run or a batch: hand over approvals, resume a stop, or restart a lost workflow.
 
     Example: cutter orchestrate resume --run-id ictr-… --approval-kb-id knowledge/…/SG1-cut-authz-approval-….md
 

@@ -105,7 +105,7 @@ def show_schedule(
 
 @app.command()
 def remove(name: Name = "nightly", as_json: Json = False) -> None:
-    """Remove a schedule; the batches that it started go on.
+    """Remove a schedule; the batches that it started continue.
 
     Example: cutter schedule remove
     """

@@ -44,7 +44,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the open batches, the newest run of every document, and tenants beside their caps; or one run; or one batch.
+    """Show the open batches, the newest run of every document, and tenants with their caps; or one run; or one batch.
 
     Example: cutter status ICX-LAW-2026-001
     """

@@ -39,7 +39,7 @@ Kind = Literal["stop", "cancel"]
 
 
 def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
-    """Stop a run before its next gate, or a batch with all its runs; unsigned. A run goes on by a signed resume.
+    """Stop a run before its next gate, or a batch with all its runs; unsigned. A signed resume continues a run.
 
     Example: cutter stop ICX-LAW-2026-001 --reason "the text is wrong"
     """
@@ -86,7 +86,7 @@ def acknowledge_drift(
     run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Show what differs in the database now, and accept exactly that state, signed; the run goes on from it.
+    """Show what differs in the database now, and accept exactly that state, signed; the run then continues.
 
     Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
     """

@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 
 def up(as_json: Json = False) -> None:
-    """Start the local stack: database, Temporal, three workers. What runs already is left alone.
+    """Start the local stack: database, Temporal, three workers. Parts that run already stay as they are.
 
     Example: cutter up
     """
