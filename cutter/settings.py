@@ -1,6 +1,6 @@
 """IO: the one settings object, read once at the edge (environment `CUTTER_*`, then optional `cutter.toml`).
 
-Secrets are never settings: a role's password stands in `<state_dir>/secrets/<role>.password` or in the folder that
+Secrets are never settings: a role's password is in `<state_dir>/secrets/<role>.password` or in the folder that
 `secrets_dir` names. Temporal's own connection settings stay in Temporal's environment profile (`TEMPORAL_*`).
 """
 

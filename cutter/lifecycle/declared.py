@@ -236,8 +236,8 @@ TASK = Lifecycle(
 )  # fmt: skip
 
 TASKS_FAILED = "tasks_failed"
-"""Ours: a workstream failed though no critical task did: nothing goes on, and a task did not complete. The seed's
-derivation leaves such a workstream in `executing` for ever."""
+"""Ours: a workstream failed though no critical task did: nothing runs, and a task did not complete. The seed's
+derivation leaves such a workstream in `executing` without end."""
 
 _W = WorkstreamState
 WORKSTREAM = Lifecycle(

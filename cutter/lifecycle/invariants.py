@@ -66,7 +66,7 @@ def _key(kind: Lifecycle | str, name: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Seen:
-    """An event with what is known of its entity; checks add to `record`, which whoever looks keeps."""
+    """An event with what is known of its entity; checks add to `record`, which the caller keeps."""
 
     event: Event
     at: datetime
@@ -307,7 +307,7 @@ _REACHED = {state: state for state in _IN_ORDER} | {
 
 
 def goes_on_where_it_stopped(seen: Seen) -> Broken:
-    """A stop neither skips a gate nor opens a way back from law (seed 000 §2, §3): the run goes on from what its last
+    """A stop neither skips a gate nor opens a way back from law (seed 000 §2, §3): the run continues from what its last
     sealed gate reached. No gate seals over a stop: each stop waits for the gate that is open.
     """
     before, after = seen.event.from_state, seen.event.to_state

@@ -1,6 +1,6 @@
 """IO: calls of Slack's Web API, with nothing but the standard library.
 
-What goes wrong is a value, `Trouble`, and carries Slack's code for it and never what was sent. The token stands in one
+What goes wrong is a value, `Trouble`, and carries Slack's code for it and never what was sent. The token is in one
 header of one request; a redirect, which would carry it elsewhere, is not followed.
 """
 

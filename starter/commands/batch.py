@@ -107,7 +107,7 @@ def batch(
 
 
 def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) -> dict[str, Any]:
-    """Open the batch's workflow, with what lies beside its queue; one that is finished is left as it is."""
+    """Open the batch's workflow, with the files next to its queue file; a finished one is left as it is."""
     seen = batches.view(settings, batch_id)
     if not resumption.moves(seen):
         return {"note": resting(seen)}

@@ -1,4 +1,4 @@
-"""IO: `cutter orchestrate resume-batch`, and `resume --batch-id`: a batch goes on, or takes a set of approvals."""
+"""IO: `cutter orchestrate resume-batch`, and `resume --batch-id`: continues a batch, or hands it a set of approvals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IO: `cutter run` and `cutter orchestrate run|resume`: start a document run, or go on with one."""
+"""IO: `cutter run` and `cutter orchestrate run|resume`: starts or continues a document run."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: b
 
 
 def _as_failure(found: dict[str, Any], state: str) -> dict[str, Any]:
-    """The outcome of a run that failed or stands, or an answer that was refused, as every failure is told."""
+    """The outcome of a failed or paused run, or a refused answer, in the form of every failure."""
     answer = found.get("answer") or {}
     refused = answer.get("status") == "refused"
     code = str(answer.get("code") or state) if refused else stop_code(state) or state

@@ -64,7 +64,7 @@ def install(
 ) -> None:  # fmt: skip
     """Install a schedule, and show the same as a crontab line.
 
-    Each night gets a batch_id of its own, made from the time; what is law by then is left out.
+    Each night gets its own batch_id, made from the time; documents that are enacted at that time are left out.
 
     Example: cutter schedule install --at 22:00 --tz Europe/Berlin --queue overnight.yaml
     """

@@ -256,7 +256,7 @@ _DOCUMENTS = frozenset({"kb_id", "what"})
 
 
 def _field(view: View, name: str, value: Any) -> str:
-    """A cell: times to the second, documents without the folder that stands at the top."""
+    """A cell: times to the second, documents without the folder of the heading."""
     if name in _TIMES:
         return short_time(value)
     return _cell(value).removeprefix(view["kb_folder"] + "/") if name in _DOCUMENTS else _cell(value)

@@ -1,4 +1,4 @@
-"""IO: `cutter stop|cancel|void|acknowledge-drift`: what people say to a run beside approvals.
+"""IO: `cutter stop|cancel|void|acknowledge-drift`: instructions of people to a run, other than approvals.
 
 Stop and cancel need no signature and work while Temporal is down: the latch in PostgreSQL is what holds every write
 back, the signal only lets the workflow know at once. Void and the acknowledgement of drift are signed orders.
@@ -156,7 +156,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
 
 
 def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, as_json: bool) -> None:
-    """Halt a batch in the database; whoever steers it is woken by that. An ended one has nothing left to halt."""
+    """Halt a batch in the database, which wakes its workflow. An ended batch has nothing left to halt."""
     seen = batches.view(settings, batch_id)
     state = seen["batch"]["state"]
     if state in ENDS and all(one["ended"] or not one["run_id"] for one in seen["items"]):

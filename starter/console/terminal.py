@@ -208,7 +208,7 @@ def progress(text: str) -> Iterator[Callable[[str], None]]:
 
 
 def say(text: str) -> None:
-    """One sentence beside the result."""
+    """One sentence next to the result."""
     err().print(text, soft_wrap=True)
 
 
