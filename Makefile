@@ -6,7 +6,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast check lint bench bench-batch bench-fairness campaign lock clean
+.PHONY: help venv demo up down test test-fast check lint docs bench bench-batch bench-fairness campaign lock clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +30,10 @@ test: venv ## the whole suite on the real parts, in parallel (JOBS=2)
 test-fast: venv ## the tests that need no server
 	@$(PYTEST) -n $(JOBS) tests/unit tests/property tests/architecture $(ARGS)
 
-lint: venv ## style, types, import contracts
+docs: venv ## build the documentation site in build/site; a broken link fails
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
+lint: venv docs ## style, types, import contracts, links of the documentation
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -47,7 +50,7 @@ bench-batch: venv ## batches of 10 and 100 documents beside the serial loop; ARG
 bench-fairness: venv ## small tenants beside a large one; ARGS="--large 20 --repetitions 1" for a quick look
 	@$(BIN)/python -m benchmarks.fairness $(ARGS)
 
-campaign: venv ## the long fault campaigns (docs/proof.md); ARGS picks one
+campaign: venv ## the long fault campaigns (docs/internals/proof.md); ARGS picks one
 	@$(BIN)/python -m tests.campaigns $(ARGS)
 
 lock: venv ## write both lock files again from pyproject.toml

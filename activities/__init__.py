@@ -1,1 +1,1 @@
-"""IO: what workflows ask for. `activities.registry` lists it, so that whoever needs one does not import all."""
+"""IO: what workflows ask for. `activities.registry` lists it, so that an import of one does not import all."""

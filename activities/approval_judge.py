@@ -55,11 +55,11 @@ def judge(
 
 
 def require_signed_orders(deps: Deps, role: Role, facts: Json) -> None:
-    """Raise Refused unless every resume and acknowledgement that this run went on by is what a person signed.
+    """Raise Refused unless a person signed every resume and acknowledgement that let this run continue.
 
-    As of the time it was used: under the epoch that was in force, after and for the stop that was left. Who signs that
-    a run goes on from the very stop that this makes has been told what does not hold, and answers for what came before;
-    but what is not there any more nobody can put into the run's evidence.
+    Each is judged as of its use: under the epoch that was in force, after and for the stop that was left. An invalid
+    one is accepted only if someone signs a resume for exactly the stop that this error causes. A missing statement is
+    never accepted, because the run's evidence needs the file.
     """
     wrong = ""
     for order in facts["orders"]:
@@ -126,7 +126,7 @@ def signed_before(deps: Deps, run: Json, gate: str) -> tuple[str, ...]:
         return ()
     first = documents.pre_batched(run["batch_id"], gate, run["document_id"])
     names = [name for name in deps.kb.list(first.removesuffix("md")) if name.endswith(".md")]
-    # The plain name first: whoever fills the folder with others does not push it out.
+    # The plain name first: a folder full of other files does not push it out.
     return tuple(sorted(names, key=lambda name: (name != first, name)))[: limits.APPROVALS_A_GATE_MAX]
 
 
@@ -138,7 +138,7 @@ def policy_of(deps: Deps, facts: Json) -> tuple[Policy, Gpg]:
 
 
 def tier_asked(request: Json | None, permit: Permit) -> Tier | None:
-    """The highest tier that the policy asks for now, or asked for when people were told."""
+    """The highest tier that the policy asks for now, or asked for when the request was made."""
     before = Tier(request["tier"]) if request and request["tier"] else None
     return max((one for one in (before, permit.tier) if one), key=list(Tier).index, default=None)
 

@@ -123,7 +123,7 @@ def put_free(deps: Deps, context: Context, kb_id: str, data: bytes) -> Put:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Put:
-    """A document that stands in the knowledge base, and the rule that allowed it."""
+    """A document in the knowledge base, and the rule that allowed it."""
 
     kb_id: str
     sha256: str

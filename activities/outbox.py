@@ -50,7 +50,7 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
     """Put every waiting document that is this role's to put; answers {subject: (kb id, sha256)} of those put now.
 
     Raises what the knowledge base raised, after what was put before it is recorded and the run folder is written. What
-    the policy denies goes on waiting.
+    the policy denies keeps waiting.
     """
     return _publish(deps, role, run_id)[0]
 
@@ -58,7 +58,7 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
 def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None) -> Json:
     """Put one document (KB id, bytes) that was committed a moment ago, then whatever else waits; the run's sidecar.
 
-    Saves a look at the outbox. Without a document, or where the knowledge base is away, it looks there.
+    Saves a look at the outbox. Without a document, or if the knowledge base is unavailable, it looks there.
     """
     run_id = context.run_id or ""
     if document is None:

@@ -1,4 +1,4 @@
-"""IO: docs/performance.md from the newest results: every figure comes from a file that a benchmark wrote.
+"""IO: docs/internals/performance.md from the newest results: every figure comes from a file that a benchmark wrote.
 
 python -m benchmarks.page
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from cutter.types import Json
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parent / "docs" / "performance.md"
+PAGE = HERE.parent / "docs" / "internals" / "performance.md"
 
 
 READING = ("IG_source_pin", "IG_mark", "IG_cutplan", "IG_grant_probe", "IG_structural_verify", "IG_closeout")
@@ -177,7 +177,7 @@ def page() -> str:
         "# Performance",
         "",
         "This page is made by `python -m benchmarks.page` from the files in `benchmarks/results`, which `make bench`",
-        "writes. Method: [benchmarks/README.md](../benchmarks/README.md). The floor is the same functions, SQL and",
+        "writes. Method: [benchmarks/README.md](../../benchmarks/README.md). The floor is the same functions, SQL and",
         "subprocesses in one loop without the engine; full is the run on Temporal with three workers.",
         "",
         f"Machine: {machine['cpus']} cores, {machine['machine']}, Python {machine['python']}, {machine['at']};",

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """The fourteen states, verbatim. The families failed_, stopped_ and voided_ carry their reason behind them."""
+    """The fourteen states, verbatim. The families failed_, stopped_ and voided_ have their reason after the prefix."""
 
     PENDING = "pending"
     SOURCE_PINNED = "source_pinned"
@@ -117,7 +117,7 @@ GATES: tuple[Gate, ...] = tuple(
 # fmt: on
 
 LONGEST_CAP_SECONDS = max(gate.cap_minutes for gate in GATES) * 60
-"""What runs has ended by then: so long a worker that is told to leave may finish it."""
+"""Every gate has ended within this time: a worker that drains waits so long."""
 
 BY_NAME: dict[str, Gate] = {gate.name: gate for gate in GATES}
 
@@ -133,5 +133,5 @@ def before(gate: Gate) -> Gate | None:
 
 
 def stands_on(gate: Gate) -> Sovereign | None:
-    """The sovereign gate whose approval a gate goes on: its own or the last one before it; None before the first."""
+    """The sovereign gate whose approval a gate needs: its own or the last one before it; None before the first."""
     return next((one.sovereign for one in reversed(GATES[: gate.number]) if one.sovereign is not None), None)

@@ -20,7 +20,7 @@ class CutterError(Exception):
 
 
 class InvalidInput(CutterError):
-    """Whoever typed or sent it must correct it; nothing was done."""
+    """The person or program that gave the input must correct it; nothing was done."""
 
     code = "STOP_REFUSED_INPUT"
     exit_code = 2
@@ -57,7 +57,7 @@ class NotFound(CutterError):
 
 
 class Unavailable(CutterError):
-    """A dependency is away; the operator must bring it back, then the same command works. Safe to retry."""
+    """A dependency is unavailable; the operator must bring it back, then the same command works. Safe to retry."""
 
     code = "UNAVAILABLE"
     exit_code = 5
@@ -88,6 +88,6 @@ class OverCap(CutterError):
 
 
 class IllegalTransition(CutterError):
-    """A lifecycle does not allow this move; a developer must act, or whoever wrote the event."""
+    """A lifecycle does not allow this move; a developer must act, or the author of the event."""
 
     code = "ILLEGAL_TRANSITION"

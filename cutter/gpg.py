@@ -111,7 +111,7 @@ class Gpg:
         return tuple(key["fingerprint"] for key in listed)
 
     def sign_detached(self, body: bytes, fingerprint: str, *, armor: bool = True) -> bytes:
-        """A detached signature with SHA-512 by exactly that key; Unavailable when key or agent is away."""
+        """A detached signature with SHA-512 by exactly that key; Unavailable without the key or its agent."""
         # The library's own `keyid` is gpg's default key, in whose absence gpg signs with another one.
         words = ["--digest-algo", "SHA512", "--local-user", _full(fingerprint)]
         signed = self._ask(
@@ -160,7 +160,7 @@ class Gpg:
             raise Unavailable(reason, what=self._what)
 
     def stop_agent(self) -> None:
-        """End this home's agent, if one runs; a home that is deleted should not leave one behind."""
+        """End this home's agent, if one runs, so that a deleted home has no running agent."""
         program = self._gpgconf()
         if program and self.home is not None:
             self._run((program, "--homedir", str(self._short), "--kill", "all"))
@@ -180,7 +180,7 @@ class Gpg:
         return None
 
     def _ask(self, call: Callable[[Any], Any], *, agent: bool = False) -> Any:
-        """One call of the library in our isolation. What gpg refuses is in the answer; Unavailable when it is away."""
+        """One call of the library in our isolation. A refusal is in the answer; Unavailable if gpg cannot run."""
         patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
         home = str(self._short) if self.home is not None else None
         try:

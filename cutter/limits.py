@@ -62,8 +62,7 @@ BACKUPS_A_GATE = 3
 """Backups that grew stale before leg A could start, before the run stops: one takes longer than it may be old."""
 
 SENT_BACK_A_RUN = 20
-"""Times that a run finds a gate unsealed which it had been told was passed, or is refused an approval for want of a
-request that is open all the same, before it stops for people to look."""
+"""How often the workflow's view of a run may disagree with the database before the run stops for an operator."""
 
 RETRY_DELAYS_SECONDS = (5, 30, 120, 600)
 """Backoff between retries, jittered, cut to what the caps leave (seed 003 §6.2)."""
@@ -87,7 +86,7 @@ WORKER_BEAT_SECONDS = 10
 """Between two heartbeats of a worker; one that missed three is called unresponsive."""
 
 WORKER_BEAT_WAIT_SECONDS = 3
-"""A heartbeat's wait for its connection: when the database is away the next one comes soon enough."""
+"""A heartbeat's wait for its connection: when the database is unavailable the next one comes soon enough."""
 
 TTL_SG1_HOURS = 24
 TTL_SG2_HOURS = 12
@@ -131,7 +130,7 @@ NOTIFY_QUEUE_SHARE_MAX = 0.5
 """From here on a change of a batch is not announced, so that no COMMIT meets a full queue; the poll finds it."""
 
 CAP_MARGIN_SECONDS = 5
-"""transaction_timeout lies this far below the gate's cap, so that nothing goes on writing after it."""
+"""transaction_timeout lies this far below the gate's cap, so that nothing keeps writing after it."""
 
 HISTORY_SECONDS = 10
 """Temporal's answer with a page of a run's history; a whole one has some 140 events."""
@@ -187,14 +186,14 @@ BACKUP_CHUNK_BYTES = 128 * 1024
 """Bytes moved at once between the processes of a backup; above the 64 KiB that a pipe holds."""
 
 BACKUP_RECORD_BYTES_MAX = 64 * 1024
-"""The record beside an artifact; a real one has about 1 KiB."""
+"""The record of an artifact; a real one has about 1 KiB."""
 
 BACKUP_STDERR_BYTES_MAX = 16 * 1024
 """Bytes kept of what one process of a backup writes to its error stream; the rest is read and dropped."""
 
 BACKUP_NICENESS = 10
-"""How far the programs of a backup stand back for the rest of the machine: a large batch takes one wave of backups
-after the other, and documents of others begin meanwhile."""
+"""The priority of a backup's programs. A large batch takes one wave of backups after the other, and the documents of
+others must begin meanwhile."""
 
 BACKUP_POLL_SECONDS = 0.5
 """Longest time that a backup waits in one system call, so that a cancellation is noticed."""
@@ -230,8 +229,8 @@ WORKER_STOP_SECONDS = 30
 """A worker's orderly end before it is killed; a gate that was running is taken up again by the next worker."""
 
 SHUTDOWN_IDLE_SECONDS = 20
-"""A worker that was told to stop leaves after nothing has run in it for this long, even if the server never answers its
-open polls. It covers the report of the last activity's result."""
+"""A worker that got SIGTERM ends after nothing has run in it for this long, even if the server never answers its open
+polls. It covers the report of the last activity's result."""
 
 SHUTDOWN_LOOK_SECONDS = 0.5
 """Time between two looks whether a worker's shutdown is over."""
@@ -261,7 +260,7 @@ POLICY_BYTES_MAX = 256 * 1024
 """An epoch of approvers.yaml; hundreds of approvers have under 100 KiB."""
 
 RULES_BYTES_MAX = 64 * 1024
-"""A policy.yaml; one with a hundred rules has under 20 KiB. Its text is kept beside the decisions made by it."""
+"""A policy.yaml; one with a hundred rules has under 20 KiB. Its text is kept with the decisions made by it."""
 
 RULES_MAX = 200
 """Rules of a policy.yaml: more than people can hold in their heads, and still decided in microseconds."""
@@ -311,7 +310,7 @@ SLACK_READERS_MAX = 256
 """Callers that are still sending, each a thread: with one more, the oldest of them is hung up on."""
 
 SLACK_READERS_OF_ADDRESS_MAX = 64
-"""The same for one address; behind a proxy all callers share one."""
+"""The same for one address; all callers of a proxy share one."""
 
 SLACK_READ_SECONDS = 5.0
 """A callback from its connection to its last byte; Slack itself waits three seconds for the answer."""
@@ -375,17 +374,17 @@ QUEUE_LINE_CHARACTERS_MAX = 4_096
 """A line of queue.yaml: what is looked at for secrets stays cheap."""
 
 QUEUE_PROBLEMS_SHOWN = 20
-"""Problems of a queue that are told at once; the rest are counted."""
+"""Problems of a queue that are reported at once; the rest are counted."""
 
 PRIORITY_MAX = 9_999
 """The last priority of an item."""
 
 PRIORITY_DEFAULT = 100
-"""An item without a priority: there is room before and behind it."""
+"""An item without a priority: there is room before and after it."""
 
 PRIORITY_STEPS = (PRIORITY_DEFAULT, 500, 1_000, 5_000)
-"""Priorities of single runs up to the first go before everything; a run beyond it after late approvals, beyond the next
-beside batches, then beside nights, and beyond the last after all."""
+"""Single runs up to the first number come before everything. Up to the second they follow late approvals, up to the
+third they are like batches, up to the last like nights, and above it they come last."""
 
 SOURCE_URI_CHARACTERS_MAX = 2_048
 """What browsers and servers take for the length of an address."""
@@ -403,8 +402,8 @@ BATCH_WINDOW = 500
 """Documents of a batch that are open at once, those in human review not counted (the engine's own bound is 2,000)."""
 
 WORKFLOWS_CACHED = BATCH_WINDOW + 100
-"""Runs that a worker keeps in memory between two of their steps: more than a batch has open, since all of a sitting's
-documents wake at once, and each that is not here is read from its whole history at each of its steps."""
+"""Runs that a worker keeps in memory between two of their steps: more than a batch has open. All documents of a signing
+session wake at once, and each one that is not in memory is read from its whole history at each of its steps."""
 
 WORKFLOW_TASKS = 16
 """Steps of workflows that a worker takes at once. Python runs them one after the other anyway: a hundred of them taken
@@ -414,7 +413,7 @@ BATCH_STARTS = 400
 """Children that one execution of a batch starts before the next one begins: what it must remember stays small."""
 
 STEER_POLL_SECONDS = 10
-"""Without a notification a batch's state is read anew so often."""
+"""Without a notification a batch's state is read again so often."""
 
 STEER_UNHEARD_SECONDS = 30
 """A run that a batch registered and nothing has begun is named to the batch's workflow again after so long: the answer
@@ -422,7 +421,7 @@ that named it first may have been lost with its worker. So is a stop that has no
 
 STEER_SILENT_SECONDS = 900
 """A document of a batch that moves, but of which nothing was recorded for so long, is named again too: its workflow may
-have been terminated. Longer than any pause between two tries; where it goes on, its start is refused and nothing is
+have been terminated. Longer than any pause between two tries; if it still runs, its start is refused and nothing is
 lost."""
 
 HALT_MARGIN_SECONDS = 300
@@ -487,7 +486,7 @@ BACKUPS_LISTED_MAX = 200
 """Backups that `cutter backup list` shows: weeks of them, in a list that a person can still read."""
 
 JSON_DIGITS_MAX = 4_000
-"""Digits of a whole number in a JSON value: Python reads no more than 4,300, PostgreSQL holds 131,072."""
+"""Digits of a whole number in a JSON value: Python reads at most 4,300, PostgreSQL holds 131,072."""
 
 JSON_DEPTH_MAX = 100
 """Depth at which a JSON value is shown by a word: Python's parser ends near 1,000, PostgreSQL's near 6,000."""

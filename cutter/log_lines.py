@@ -19,7 +19,7 @@ def text_line(logger: Any, method: str, event: EventDict) -> str:
 
 
 def to_standard_error() -> None:
-    """Let a command log beside its result, which is alone on standard output."""
+    """Let a command log without touching its result, which is alone on standard output."""
     moment = structlog.processors.TimeStamper(fmt="iso", utc=True)
     structlog.configure(
         processors=[structlog.processors.add_log_level, moment, text_line],

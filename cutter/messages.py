@@ -22,7 +22,7 @@ _YEARS = (2000, 2200)
 GateStatus = Literal[
     "passed",  # sealed, or found sealed
     "rehearsed",  # leg A was rehearsed and rolled back
-    "skipped",  # the source version is law already
+    "skipped",  # the source version is already enacted
     "failed",  # an invariant was violated, or the database refused: terminal
     "drift",  # the database is not what the last receipt left
     "stopped",  # the stop latch is set
@@ -74,7 +74,7 @@ class RunInput:
     batch_id: str | None = None
     amends: str | None = None
     active_seconds: float = 0.0
-    """Counted against the hard cap by the execution before, of a run that went on in a new one."""
+    """Counted against the hard cap by the execution before, of a run that continued in a new one."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.active_seconds <= limits.CAP_SECONDS_MAX:
@@ -91,7 +91,7 @@ class BeginInput:
 
 @dataclass(frozen=True, kw_only=True)
 class RunView:
-    """A run as the database has it: what a workflow goes on from, also after Temporal's data was lost."""
+    """A run as the database has it: the start of a workflow, also after Temporal's data was lost."""
 
     run_id: str
     document_id: str
@@ -115,7 +115,7 @@ class RunView:
 
 @dataclass(frozen=True, kw_only=True)
 class GateInput:
-    """All that a gate is told: which run, and where approvals may be found. Gates 6 and 10 use nothing else.
+    """Everything that a gate gets: which run, and where approvals may be found. Gates 6 and 10 use nothing else.
 
     `retry_seconds` is how long the workflow will wait should this attempt meet an outage; None when it is the last.
     """
@@ -131,7 +131,7 @@ class GateOutcome:
     """What became of one attempt of a gate. `facts` are pins that people read (digests, counts).
 
     Bounded, as every answer to a workflow: one that someone else gave to the activity must not make commands that the
-    server refuses for ever, nor a workflow that fails on it for ever.
+    server refuses without end, nor a workflow that fails on it without end.
     """
 
     gate: str
@@ -331,7 +331,7 @@ class FinishInput:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchInput:
-    """What starts a batch: its queue stands in the database already, or as queue.yaml in the batch's folder.
+    """What starts a batch: its queue is already in the database, or as queue.yaml in the batch's folder.
 
     The other fields are for a queue that is read from the folder; 0 lanes are the default's.
     """
@@ -372,7 +372,7 @@ class Reconciled:
     marked: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()
-    """Runs that wait out an outage in Temporal, of which PostgreSQL had no record; they were told to record it."""
+    """Runs that wait out an outage in Temporal, of which PostgreSQL had no record; they got a message to record it."""
     batches_without_workflow: tuple[str, ...] = ()
     left_alone: int = 0
     documents_put: int = 0
@@ -465,7 +465,7 @@ class HaltInput:
 
 @dataclass(frozen=True, kw_only=True)
 class SetInput:
-    """Approvals signed in one sitting: a folder of the knowledge base, and the sha256 of its listing when known."""
+    """Approvals of one signing session: a folder of the knowledge base, and the sha256 of its listing when known."""
 
     batch_id: str
     folder: str

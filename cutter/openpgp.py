@@ -1,4 +1,4 @@
-"""Pure: reads OpenPGP files strictly, packet by packet, beside what gpg says of them.
+"""Pure: reads OpenPGP files strictly, packet by packet, in addition to what gpg says of them.
 
 Signatures: gpg takes the first armored block of a file and any packets in it. Here the file is exactly one armored
 block that holds exactly one signature packet over a binary document, so that nothing else rides along (RFC 4880,

@@ -202,7 +202,7 @@ def _line(event: yaml.Event) -> int:
 
 
 def _shown(key: str) -> str:
-    """A key as an error may repeat it: a field's name, and nothing that only stands where one should."""
+    """A key as an error may repeat it: a field's name, and nothing else that is written in its place."""
     return key if key.isascii() and key.replace("_", "").isalnum() and len(key) <= 40 else "a key"
 
 

@@ -1,6 +1,6 @@
 """IO: the one settings object, read once at the edge (environment `CUTTER_*`, then optional `cutter.toml`).
 
-Secrets are never settings: a role's password stands in `<state_dir>/secrets/<role>.password` or in the folder that
+Secrets are never settings: a role's password is in `<state_dir>/secrets/<role>.password` or in the folder that
 `secrets_dir` names. Temporal's own connection settings stay in Temporal's environment profile (`TEMPORAL_*`).
 """
 
@@ -62,7 +62,7 @@ class Settings(BaseSettings):
         None, description="approvers.yaml epochs and public keys; default <state_dir>/approvers"
     )
     policy_file: Path | None = Field(
-        None, description="What side effects are allowed (docs/policy.md); default <state_dir>/policy.yaml"
+        None, description="The effect policy (docs/reference/effect-policy.md); default <state_dir>/policy.yaml"
     )
     temporal_address: str | None = Field(None, description="A Temporal server that exists, such as 127.0.0.1:7233")
     temporal_namespace: str = Field("default", description="Temporal namespace")
@@ -134,11 +134,11 @@ class Settings(BaseSettings):
     slack_channel: str | None = Field(
         None,
         pattern=r"^[CGD][A-Z0-9]{2,20}$",
-        description="Id of the Slack channel that gets a card for each waiting gate (docs/slack.md); default: none",
+        description="Id of the Slack channel for cards about waiting gates (docs/guides/slack.md); default: none",
     )
     slack_people: dict[str, str] = Field(
         default_factory=dict,
-        description='Approvers by their Slack user ids, such as {"U012AB3CD": "an"}; whoever is not named is refused',
+        description='Approvers by their Slack user ids, such as {"U012AB3CD": "an"}; other users are refused',
     )
     slack_url: str = Field(
         "https://slack.com/api",

@@ -48,7 +48,7 @@ def profile_of(name: str) -> tuple[bytes, marking.Profile]:
 
 
 def chosen(**given: Any) -> dict[str, Any]:
-    """The marking options that were given, as they are stored beside a version."""
+    """The marking options that were given, as they are stored with a version."""
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -131,7 +131,7 @@ def require_markable(result: marking.Marking | marking.MarkRefusal, *, remedy: s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """What a person says of a text beside its bytes."""
+    """What a person says of a text in addition to its bytes."""
 
     document_id: str
     docprefix: str | None

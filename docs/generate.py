@@ -15,17 +15,17 @@ from cutter.settings import PREFIX, Settings
 from docs import lifecycles, trace
 
 HERE = Path(__file__).resolve().parent
-MADE = "This page is made from the code by `python -m docs.generate`; a test holds it against it."
+MADE = "This page is generated from the code by `python -m docs.generate`, and a test compares them."
 
 
 def pages() -> dict[str, str]:
     """Every generated page."""
     return {
-        "gates.md": gates(),
-        "settings.md": settings(),
-        "commands.md": commands(),
-        "lifecycles.md": lifecycles.page(MADE),
-        "trace.md": trace.page(MADE),
+        "reference/gates.md": gates(),
+        "reference/settings.md": settings(),
+        "reference/commands.md": commands(),
+        "reference/lifecycles.md": lifecycles.page(MADE),
+        "internals/trace.md": trace.page(MADE),
     }
 
 
@@ -58,9 +58,9 @@ def gates() -> str:
         "",
         diagram(),
         "",
-        "Besides these there are three families: `failed_<gate>`, `failed_rejected`, `failed_policy` (terminal),",
-        "`stopped_<reason>` (the workflow stays open and waits) and `voided_<reason>` (terminal). `cutter status` says",
-        "how to go on.",
+        "There are also three families of states: `failed_<gate>`, `failed_rejected`, `failed_policy` (terminal),",
+        "`stopped_<reason>` (the workflow stays open and waits) and `voided_<reason>` (terminal). `cutter status`",
+        "names the next command. [A run and its gates](../concepts/run.md) explains them.",
         "",
         "| # | gate | moves | connects as | worker | soft cap, min | effect on the surveyed state | report |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -79,9 +79,9 @@ def probe() -> list[str]:
     return [
         "## The structural probe by the seed's numbers",
         "",
-        "Seed 000 §4 asks `IG_structural_verify` for eleven booleans that match OD-W2 to OD-W9. The report's notes and",
-        "`additional.probe_names` in state.json have the same table. `gate_invariants` in state.json holds what the",
-        "seed lists, here exactly eleven; our own invariants are in `additional.gate_invariants`.",
+        "Seed 000 §4 asks `IG_structural_verify` for eleven booleans that match OD-W2 to OD-W9. The report's notes",
+        "and `additional.probe_names` in `state.json` have the same table. `gate_invariants` in `state.json` holds the",
+        "seed's invariants, here exactly eleven. Our own invariants are in `additional.gate_invariants`.",
         "",
         "| number | means | our names |",
         "| --- | --- | --- |",
@@ -107,10 +107,11 @@ def settings() -> str:
             "",
             MADE,
             "",
-            "Read once at start from the environment, then from `cutter.toml`. An unknown or malformed one fails with",
-            "its name. Secrets are files, never settings. Temporal's own connection settings are `TEMPORAL_*`.",
+            "Each process reads its settings once, at its start: from the environment, then from `cutter.toml`. It",
+            "refuses an unknown or malformed setting by name. Secrets are files, never settings. Temporal's own",
+            "connection settings are `TEMPORAL_*`.",
             "",
-            "| variable | default | what it is |",
+            "| variable | default | meaning |",
             "| --- | --- | --- |",
             *rows,
             "",
@@ -127,7 +128,7 @@ def commands() -> str:
     codes = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
     said = [
         "Every command has `--help` and `--json`. With `--json` a failure is one object on standard output: `code`,",
-        "`message`, and `next`, the command to type (null where none helps).",
+        "`message`, and `next`. `next` is the command to type, or null if none helps.",
     ]
     return "\n".join(["# Commands", "", MADE, "", *said, "",
                       "| command | does | example |", "| --- | --- | --- |", *rows, "", "## Exit codes", "",

@@ -25,16 +25,20 @@ TITLES = {
 }
 
 HEAD = """
-One authoritative state and several views of it. What a document run or a batch does is decided by gates, by functions
-of the database and by the workflows; the tables here say what is legal. `cutter/lifecycle/declared.py` declares them,
-`IllegalTransition` names from, to and what is allowed, and terminal states are immutable but for what is listed below.
+Each run and each batch has one authoritative state, and several views of it. Gates, database functions and workflows
+decide what a run or a batch does. The tables here say which transitions are legal; `cutter/lifecycle/declared.py`
+declares them. `IllegalTransition` names the source, the target and the allowed targets. Terminal states are immutable,
+except for the extensions below.
 
-The run and the batch are authoritative, and so are approvals and workers, whose states are rows of the database. The
-others are views: a **request** is one continuous attempt to move a run, `<run id>#<n>`, a resume after the retries ran
-out begins the next; a **run** and its **steps** are the document run and its gates in the words of seed 003; a **task**
-is the same run in those of seed 004; a **workstream** is one continuous attempt at a batch's queue, `<batch id>#<n>`,
-whose tasks are the runs registered in it. `cutter status RUN --as request|run|task` and `cutter status BATCH --as
-workstream` show them.
+The states of runs, batches, approvals and workers are rows of the database. These are views:
+
+- A **request** is one continuous attempt to move a run, `<run id>#<n>`. A resume after the last retry begins the next.
+- A **run** and its **steps** are the document run and its gates in the words of seed 003.
+- A **task** is the same run in the words of seed 004.
+- A **workstream** is one continuous attempt at a batch's queue file, `<batch id>#<n>`. Its tasks are the runs that were
+  registered in it.
+
+`cutter status RUN --as request|run|task` and `cutter status BATCH --as workstream` show them.
 """.strip()
 
 FACTS = (
@@ -54,16 +58,16 @@ FACTS = (
      RunFacts(begun=True, queued=False, state="stopped_stop")),
     ("voided", RunFacts(begun=True, queued=False, state="voided_cancelled")),
     ("voided after it had failed", RunFacts(begun=True, queued=False, state="voided_x", failed=True)),
-    ("a rehearsal, or a law in force already, ended", RunFacts(begun=True, queued=False, outcome="rehearsed")),
+    ("the end of a rehearsal, or of a run of an enacted law", RunFacts(begun=True, queued=False, outcome="rehearsed")),
 )  # fmt: skip
 
 METADATA = (
-    ("document_run", "–", "no_skipped_gate", "a stopped run goes on from what its last sealed gate had reached"),
-    ("document_run", "–", "enacted_law_is_never_voided", "no void once `lifecycle_enacted` was reached"),
+    ("document_run", "–", "no_skipped_gate", "a stopped run continues from the state of its last sealed gate"),
+    ("document_run", "–", "enacted_law_is_never_voided", "no void after `lifecycle_enacted`"),
     ("task", "`worker_id`", "worker_assignment, capacity_limit",
-     "only while it runs, the same until it leaves `running`; a worker that the file says is away or gone has none"),
+     "only while it runs, and the same until it leaves `running`; an unresponsive or closed worker has none"),
     ("task", "`retry_count`, `max_retries`, `retryable`", "retry_limit",
-     "0 ≤ retry_count ≤ max_retries; `running → retrying` needs one left; `running → failed` none, unless it says "
+     "0 ≤ retry_count ≤ max_retries; `running → retrying` needs one left; `running → failed` none, unless it has "
      "`\"retryable\": false`"),
     ("task", "`created_at`, `started_at`, `completed_at`", "timestamp_ordering", "in this order"),
     ("task", "`dependencies` or `depends_on`", "dependency_satisfaction",
@@ -87,38 +91,43 @@ METADATA = (
 """Entity, keys, the findings' names, the rule."""
 
 EVENTS = f"""
-Every transition is one event, one JSON object a line, with exactly these fields:
+Every transition is one event: one JSON object on a line, with exactly these fields:
 {", ".join(f"`{one}`" for one in FIELDS)}.
-`timestamp` is RFC 3339 with a zone; `event_type` is `<lifecycle>_state_transition`; `severity` is one of
-{", ".join(SEVERITIES)}: a warning for what is retried, stopped or cancelled, an error for a failure, critical for
-that of a workstream; `entity_id` names the entity within its lifecycle; `metadata` is an object, that of a view with
-the recorded change that made it, as `cause`. `duration_seconds` says how long the entity was in the state that it
-leaves: in the files of runs and batches for the views, in `cutter transitions export` for every entity. A task names
-the worker that started it as `started_by_worker`; `worker_id` stands with the steps, since each step has its own.
 
-A workstream fails with the trigger `critical_task_failed` when a critical task failed; under the policy `strict` every
-task is critical. `{TASKS_FAILED}` is ours: under the other policies a batch ends, without a critical failure, when
-nothing goes on and a task did not complete. The seed's derivation would leave it in `executing` for ever.
+- `timestamp` is RFC 3339 with a zone.
+- `event_type` is `<lifecycle>_state_transition`.
+- `severity` is one of {", ".join(SEVERITIES)}. A retry, a stop or a cancel is a warning. A failure is an error, and the
+  failure of a workstream is critical.
+- `entity_id` names the entity within its lifecycle.
+- `metadata` is an object. That of a view has the recorded change that caused it, as `cause`.
+- `duration_seconds` says how long the entity was in the state that it leaves. The files of runs and batches have it for
+  views, and `cutter transitions export` for every entity.
+- A task names the worker that started it as `started_by_worker`. `worker_id` is in the steps, because each step has its
+  own worker.
 
-`transitions.jsonl` in a run's folder has the document run's transitions with those of its request, run, steps, task and
-approvals; in a batch's folder the batch's, its workstreams' and its tasks'. Both are projections: `cutter rebuild`
-makes the same bytes. The document run's, the batch's, approvals' and workers' stand in the audit chain too.
+A workstream fails with the trigger `critical_task_failed` if a critical task failed. Under the failure policy `strict`,
+every task is critical. `{TASKS_FAILED}` is ours. Under the other failure policies a batch can end without a critical
+failure, when nothing runs and a task did not complete. The seed's derivation would leave it in `executing` without end.
 
-`cutter transitions validate FILE` and `scripts/validate/validate_state_transitions.py FILE` (`-` reads standard input)
-check such files, ours and other programs', each finding with its line and its name, in constant memory. A file of no
-bytes is refused as input: it was named by mistake, or it lost everything. An empty line is no event and is a finding.
+`transitions.jsonl` in a run's folder has the transitions of the document run, its request, run, steps, task and
+approvals. In a batch's folder it has those of the batch, its workstreams and its tasks. Both are projections: `cutter
+rebuild` makes the same bytes. The audit chain also has those of document runs, batches, approvals and workers.
 
-- `schema`: the fields, their kinds, no key twice, at most 1 MiB a line;
-- `transition`, `monotonic_progress`: the lifecycle allows it; a terminal state is not left;
-- `single_active_state`: it begins where the entity's last event ended;
-- `first_transition`: an entity's first event begins in its lifecycle's first state;
-- `last_transition`: an entity ends when what it belongs to has ended: a request, a task and the steps with their run, a
-  run and its document run with each other, a workstream with its batch;
-- `trigger`: the transition's own trigger, or a word that `cutter/lifecycle/declared.py` declares for it;
-- `severity`: where the seed asks for one: a task that is retried (warning) or fails (error), a workstream that fails
-  (critical), a worker that does not answer (error);
-- `monotonic_timestamps`: no event is before the one above it;
-- the invariants below, as far as the metadata carry what they speak of: what an event does not have is not looked at.
+`cutter transitions validate FILE` and `scripts/validate/validate_state_transitions.py FILE` check such files, from
+cutter and from other programs. `-` reads standard input. Each finding has its line and its name, and the memory is
+constant. An empty file is refused: it was named by mistake, or it lost everything. An empty line is a finding.
+
+- `schema`: the fields and their kinds, no repeated key, at most 1 MiB a line.
+- `transition`, `monotonic_progress`: the lifecycle allows it, and no event leaves a terminal state.
+- `single_active_state`: it begins where the entity's last event ended.
+- `first_transition`: an entity's first event begins in the first state of its lifecycle.
+- `last_transition`: an entity ends with what it belongs to. A request, a task and the steps end with their run. A run
+  and its document run end with each other. A workstream ends with its batch.
+- `trigger`: the transition's own trigger, or a word that `cutter/lifecycle/declared.py` declares for it.
+- `severity`: as the seed asks. A retried task is a warning. A failed task and a worker that does not answer are errors.
+  A failed workstream is critical.
+- `monotonic_timestamps`: no event is earlier than the one before it.
+- The invariants below, if the metadata carry the needed values.
 """.strip()
 
 

@@ -15,16 +15,18 @@ from cutter.lifecycle.declared import BY_NAME
 FILE = Path(__file__).with_suffix(".yaml")
 
 HEAD = """
-What the five seeds say in tables, matrices, diagrams, lists, invariants and stated rules; beside it the code that does
-it and the tests that prove it. A section is cited as the tests' docstrings cite it: by its number, or by its heading in
-quotes, of seed 004 with the part of it behind. Where cutter differs on purpose, the line says so and
-[differences.md](differences.md) says why. `tests/architecture/test_trace.py` holds every line: code and tests exist,
-each test cites the section, and every arrow of a seed's diagram and every difference has its line. Where the seeds
-themselves are at hand, it compares the lines with their tables, diagrams, lists and invariants.
+Each line names one statement of a seed, the code that implements it, and the tests that prove it. The lines cover
+tables, matrices, diagrams, lists, invariants and rules of all five seeds. A line cites its section as the tests'
+docstrings do: by number, or by its heading in quotes. A line of seed 004 also gives the part of the section. If cutter
+differs on purpose, the line links to [the differences](differences.md), which give the reason.
 
-Words of the seeds that are something else here: a deployment's create and stop are a batch's start and stop, an order's
-place and cancel are a write and a void (002); a workspace is the tenant (003). [lifecycles.md](lifecycles.md) says what
-each state is here.
+`tests/architecture/test_trace.py` checks every line. The code and the tests exist, each test cites the section, and
+each arrow of a diagram and each difference has its line. If the seeds are at hand, the test compares the lines with
+their tables, diagrams, lists and invariants.
+
+Some words of the seeds have another name here. Seed 002: to create and stop a deployment is to start and stop a batch;
+to place and cancel an order is to write and void a law. Seed 003: a workspace is a tenant.
+[Lifecycles](../reference/lifecycles.md) explains each state.
 """.strip()
 
 
@@ -33,7 +35,7 @@ class Line:
     """One thing that a seed says. `code` and `tests` are `path::name`, a test's with its case in brackets, if any.
 
     `arrow` is (lifecycle, from, to) where it is one of a diagram, `name` the seed's own word where it is one of a list.
-    `differs` is the seed's cell in docs/differences.md where cutter does something else on purpose.
+    `differs` is the seed's cell in docs/internals/differences.md where cutter does something else on purpose.
     """
 
     seed: str
@@ -114,4 +116,4 @@ def _row(line: Line) -> str:
 
 def _link(place: str) -> str:
     path, _, name = place.partition("::")
-    return f"[`{name}`](../{path})"
+    return f"[`{name}`](../../{path})"

@@ -101,7 +101,7 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """One command line to its exit code; everything a person is told is printed."""
+    """One command line to its exit code; every message to a person is printed."""
     debug = DEBUG in arguments
     given = [argument for argument in arguments if argument != DEBUG]
     sys.excepthook = _show_trace if debug else partial(_show_bug, given)
@@ -190,7 +190,7 @@ def _nothing() -> None:
 
 
 def _told_errors() -> tuple[type[BaseException], ...]:
-    """Everything that a person is told in a sentence."""
+    """Every error that a person gets as a sentence."""
     return (KeyboardInterrupt, typer.Abort, *_usage_errors(), *_foreseen_errors())
 
 
@@ -216,9 +216,9 @@ def _foreseen_errors() -> tuple[type[Exception], ...]:
 
 
 def _failure(problem: BaseException) -> Failure:
-    """What a person or a machine is told of an error."""
+    """The answer to a person or a program about an error."""
     if isinstance(problem, KeyboardInterrupt):
-        message = "interrupted; what was started goes on: `cutter status` shows it"
+        message = "interrupted; everything that was started continues: `cutter status` shows it"
         return Failure(code="INTERRUPTED", message=message, exit_code=ExitCode.INTERRUPTED)
     if isinstance(problem, typer.Abort):
         return Failure(code="not_confirmed", message="stopped, nothing was done", exit_code=ExitCode.STOPPED)

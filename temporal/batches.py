@@ -49,7 +49,7 @@ def view(settings: Settings, batch_id: str) -> Json:
 
 
 def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> str:
-    """Start nothing more and stop what runs (`stop`, `cancel`), or go on (None). Works while Temporal is down.
+    """Start nothing more and stop the running documents (`stop`, `cancel`), or continue (None). Works without Temporal.
 
     What it is halted by now; that is another kind where an earlier halt outweighs this one. Empty for none.
     """
@@ -59,7 +59,7 @@ def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> st
 
 
 def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str, str]:
-    """Halt it, and see to it that somebody steers it where documents are still to be told.
+    """Halt it. If documents still need the stop, make sure that a workflow of the batch runs.
 
     (What it is halted by now, what to know or nothing.)
     """
@@ -160,7 +160,7 @@ def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str
 
 
 def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[str, int]:
-    """Put the approvals that lie beside the queue where the batch looks for them; how many, by folder."""
+    """Put the approvals from the folder of the queue file where the batch looks for them; how many, by folder."""
     store, found = Store(settings.kb), {}
     for name in documents.PRE_BATCHED.values():
         files = _signed_files(beside / name)

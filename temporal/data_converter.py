@@ -15,7 +15,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import PydanticPayloadConverter, pydantic_data_converter
 
 UNDECODABLE = b"undecodable"
-"""Stands for a payload that could not be decoded; no JSON gives bytes, so that nobody can send it."""
+"""Replaces a payload that could not be decoded; no JSON gives bytes, so nobody can send it."""
 
 
 class TolerantPayloadConverter(PydanticPayloadConverter):

@@ -1,7 +1,7 @@
 """IO: which run a document's open workflow is: by its first event, so that no worker needs to be there.
 
-The workflow id is the document's, so an open workflow may be another run's; whoever stops, resumes or reconciles a run
-looks here first, and addresses exactly that execution.
+The workflow id is the document's, so an open workflow may be another run's. Code that stops, resumes or reconciles a
+run looks here first, and addresses exactly that execution.
 """
 
 from __future__ import annotations

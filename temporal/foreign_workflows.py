@@ -1,7 +1,7 @@
 """IO: workflows of strangers under ids that are ours. Such a workflow holds the document or batch that its id names.
 
-Whoever reaches Temporal can start any workflow under any id. No worker of ours takes it, so people must remove it: each
-command that meets one names it, and prints the command that terminates it.
+Everyone who reaches Temporal can start any workflow under any id. No worker of ours takes it, so people must remove it:
+each command that meets one names it, and prints the command that terminates it.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ SEARCH_ATTRIBUTES = (
 
 
 def priority(urgency: Urgency, tenant: str = "", weight: float = 1.0) -> Priority:
-    """How the tasks of a workflow, its children's and activities' included, stand in a queue that is not empty.
+    """The order of a workflow's tasks in a queue that is not empty, with those of its children and activities.
 
     First the more urgent ones, of equally urgent ones each tenant's in turn, by its weight. A workflow without a tenant
     is nobody's.

@@ -27,7 +27,7 @@ from temporal.outcome import is_failed
 
 
 def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORITY_DEFAULT) -> Priority:
-    """Where a run that a person started stands: by default before every batch's, beside other persons' by its tenant's
+    """The priority of a run that a person started: by default above every batch, and among persons by the tenant's
     weight; `priority` as in a queue."""
     with session(settings, OPERATOR) as connection:
         row = connection.execute(query("tenant_of_document"), {"document_id": document_id}).fetchone()
@@ -74,7 +74,7 @@ async def result_of(handle: WorkflowHandle[Any, Any], kind: type[Result]) -> Res
 
 
 async def require_no_open_run(client: Client, settings: Settings, document_id: str) -> None:
-    """Refuse before a run is registered: a row without a workflow would stand before the run that is really open."""
+    """Refuse before a run is registered: a row without a workflow would hide the run that is really open."""
     if await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
         run_id = open_run_of_document(settings, document_id)
         named = f"the open run {run_id}" if run_id else "an open run"

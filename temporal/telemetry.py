@@ -34,7 +34,7 @@ PORTS_A_ROLE = 3
 def runtime(settings: Settings, role: WorkerRole, build_id: str) -> tuple[Runtime, str]:
     """The SDK's runtime, whose log lines are this process's own, and the address of its metrics; "" without a port.
 
-    The roles' ports lie one above the other from `metrics_port` on; those of a build beside it follow behind all three.
+    The roles' ports count upwards from `metrics_port`; those of another build follow after all three.
     """
     if settings.metrics_port is None:
         return Runtime(telemetry=TelemetryConfig(logging=_logging())), ""

@@ -14,7 +14,7 @@ PURE_MODULES = ("workflows.batch_display", "workflows.message_queue", "workflows
 
 
 def sandbox() -> SandboxedWorkflowRunner:
-    """What is pure or not imported passes through; what orchestrates is loaded anew for each run, inside.
+    """Pure and foreign modules pass through; orchestration is loaded again for each run, inside the sandbox.
 
     Each module that stays inside is memory and time of every open run; the pure ones were the larger part of both.
     """

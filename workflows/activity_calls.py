@@ -25,7 +25,7 @@ CONTROL_SECONDS = 120
 
 
 class DependencyUnavailable(Exception):
-    """A dependency is away and the retries are used up; the run stops as stopped_unavailable_<dependency>."""
+    """A dependency is unavailable and no retry is left; the run stops as stopped_unavailable_<dependency>."""
 
     def __init__(self, dependency: str, reason: str) -> None:
         super().__init__(reason)
@@ -43,8 +43,8 @@ class ActivityFailed(Exception):
 def decode_result(answer: Any, kind: type[Result]) -> Result | None:
     """An activity's answer as its type; None when it is nothing of the kind.
 
-    Whoever may write to Temporal can complete an activity with anything. Were the SDK asked for the type, a wrong one
-    would fail the workflow task for ever.
+    Everyone who can write to Temporal can complete an activity with anything. If the SDK got the type, a wrong answer
+    would fail the workflow task without end.
     """
     try:
         value: Result = _adapter(kind).validate_python(answer)  # type: ignore[arg-type]

@@ -175,7 +175,7 @@ class ApprovalCollector:
         return verdict
 
     async def _go_on(self, verdict: JudgeResult) -> None:
-        """The run was stopped behind this workflow's back, and a person resumes it: do as they say, then ask again."""
+        """The run was stopped without this workflow, and a person resumes it: apply the resume, then ask again."""
         order = ResumeInput(run_id=self.progress.run_id, statement_sha256=verdict.approval_sha256)
         await self.control.call("resume_run", order, StateView, "resume the run")
         raise RestartFromReceipts

@@ -1,7 +1,7 @@
 """Orchestration: a batch: the parent of many document runs (seed 001; spec "The batch").
 
 It holds nothing that the database does not have: each step asks what is to be done, and does it. So a batch that was
-killed, reset or started again goes on where its documents are.
+killed, reset or started again continues from the state of its documents.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LOOK_AGAIN = timedelta(seconds=60)
 """After an outage the database is asked again so often, until the batch's own cap."""
 
 ORDERS_MAX = 50
-"""Stops and cancels that wait; a batch needs no more to know what people want."""
+"""Stops and cancels that wait; a batch needs no other message from people."""
 
 Answer = dict[str, Any]
 
@@ -157,7 +157,7 @@ class Batch:
             source_uri=start.source_uri, batch_id=self.board.batch_id,
         )  # fmt: skip
         self.started += 1
-        # One that is open goes on: it was started before this execution of the batch.
+        # An open one continues: an earlier execution of the batch started it.
         with suppress(WorkflowAlreadyStartedError):
             document = await workflow.start_child_workflow(
                 names.DOCUMENT_RUN,

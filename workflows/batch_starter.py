@@ -62,7 +62,7 @@ class BatchStarter:
             return
         except ChildWorkflowError as problem:
             if isinstance(problem.cause, ApplicationError) and is_failed(problem.cause.type):
-                return  # documents failed, which the batch itself says; the schedule goes on with the next night
+                return  # the batch reports its failed documents; the schedule continues with the next night
             raise ApplicationError(f"batch {start.batch_id} broke: {problem.cause}", non_retryable=True) from None
 
 

@@ -69,7 +69,7 @@ class DocumentRun:
                     if RunState(self.progress.display.state).stopped:
                         await self.control.wait_for_resume()
                     await self._through_gates()
-                    # What the workflow was told is no proof: the run is over when the database says so.
+                    # An activity's answer is no proof: the run is over when the database says so.
                     raise StaleRunState
                 except StaleRunState:
                     await self._look_again(start)

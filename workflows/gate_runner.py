@@ -129,7 +129,7 @@ class GateRunner:
             case "ended" if outcome.code == "stale_attempt":
                 # Another attempt was registered after ours; the fence let only that one write.
                 await self._lost(gate, "another attempt was newer", f"worker_{gate.worker.value}", tries)
-                # Two executions that both try at once would fence each other for ever.
+                # Two executions that both try at once would fence each other without end.
                 await self.control.pause(
                     self.progress.caps.lane_wait_seconds * workflow.random().random(), f"{gate.name}: tried again"
                 )

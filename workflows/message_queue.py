@@ -19,7 +19,7 @@ APPROVAL_MESSAGES = ("submit_approval", "resume")
 ORDER_MESSAGES = ("resume_stopped", "acknowledge_drift", "void")
 STOP_MESSAGES = ("stop", "cancel")
 EARLY = "submit_approval"
-"""Messages that may wait for their gate; all others are about the run as it stands."""
+"""Messages that may wait for their gate; all others concern the present state of the run."""
 
 KNOWN = (*APPROVAL_MESSAGES, *ORDER_MESSAGES, *STOP_MESSAGES)
 

@@ -1,4 +1,4 @@
-"""Orchestration: what the reconciler's schedule starts: one look after runs and batches that nobody drives any more."""
+"""Orchestration: the workflow of the reconciler's schedule: one repair of runs and batches without a workflow."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name=names.REVOKE_APPROVAL)
 class RevokeApproval:
-    """Has the revocation judged and recorded beside the run, which reads no messages while one of its gates waits.
+    """Has the revocation judged and recorded outside the run, which reads no messages while one of its gates waits.
 
     The run itself needs no telling: PostgreSQL opens no gate for a revoked approval, and the run then asks again.
     """

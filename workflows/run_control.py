@@ -1,4 +1,4 @@
-"""Orchestration: how a run stops, waits for people, goes on, and ends (SG_3; spec "Resume, void, amend")."""
+"""Orchestration: how a run stops, waits for people, continues, and ends (SG_3; spec "Resume, void, amend")."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class RunEnded(Exception):
 
 
 class RestartFromReceipts(Exception):
-    """Go on from the first gate that is not sealed: the run was resumed, or was told something that is not so."""
+    """Continue from the first unsealed gate: the run was resumed, or an answer disagreed with the database."""
 
 
 class StaleRunState(RestartFromReceipts):
-    """What the workflow believes of the gates is not what the database has: ask it before going on."""
+    """The workflow's view of the gates differs from the database: ask it before continuing."""
 
 
 class RunControl:
@@ -105,7 +105,7 @@ class RunControl:
                 raise RunEnded(await self.close(done.state, reason=order.reason))
 
     async def hold(self, state: str, reason: str, gate: str) -> NoReturn:
-        """Record a stop, wait for what resumes it, then go on. A stop that the database does not share is none."""
+        """Record a stop, wait for its resume, then continue. A stop that the database does not share is none."""
         self.progress.display.gate, self.progress.display.request = "", None
         await self._wait_as_recorded(await self.escalate(state, reason, gate), reason)
 
@@ -152,7 +152,7 @@ class RunControl:
         return bool(message or self.progress.queue.refused or self.progress.stop)
 
     def continue_as_new_when_long(self) -> None:
-        """A waiting run whose history has grown long goes on in a new one; the database knows all that is needed."""
+        """A waiting run with a long history continues in a new execution; the database knows everything it needs."""
         quiet = not self.has_news() and workflow.all_handlers_finished()
         if quiet and self.progress.start is not None and workflow.info().is_continue_as_new_suggested():
             # Named one by one: an unset Datetime that the engine carries over cannot be decoded and wedges the run.
@@ -227,8 +227,8 @@ class RunControl:
     async def record_refusals(self) -> int:
         """Record what the reducer refused; answers how many count against the gate.
 
-        No more than a gate's worth are recorded one by one: whoever floods a run must not fill its history with our
-        own activities.
+        At most as many as one gate may have are recorded one by one: a flood of messages must not fill the history with
+        our own activities.
         """
         entries, self.progress.queue = message_queue.take_refused(self.progress.queue)
         counted = [entry for entry in entries if entry.code != "duplicate"]
@@ -316,7 +316,7 @@ class RunControl:
         return told()
 
     async def _record_outage(self, state: str, reason: str) -> None:
-        """Record the stop, then wait for what resumes the run. Returns when PostgreSQL still cannot be told."""
+        """Record the stop, then wait for a resume. Returns if PostgreSQL still does not record it."""
         order = EscalateInput(run_id=self.progress.run_id, state=state, reason=reason[: limits.REASON_CHARACTERS_MAX])
         summary = f"SG_3: {state}"
         try:
@@ -327,7 +327,7 @@ class RunControl:
         await self._wait_as_recorded(done, reason)
 
     async def _resume_if_recorded(self, state: str) -> None:
-        """Lift the stop, should PostgreSQL have recorded it although its answer was lost. An outage that goes on is met
+        """Lift the stop that PostgreSQL may have recorded although its answer was lost. A lasting outage is met
         again by the step itself.
         """
         order = ResumeInput(run_id=self.progress.run_id)
@@ -405,7 +405,7 @@ class RunControl:
         return self.result(state, outcome=outcome, reason=reason)
 
     def result(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
-        """How the run stands, as its result."""
+        """The present state of the run, as its result."""
         documents = self.progress.display.documents
         return RunResult(
             run_id=self.progress.run_id,

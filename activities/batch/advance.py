@@ -59,7 +59,7 @@ def steer_batch(deps: Deps, input: SteerInput) -> Steering:
 
 
 def halt_batch(deps: Deps, input: HaltInput) -> StateView:
-    """Start nothing more; whoever steers the batch is woken by the database. Only the operator lets it go on."""
+    """Start nothing more; the database wakes the workflow of the batch. Only the operator lifts the halt."""
     with single(deps.pool(Role.READ)) as connection:
         answer = connection.execute(
             "select cutter_governance.fn_batch_halt(%s, %s, %s)", (input.batch_id, input.kind, input.reason)
@@ -114,7 +114,7 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
             view = registry.view(connection, input.batch_id)
         summary = steering.summarise(view, attended=attended)
         if awaited:
-            # Where the batch stands now is told when its documents' own words about it are there.
+            # The batch's present state is published after its documents' own reports are there.
             summary = replace(summary, over=False, state=BatchState(view["batch"]["state"]))
         moved = view["batch"]["state"] != summary.state.value
         overview, report = _documents(connection, view, summary)
@@ -135,7 +135,7 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
 
 
 def _silent(deps: Deps, view: Json) -> list[Json]:
-    """The items that should move and of which nothing was heard for long; a new workflow goes on where the run is."""
+    """Items that should move and were silent for long; a new workflow continues from the state of the run."""
     moving = {one.document_id for one in steering.items_of(view) if one.stage in steering.IN_MOTION}
     candidates = {one["run_id"]: one for one in view["items"] if one["document_id"] in moving}
     asked = {"run_ids": list(candidates), "seconds": limits.STEER_SILENT_SECONDS}
@@ -203,7 +203,7 @@ def _start(batch: Json, item: Json, run_id: str) -> BatchStart:
 
 
 def _opened(view: Json, items: Sequence[Json], started: Sequence[BatchStart]) -> list[BatchStart]:
-    """Items that have a run: one whose workflow was lost is started again, one that is open refuses and goes on."""
+    """Items that have a run: a lost workflow is started again; the start of an open one changes nothing."""
     new = {one.document_id for one in started}
     return [_start(view["batch"], one, one["run_id"]) for one in items if one["document_id"] not in new]
 
@@ -237,7 +237,7 @@ def _reviews(deps: Deps, connection: Connection, view: Json) -> list[Entry]:
 def _uncovered(deps: Deps, connection: Connection, view: Json, gate: str, one: Json) -> str:
     """Why what was signed before does not open the gate; empty while some of it has not been judged yet.
 
-    What was not judged after a while was laid there later, or is a copy: the run has not been told of it.
+    An approval without a verdict after a while came later, or is a copy: the run does not know it.
     """
     batch_id = view["batch"]["batch_id"]
     run = {"batch_id": batch_id, "document_id": one["document_id"], "mode": "live"}
@@ -247,7 +247,7 @@ def _uncovered(deps: Deps, connection: Connection, view: Json, gate: str, one: J
     asked = {"run_id": one["run_id"], "gate": gate, "kb_ids": list(names)}
     verdicts = connection.cursor(row_factory=dict_row).execute(query("newest_verdicts_on"), asked).fetchall()
     signers = {one["fingerprint"] for one in verdicts if one["good"]}
-    # Enough of them since the batch was looked at: the run goes on by itself.
+    # Enough approvals came after the last look at the batch: the run continues by itself.
     if verdicts and len(signers) >= verdicts[0]["needed"]:
         return ""
     if len(verdicts) < len(names) and not steering.longer_ago(view, one["state_at"], limits.STEER_UNHEARD_SECONDS):

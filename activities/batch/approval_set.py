@@ -1,4 +1,4 @@
-"""IO: a set of approvals signed in one sitting: each document judged on its own, for the run that it names."""
+"""IO: a set of approvals from one signing session: each document is judged on its own, for the run that it names."""
 
 from __future__ import annotations
 

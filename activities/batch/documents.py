@@ -67,7 +67,7 @@ def _waiting(item: Json, body: str) -> Waiting | None:
 
 
 def _put(connection: Connection, batch_id: str, kind: str, subject: str, body: str, named: Callable[[int], str]) -> str:
-    """The document's KB id; what says the same as the newest one of its kind is that one, so that whoever looks at a
+    """The document's KB id. If the newest of its kind has the same text, its id is returned, so that looking at a
     batch again and again adds nothing."""
     asked = {"batch_id": batch_id, "kind": kind, "subject": subject}
     number, newest, said = connection.execute(query("batch_documents_before"), asked).fetchone() or (0, None, None)

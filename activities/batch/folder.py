@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 def project_batch(deps: Deps, batch_id: str) -> tuple[Path, bool]:
-    """Write the folder; (where it stands, whether the registered queue.yaml is in it)."""
+    """Write the folder; (its path, whether the registered queue.yaml is in it)."""
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
         contents, queue_sha256 = batch_folder.read_contents(connection, batch_id)
@@ -50,7 +50,7 @@ def follow_batch(deps: Deps, batch_id: str) -> None:
 
 
 def _copy_approvals(deps: Deps, batch_id: str, folder: Path) -> None:
-    """Put what was signed before beside the queue (seed 001 §8); a copy that is there is not read again."""
+    """Put pre-batched approvals next to the queue file (seed 001 §8); an existing copy is not read again."""
     for name in PRE_BATCHED.values():
         for kb_id in set_names(deps.kb, f"{kb_folder(batch_id)}/{name}"):
             for one in (kb_id, signature_of(kb_id)):

@@ -54,7 +54,7 @@ def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInp
 
 
 def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Path) -> None:
-    """What people signed before and laid beside the queue (seed 001 §7), where the documents' runs look for it."""
+    """Pre-batched approvals from the folder of the queue file (seed 001 §7), put where the documents' runs look."""
     row = connection.execute(query("database_clock")).fetchone()
     context = commands.of_batch(row[0] if row else "", batch_id)  # type: ignore[arg-type]
     for name in documents.PRE_BATCHED.values():

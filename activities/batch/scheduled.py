@@ -53,6 +53,6 @@ def _instant(text: str) -> datetime:
 
 
 def _options(lanes: int, items_max: int) -> Options:
-    """The night's own options; what is law by then is left out, since the pattern is the same every night."""
+    """The night's own options; enacted documents are left out, because the pattern is the same every night."""
     night = replace(Options.overnight("live", items_max), skip_completed=True)
     return registry.with_lanes(night, min(lanes, limits.BATCH_LANES_MAX) if lanes > 0 else None)

@@ -84,7 +84,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
 def _free_name(deps: Deps, attempt: Attempt) -> str:
     """The artifact's name: the seed's; or another, where an attempt died after its backup, or the name is on record.
 
-    An artifact is never replaced, and neither is a record, whoever made it.
+    An artifact is never replaced, and neither is a record, even one that cutter did not write.
     """
     store, folder = open_store(deps.settings.artifacts), attempt.run_id
     for name in (f"{folder}/{BLOB}", f"{folder}/pre_write-{attempt.number}.gpg"):
@@ -96,7 +96,7 @@ def _free_name(deps: Deps, attempt: Attempt) -> str:
 def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
     """A new backup for a run whose own grew stale while people decided; gate 6 reads the newest.
 
-    One that is young enough is the answer: whoever may write to Temporal cannot fill the store with backups.
+    A young enough backup is the answer, so a writer to Temporal cannot fill the store with backups.
     """
     young = _young(deps, input.run_id)
     if young is not None:
@@ -151,7 +151,7 @@ def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
 def _by_policy(
     deps: Deps, run_id: str, state: str, to_state: str, problem: PolicyDenied | ApprovalNeeded
 ) -> GateOutcome:
-    """The run is moved here, since no claim of a workflow fails one; but only where it needs the backup to go on."""
+    """The activity moves the run, because no workflow's claim may fail one; only if it needs the backup to continue."""
     if state != State.AWAITING_CUT_AUTHORIZATION:
         return GateOutcome(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
     # Without its tier, the stop would ask for as many people as the highest one.
@@ -194,7 +194,7 @@ def recipient(deps: Deps) -> str:
 
 
 def _as_stored(deps: Deps, artifact_id: str) -> tuple[str, gate.Beside | None]:
-    """The artifact's sha256 and the record beside it, as the target gives them back; nothing where it does not."""
+    """The artifact's sha256 and its record, as the target gives them back; empty where it does not."""
     try:
         stored, _size = digest(deps.settings.artifacts, artifact_id)
         beside = read_record(deps.settings.artifacts, artifact_id)

@@ -74,8 +74,8 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
 class _Fetched:
     """What was read from the stores before the transaction, whose idle timeout a slow store would outlast.
 
-    `found`: sha256 by KB id, None where nothing stands. What the transaction then asks for and was not read, since it
-    was written a moment ago, is read at the next attempt.
+    `found`: sha256 by KB id, None where nothing is. A document that was written only a moment ago was
+    not read; the next attempt reads it.
     """
 
     found: Mapping[str, str | None]

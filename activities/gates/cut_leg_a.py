@@ -72,7 +72,7 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 
 def _as_stored(deps: Deps, attempt: Attempt) -> dict[str, str]:
-    """Artifact → sha256 as it stands now, of the backups that are young enough, until one is as recorded.
+    """Artifact → its present sha256, of the backups that are young enough, until one is as recorded.
 
     Read here and not in the transaction, whose idle timeout a large backup would outlast.
     """

@@ -26,7 +26,7 @@ log = structlog.get_logger()
 
 
 def gathered(deps: Deps, facts: Json) -> Signed:
-    """What people signed. Raises Unavailable when some of it is away or is not there any more."""
+    """Everything that people signed. Raises Unavailable if some of it is unavailable or missing."""
     signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
     if signed.missing:
         raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
@@ -36,9 +36,9 @@ def gathered(deps: Deps, facts: Json) -> Signed:
 def store(
     deps: Deps, context: Context, facts: Json, signed: Signed, sidecar: Json, history: Json | None
 ) -> tuple[Bundle, str]:
-    """Build a run's bundle and store it; (the bundle, the sha256 of what stands in the store then).
+    """Build a run's bundle and store it; (the bundle, the sha256 of the stored one).
 
-    Raises PolicyDenied, and Unavailable when the store is away or holds something else under the bundle's name.
+    Raises PolicyDenied, and Unavailable when the store is unavailable or holds something else under the bundle's name.
     """
     made = bundle.built(facts, signed, render_transitions(sidecar), history)
     artifacts = bundle.artifacts(deps.settings.artifacts)
@@ -48,13 +48,13 @@ def store(
         if found != made.sha256:
             raise Conflict(f"{made.artifact_id} holds other bytes")
     except (Conflict, InvalidInput, NotFound) as problem:
-        # Whoever may write to the store could else end the run behind its law.
+        # Otherwise a person who can write to the store could end the run after its law is enacted.
         raise Unavailable(f"{problem}: move away what stands there", what="artifacts") from None
     return made, found
 
 
 def sign(deps: Deps, context: Context, artifact_id: str) -> None:
-    """Put the worker's own signature beside a bundle, where its key home has a private key; once."""
+    """Store the worker's own signature of a bundle, once, if its key home has a private key."""
     artifacts, name = bundle.artifacts(deps.settings.artifacts), signature_of(artifact_id)
     if artifacts.exists(name):
         return

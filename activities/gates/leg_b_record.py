@@ -103,7 +103,7 @@ def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
 
 
 def _insert(deps: Deps, opened: Open, values: Json) -> Row:
-    """All rows, and their count behind them; round trips do not depend on how many units there are."""
+    """All rows, then their count; round trips do not depend on how many units there are."""
     connection = opened.connection
     rows = _unit_rows(deps, opened, values)
     with connection.pipeline():

@@ -72,7 +72,7 @@ def options_of(pinned: Pinned, max_candidates: int) -> marking.Options:
 
 
 def preview_of(pinned: Pinned, max_candidates: int) -> str:
-    """The command by which a person marks the same text in the same way, with no more units than the workers allow."""
+    """The command with which a person marks the same text in the same way, with at most the units of the workers."""
     profile = marking.parse_profile(pinned.profile_body.encode())
     shipped = profile.id in marking.PROFILES and marking.load_profile(profile.id).sha256 == profile.sha256
     options = dict(pinned.options)

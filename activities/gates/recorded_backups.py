@@ -41,7 +41,7 @@ def read(rows: Iterable[Row]) -> list[Recorded]:
 
 
 def as_stored(artifacts_url: str, backups: Iterable[Recorded]) -> dict[str, str]:
-    """Artifact → sha256 as it stands now, "" where it does not, until one is as recorded; the rest is not read."""
+    """Artifact → its present sha256, "" if there is none, until one is as recorded; the rest is not read."""
     found: dict[str, str] = {}
     for one in backups:
         if one.artifact not in found:

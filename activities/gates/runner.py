@@ -45,7 +45,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passed:
-    """A body's evaluation; `extra` is sealed beside the report and the pins."""
+    """A body's evaluation; `extra` is sealed with the report and the pins."""
 
     report: GateReport
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -68,7 +68,7 @@ def run_gate(
     """One attempt. `reads` are sent with the opening, so that a body that only reads costs no round trip of its own.
 
     `prepare` does what must not happen inside the transaction and gives the approvals to consume. What the policy says
-    of everything that the gate does is decided here, anew at every attempt, and recorded with the opening.
+    of everything that the gate does is decided here, again at every attempt, and recorded with the opening.
     """
     cap, began = deps.settings.cap_seconds(gate.phase), thread_time()
     attempt = tx.begin_attempt(
@@ -109,12 +109,12 @@ def _closed(gate: Gate, closed: tx.Closed) -> GateOutcome:
 def _allowed(
     attempt: tx.Attempt, context: commands.Context, permit: Permit, prepare: Prepare | None
 ) -> Sequence[dict[str, Any]] | Refusal:
-    """The approvals that the gate consumes, when the policy lets it go on. Raises PolicyDenied, ApprovalNeeded."""
+    """The approvals that the gate consumes, if the policy lets it continue. Raises PolicyDenied, ApprovalNeeded."""
     if attempt.gate.sovereign is None:
         commands.require(context, permit)
     approvals = prepare(attempt, permit) if prepare else ()
     if attempt.gate.sovereign is not None and not isinstance(approvals, Refusal):
-        # Behind its approvals: nobody fails a run by asking for its next write before people have decided.
+        # After its approvals: an early request for the next write must not fail a run before people have decided.
         commands.require(context, permit)
     return approvals
 
@@ -177,7 +177,7 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
             outcome, what = "over_cap", "cap"
         case _:
             outcome, what = "error", problem.code
-    # The database itself may be what is away; the attempt's row then keeps no outcome, which says as much.
+    # The database itself may be unavailable; the attempt's row then keeps no outcome, which says as much.
     with suppress(CutterError):
         tx.refuse(
             deps.pool(attempt.gate.role), attempt, outcome=outcome, reason=f"{what}: {problem}", report=None,
@@ -186,9 +186,9 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
 
 
 def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> Refusal:
-    """A denial fails the run; an approval that is needed stops it until as many people have signed that it goes on.
+    """A denial fails the run; a needed approval stops it until as many people have signed a resume.
 
-    Behind the enactment a denial stops it too: the law stands, and a policy that is put right lets the run be closed.
+    After the enactment a denial stops it too: the law is enacted, and a corrected policy lets the run close.
     """
     evidence = {"policy": permit.record()}
     if isinstance(problem, PolicyDenied) and gate.from_state is State.LIFECYCLE_ENACTED:
@@ -226,7 +226,7 @@ def _not_opened(answer: tx.NotOpened) -> Refusal:
             reason = f"the database: no recorded decision of the policy opens the gate ({detail['code']})"
             return Refusal(status="failed", code=detail["code"], state="failed_policy", reason=reason)
         case "refused" if detail["code"] == "predecessor_not_sealed":
-            # Whoever may write to Temporal can claim that a gate passed; the law is none the worse for it.
+            # A writer to Temporal can claim that a gate passed; this does not harm the law.
             return Refusal(status="out_of_order", code=detail["code"], reason="the gate before it is not sealed")
         case _:
             return Refusal(status="failed", code=detail["code"], reason=f"the database refused: {detail['code']}")
@@ -267,7 +267,7 @@ def sealed_outcome(deps: Deps, gate: Gate, sealed: tx.Sealed) -> GateOutcome:
     try:
         kb_id, sha256 = publish_report(deps, gate.role, sealed)
     except CutterError as problem:
-        # The write is sealed: a knowledge base that is away must not fail it. The next gate publishes what waits.
+        # The write is sealed, so an unavailable knowledge base must not fail it. The next gate publishes what waits.
         log.warning("outbox.waiting", run_id=sealed.receipt["run_id"], gate=gate.name, code=problem.code)
         kb_id, sha256 = "", ""
     log.info("gate.sealed", run_id=sealed.receipt["run_id"], gate=gate.name, attempt=sealed.receipt["attempt"])

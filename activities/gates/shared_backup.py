@@ -1,7 +1,7 @@
 """IO: one backup a writing wave: the items of a batch share the newest backup that one of them took and restored.
 
 Only what a sealed receipt of the same batch proves is shared, and only while it is young enough that the wave's leg As
-will still find it fresh. Whoever finds none takes one, while the others wait for it (spec 04 "Backup").
+will still find it fresh. A gate that finds none takes one, while the others wait for it (spec 04 "Backup").
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """A backup of the wave: the record beside it, and the fingerprint that its restore check found."""
+    """A backup of the wave: its record, and the fingerprint that its restore check found."""
 
     record: BackupRecord
     restored_fingerprint: str

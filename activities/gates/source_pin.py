@@ -15,7 +15,7 @@ SOURCE = "source_of_document"
 
 
 def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
-    """Pin the document's latest version; a version that is law already is skipped."""
+    """Pin the document's latest version; an enacted version is skipped."""
 
     def body(opened: Open) -> Passed | Refusal:
         document_id = opened.attempt.run["document_id"]

@@ -43,7 +43,7 @@ class Approved:
 def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: Permit) -> Approved | Refusal:
     """Fetch and verify the named approvals here; nothing else that came through Temporal is used.
 
-    As many people are needed as the gate asks for, or the policy now or when the request was made, whoever asks most.
+    The gate, the policy now, and the policy at the time of the request each ask for people; the highest number counts.
     What lifted the run's stops is judged again here too.
     """
     assert attempt.gate.sovereign is not None
@@ -81,7 +81,7 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
 
 
 def orders_read(attempt: Attempt) -> Read:
-    """What the run has gone on by, read in the transaction: no resume comes in between while it holds the latch."""
+    """The orders that let the run continue, read in the transaction, whose latch lets no resume come in between."""
     return ORDERS, {"run_id": attempt.run_id}
 
 

@@ -87,7 +87,7 @@ def _rebuild(deps: Deps, opened: Open) -> str:
 
 
 def _record(deps: Deps, opened: Open, row: Row) -> tuple[gate.Recorded, Json]:
-    """The verdict and its signature, and their count behind them, in one round trip."""
+    """The verdict, its signature, and then their count, in one round trip."""
     run_id, pins, connection = opened.attempt.run_id, opened.attempt.pins, opened.connection
     result_id, signature_id = (str(ids.derived(run_id, role)) for role in ("verify_result", "verifier_signature"))
     signer = deps.signer()

@@ -1,4 +1,4 @@
-"""IO: what the reconciler's schedule asks for: look after what nobody drives any more."""
+"""IO: the activity of the reconciler's schedule: repairs runs and batches without a workflow."""
 
 from __future__ import annotations
 

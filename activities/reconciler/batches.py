@@ -1,6 +1,6 @@
-"""IO: what `cutter reconcile` does for batches: puts their documents that wait, names those that nobody drives.
+"""IO: `cutter reconcile` for batches: puts their waiting documents, and names batches without a workflow.
 
-It starts nothing: a batch whose workflow is gone goes on by the one command that stands beside it.
+It starts nothing: the command that is printed with a batch continues it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""IO: looks after what nobody drives any more: marks runs, names batches, delivers stops, puts documents that wait.
+"""IO: repairs runs and batches without a workflow: marks runs, names batches, delivers stops, puts documents.
 
 A workflow that was terminated, failed, timed out or lost with Temporal's data runs no code; its run's row alone says
 that it is not over. Such a run is marked `stopped_terminated`, from where one command resumes it. A run whose workflow
 is open is never touched, and a run that is stopped already keeps its own reason, which may need a signature.
 
-An open workflow may wait out an outage of which PostgreSQL has no record yet: the workflow is told to record it now.
+An open workflow may wait out an outage of which PostgreSQL has no record yet: it then gets a message to record it.
 
 `cutter reconcile` does this when it is typed, the activity `reconcile` whenever its Temporal schedule asks.
 """
@@ -122,7 +122,7 @@ async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: floa
     reason = run["stop_reason"] if cancelled else REASON
     done = await asyncio.to_thread(escalate, deps, EscalateInput(run_id=run["run_id"], state=state, reason=reason))
     if done.state == "stopped_terminated" and await _driven_by(client, run) is not None:
-        # Someone started it again in the very moment; it goes on as if it had not been looked at.
+        # Someone started it again at this moment; it continues as if it had not been examined.
         await asyncio.to_thread(resume_run, deps, ResumeInput(run_id=run["run_id"]))
         return "left_alone", _entry(run, run["state"])
     return "marked", {**_entry(run, done.state), "was": run["state"], "report": done.kb_doc_id}

@@ -84,7 +84,7 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
 
 
 def _writes_ahead(deps: Deps, asked: Asked, sovereign: Sovereign) -> Permit:
-    """What the policy says now of the writes that will stand on this approval: people are asked as it then asks."""
+    """The policy's present answer about the writes of this approval: the request asks for as many people."""
     policy = current.read(deps.settings.policy)
     writes = [(one.name, write) for one in GATES if stands_on(one) is sovereign and (write := write_of(one.name))]
     contexts = ((commands.of_run(asked.run, asked.pins, asked.now, gate), write) for gate, write in writes)
@@ -121,7 +121,7 @@ def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Ti
 def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
     """Verify one signed document and record the verdict, so that people see it at once.
 
-    An approval that counts for the open request already was judged before, in a signing session: its verdict stands.
+    An approval that counts for the open request already was judged before, in a signing session: its verdict is used.
     """
     return _counted(deps, input) or judge_read(deps, input, None)
 
@@ -162,7 +162,7 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
                 (input.run_id, verdict.statement.approval_sha256, verdict.approval_sha256, input.kb_id),
             )["status"]
         if revoked != "revoked":
-            # Whoever revokes must not believe that it helped: the approval was used before this came.
+            # The person who revokes must learn that it did not help: the approval was used before.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
     return _result(verdict, input.kb_id, facts["run"]["state"], duplicate=answer["status"] == "duplicate")
 
@@ -242,5 +242,5 @@ def resume_run(deps: Deps, input: ResumeInput) -> StateView:
 
 
 def folder_and_day(run: Json, pins: Json) -> tuple[str, datetime]:
-    """Where a run's documents stand, and the day in their names."""
+    """The folder of a run's documents, and the day in their names."""
     return folder_of(run, pins.get("content_sha256")), day_of(run)

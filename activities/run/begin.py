@@ -1,4 +1,4 @@
-"""IO: register a run or find it: what a workflow goes on from, also after Temporal's data was lost."""
+"""IO: register a run or find it: the start of a workflow, also after Temporal's data was lost."""
 
 from __future__ import annotations
 

@@ -81,12 +81,12 @@ def _view(sidecar: Json, *, code: str = "", kb_doc_id: str = "") -> StateView:
 
 
 def wrote(sidecar: Json) -> bool:
-    """True when leg A is sealed, so that drafts may stand."""
+    """True when leg A is sealed, so that drafts may exist."""
     return any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in sidecar["receipts"])
 
 
 def enacted(sidecar: Json) -> bool:
-    """True when the enactment is sealed: what stands is law and is never voided."""
+    """True when the enactment is sealed: enacted law is never voided."""
     return any(receipt["gate"] == "IG_lifecycle_enact_execute" for receipt in sidecar["receipts"])
 
 
@@ -106,6 +106,6 @@ def step_of(sidecar: Json) -> Step:
 
 
 def _is_law_already(run: Json) -> bool:
-    """True when the run failed because another version of its document is law."""
+    """True when the run failed because another version of its document is enacted."""
     report = (run["last_error"] or {}).get("report") or {}
     return any(one["name"] == "document_not_enacted" and not one["ok"] for one in report.get("invariants") or [])

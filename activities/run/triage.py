@@ -14,7 +14,7 @@ from cutter.types import Json
 
 LEG_A, ENACTMENT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
 BY_PEOPLE = ("stopped_stop", "stopped_cancel")
-"""Stops that nothing is wrong behind: such a run is quarantined by nobody."""
+"""Stops without a fault: such a run is never quarantined."""
 
 
 def quarantined(connection: Connection, run: Json) -> bool:
@@ -28,7 +28,7 @@ def quarantined(connection: Connection, run: Json) -> bool:
 def case_of(connection: Connection, sidecar: Json, *, max_candidates: int, code: str = "") -> Triage:
     """What is known of the run's failure. Without a `code` it is the seeds' word for its state.
 
-    `max_candidates`: the units that the workers allow, so that the printed command asks for no more.
+    `max_candidates`: the units that the workers allow, so that the printed command asks for at most as many.
     """
     run, error = sidecar["run"], sidecar["run"]["last_error"] or {}
     last = sidecar["attempts"][-1] if sidecar["attempts"] else {}

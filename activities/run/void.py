@@ -53,6 +53,6 @@ def void_run(deps: Deps, input: VoidInput) -> StateView:
     try:
         publish(deps, Role.EXEC, input.run_id)
     except CutterError as problem:
-        # The void stands: a knowledge base that is away must not hide it from the open run.
+        # The void is recorded: an unavailable knowledge base must not hide it from the open run.
         log.warning("outbox.waiting", run_id=input.run_id, code=problem.code)
     return StateView(state=closed["state"], code="voided", reason=f"{closed['withdrawn']} drafts withdrawn")

@@ -78,7 +78,7 @@ def _count(outcome: str) -> None:
 
 
 def storable(value: Any) -> Any:
-    """An input without what PostgreSQL cannot store in a text: a message with a NUL must not fail for ever."""
+    """An input without characters that PostgreSQL cannot store: a message with a NUL must not fail without end."""
     if isinstance(value, str):
         return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, tuple):

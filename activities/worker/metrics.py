@@ -21,7 +21,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Gauges:
-    """A gauge keeps what it was told: what is no longer there is told to be nothing."""
+    """A gauge keeps its last value, so a value that disappeared is set to zero."""
 
     def __init__(self, meter: MetricMeter, pool: Pool) -> None:
         self._pool = pool

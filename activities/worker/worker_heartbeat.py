@@ -79,7 +79,7 @@ class Presence:
         self._over.set()
 
     async def say(self, state: str) -> None:
-        """One beat. A database that is away is noted: the worker itself goes on, and is heard again afterwards."""
+        """One heartbeat. An unavailable database is noted: the worker itself continues, and reports again later."""
         try:
             await asyncio.to_thread(self._say, state)
         except CutterError as problem:

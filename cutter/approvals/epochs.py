@@ -1,6 +1,6 @@
 """IO: the folder of policy epochs and approvers' public keys.
 
-    <approvers_dir>/epoch-0001.yaml            the policy; its sha256 stands in the database
+    <approvers_dir>/epoch-0001.yaml            the policy; its sha256 is in the database
     <approvers_dir>/epoch-0002.yaml
     <approvers_dir>/epoch-0002.yaml.<fpr>.asc  signatures of approvers of epoch 1 over it
     <approvers_dir>/keys/<fpr>-<16 hex>.asc    public keys, each named in an epoch by its sha256
@@ -113,7 +113,7 @@ def propose(
 
 
 def add_signature(approvers_dir: Path, epoch: Policy, fingerprint: str, signature: bytes) -> Path:
-    """Put an approver's detached signature beside an epoch; whether it counts is `check_succession`'s to say."""
+    """Store an approver's detached signature of an epoch; `check_succession` says whether it counts."""
     path = _epoch_path(approvers_dir, epoch.number)
     return _write_new(path.with_name(f"{path.name}.{fingerprint}.asc"), signature)
 
@@ -133,7 +133,7 @@ def check_succession(approvers_dir: Path, previous: Policy, following: Policy, *
 
 
 def read_epoch(approvers_dir: Path, number: int) -> Policy:
-    """The policy of an epoch's file as it stands; whether it is the one in force is for the database to say."""
+    """The policy of an epoch's present file; the database says whether it is in force."""
     path = _epoch_path(approvers_dir, number)
     try:
         return parse_policy(path.read_bytes())

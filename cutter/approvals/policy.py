@@ -26,8 +26,9 @@ class Tier(StrEnum):
 
 
 class Signing(StrEnum):
-    """`required` is the default. `optional`: what policy.yaml stops of a dry run, people may let go on without a
-    signature. Live runs and the sovereign gates take signatures whatever it says.
+    """`required` is the default. With `optional`, people may lift a policy stop of a dry run without a signature.
+
+    Live runs and the sovereign gates always need signatures.
     """
 
     REQUIRED = "required"

@@ -51,7 +51,7 @@ def check(kb: Store, kb_id: str, gpg: Gpg, expected: Expected | ExpectedFor, pol
     """Steps 1 to 8 for one document, in this order: signature, parse, facts, judge. Unreadable is a verdict of step 1.
 
     `expected` may be a function of the document, since whether it was revoked or written by us depends on its bytes.
-    Raises Unavailable when the store or gpg is away: then nothing was decided.
+    Raises Unavailable when the store or gpg is unavailable: then nothing was decided.
     """
     try:
         document = read_approval(kb, kb_id)

@@ -97,8 +97,8 @@ class Changes:
 class RequestDocument:
     """A request as people get it.
 
-    `kb_id` is where this document stands and `approval_kb_id` where its answer is expected; `snapshot_kb_id` is the
-    copy of the pinned text beside it. `ttl_seconds` bounds an approval's life from its signature. `findings` are single
+    `kb_id` is this document's id and `approval_kb_id` the id expected for its answer; `snapshot_kb_id` is the
+    copy of the pinned text. `ttl_seconds` bounds an approval's life from its signature. `findings` are single
     lines without law text. A request of a dry run carries the `batch_id` that a pre-batched approval binds.
     """
 
@@ -125,7 +125,7 @@ class RequestDocument:
     amends_run_id: str | None = None
 
     def __post_init__(self) -> None:
-        # These stand in commands that people paste into a shell.
+        # These appear in commands that people paste into a shell.
         for name in (self.kb_id, self.approval_kb_id, self.snapshot_kb_id):
             ids.kb_id(name)
         optional = {"batch_id": self.batch_id, "run_id": self.amends_run_id}
@@ -173,7 +173,7 @@ def parse_request(data: bytes) -> RequestDocument | Refusal:
 
 
 def request_sha256(data: bytes) -> str:
-    """What an approval binds beside the challenge: the sha256 of the document's bytes."""
+    """What an approval binds in addition to the challenge: the sha256 of the document's bytes."""
     return sha256_hex(data)
 
 

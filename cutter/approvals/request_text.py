@@ -1,7 +1,7 @@
 """Pure: the words of a request document, for people and for Markdown readers that do not sanitise HTML.
 
 Headings, lists, tables and code only. Every text that is not ours (a title, a finding, a path) is escaped, so that it
-can neither draw a heading, a link or a tag, nor hide or reorder what stands beside it.
+can neither draw a heading, a link or a tag, nor hide or reorder its neighbours.
 """
 
 from __future__ import annotations

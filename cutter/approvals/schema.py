@@ -1,6 +1,6 @@
 """Pure: the closed schema `cutter-approval/1`: each field's form, and the fields of each kind of statement.
 
-docs/approvals.md shows the same two tables for people; a test compares them.
+docs/reference/statements.md shows the same two tables for people; a test compares them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""IO: connections of a backup to PostgreSQL, and how their errors are told.
+"""IO: connections of a backup to PostgreSQL, and the messages of their errors.
 
 A password reaches a child process by its environment and nowhere else; neither a connection string nor a server's
 message text (which may quote a row) gets into an error, only the SQLSTATE.
@@ -75,7 +75,7 @@ def bound(connection: Connection, deadline: Deadline) -> None:
 
 
 def away(problem: psycopg.Error) -> Unavailable:
-    """The error of an environment that is away, with its SQLSTATE."""
+    """The error of an unavailable environment, with its SQLSTATE."""
     return Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup")
 
 

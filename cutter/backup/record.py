@@ -1,6 +1,6 @@
 """Pure: what a backup and its restore check say, and the closed list of reasons for refusing one.
 
-A refusal is a value: the gate fails with it. An environment that is away (disk full, killed gpg, lost connection) is
+A refusal is a value: the gate fails with it. An unavailable environment (disk full, killed gpg, lost connection) is
 `cutter.errors.Unavailable` with what="backup", which may be tried again.
 """
 
@@ -56,7 +56,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupRecord:
-    """An artifact that stands under its final name. `sha256` and `size_bytes` are of the ciphertext.
+    """An artifact under its final name. `sha256` and `size_bytes` are of the ciphertext.
 
     `taken_utc` is the database's clock at the snapshot, cut to the second, so that a backup never looks younger than
     it is. `recipient` is the full fingerprint of the key it is encrypted for.
@@ -93,7 +93,7 @@ class RestoreReport:
 
 
 def to_json(record: BackupRecord) -> str:
-    """The record as canonical JSON, as it stands beside the artifact."""
+    """The record as canonical JSON, as it is stored with the artifact."""
     return canonical_json({"version": RECORD_VERSION} | {name: getattr(record, name) for name in _FIELDS})
 
 

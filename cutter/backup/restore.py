@@ -47,11 +47,11 @@ def restore_check(
     schema_sql: str | None = None,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
 ) -> RestoreReport | BackupRefusal:
-    """Prove that the artifact gives back exactly the snapshot that `record` was made of; nothing is left behind.
+    """Prove that the artifact gives back exactly the snapshot that `record` was made of; no trace remains.
 
     `scratch_dsn` names a database that its user owns; two checks there wait for each other. `gpg_home` holds the
     private key. `schema_sql` is the product's own when None. Raises Unavailable(what="backup") for an environment that
-    is away and at the deadline.
+    is unavailable and at the deadline.
     """
     work = _Work(
         record, open_store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
@@ -80,7 +80,7 @@ def restore_into(
 
 
 def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
-    """The record beside an artifact. It is as trustworthy as the store: compare its sha256 with the run's receipt."""
+    """The record of an artifact. It is as trustworthy as the store: compare its sha256 with the run's receipt."""
     return from_json(
         open_store(artifacts_url)
         .get(artifact_id + RECORD_SUFFIX, limit=limits.BACKUP_RECORD_BYTES_MAX)
@@ -89,7 +89,7 @@ def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
 
 
 def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
-    """(sha256, bytes) of an artifact as it stands now, for the check before a write; raises NotFound, Unavailable."""
+    """(sha256, bytes) of an artifact now, for the check before a write; raises NotFound, Unavailable."""
     read = _Reader(chunks(open_store(artifacts_url), artifact_id))
     for _ in read:
         pass

@@ -45,7 +45,7 @@ def require_own(connection: Connection) -> BackupRefusal | None:
 
 
 def empty(connection: Connection) -> BackupRefusal | None:
-    """Drop whatever stands here, if the database is ours; a check rolls it back, so even that is not lost."""
+    """Drop everything here, if the database is ours; a check rolls it back, so even that is not lost."""
     if unfit := require_own(connection):
         return unfit
     for (schema,) in connection.execute(queries_in("cutter.backup", "scratch.sql")["schemas"]).fetchall():
@@ -105,7 +105,7 @@ def _silent_end(connection: Connection) -> Iterator[None]:
 
 
 def continue_identities(connection: Connection) -> None:
-    """Let the identity columns of a restore that stays go on behind the highest value."""
+    """Let the identity columns of a permanent restore continue after the highest value."""
     blocks = queries_in("cutter.backup", "scratch.sql")
     for table in BACKUP_TABLES:
         for (column,) in connection.execute(blocks["identity_columns"], {"table": table}).fetchall():

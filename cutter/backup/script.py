@@ -1,9 +1,9 @@
 """Pure: the data script that `pg_restore --section=data` writes, read into loads of the nine tables.
 
 pg_restore renders the archive as text and we load it on our own connection, instead of letting pg_restore connect.
-That keeps lock, load, comparison and rollback in one transaction (a killed worker leaves nothing, no orphan goes on
+That keeps lock, load, comparison and rollback in one transaction (a killed worker leaves nothing, no orphan keeps
 writing), gives us SQLSTATEs instead of message text, and means that nothing in an archive is ever executed: an artifact
-is encrypted but not signed, so whoever has the public key can make one.
+is encrypted but not signed, so everyone who has the public key can make one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NOISE = re.compile(
     r"|--.*"
     r"|SET [a-z_]+ = [^;]*;"
     r"|SELECT pg_catalog\.set_config\('search_path', '', false\);"
-    # The caller lets identity columns go on behind the highest value instead.
+    # The caller lets identity columns continue after the highest value instead.
     r"|SELECT pg_catalog\.setval\([^;]*\);"
     r"|\\(?:un)?restrict \w+"
 )

@@ -38,7 +38,7 @@ def take(
     artifact_id: str,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
 ) -> BackupRecord | BackupRefusal:
-    """Back up the nine tables as one moment, encrypted for the pinned key; the record stands beside the artifact.
+    """Back up the nine tables as of one moment, encrypted for the pinned key, and store the record with the artifact.
 
     `dsn` is cutter_backup's; `artifact_id` is a name that no attempt has used before. A refusal means that no retry
     helps. Raises Unavailable(what="backup") when one may (disk full, killed gpg, lost connection, deadline), Conflict
@@ -83,7 +83,7 @@ class _Dump:
         """`--strict-names`: without it a table that is missing is left out in silence, if another one matches.
 
         Positions of identity sequences are left out: no snapshot holds them, and reading them needs a grant more. A
-        restore lets them go on behind the highest value.
+        restore lets them continue after the highest value.
         """
         fixed = ("--no-password", "--format=custom", "--strict-names", f"--snapshot={moment.snapshot}")
         command = (
@@ -197,13 +197,13 @@ def _judge(exits: dict[str, Exit], recipient: Recipient, *, sealed: bool) -> Bac
 
 
 def _first_line(stderr: str) -> str:
-    """pg_dump's reason, for the operator. It names tables and hosts; rows and passwords never stand in it."""
+    """pg_dump's reason, for the operator. It names tables and hosts; it never contains rows or passwords."""
     line = "".join(c for c in stderr.strip().split("\n")[0] if c.isprintable())
     return f" ({line[: limits.BACKUP_REASON_CHARACTERS_MAX]})" if line else ""
 
 
 def _publish(store: Store, draft: Draft, record: BackupRecord) -> None:
-    """Artifact first, record second: a record never stands without what it describes."""
+    """Artifact first, record second: no record exists without its artifact."""
     draft.publish()
     try:
         _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())

@@ -1,6 +1,6 @@
 """Pure: a queue against what the database knows of its documents: what refuses it, what is decided before it starts.
 
-Whoever calls reads the facts; a document that is missing from them does not exist.
+The caller reads the facts; a document that is missing from them does not exist.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_APPROVER = "STOP_NO_SUCH_APPROVER"
 class Known:
     """A registered document. The runs are those of its newest source version; `open_run`: of any version and mode.
 
-    `scope` is the one in which that version is cut; None where its profile knows no status, so that all of it is law.
+    `scope` is the one in which that version is cut; None if its profile knows no status, so that all of it counts.
     """
 
     docprefix: str

@@ -23,7 +23,7 @@ class Disposition(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A run's state with its reason code. `wrote`: leg A is sealed, so drafts stand; `enacted`: they are law."""
+    """A run's state with its reason code. `wrote`: leg A is sealed, so drafts exist; `enacted`: they are enacted."""
 
     state: str
     code: str = ""

@@ -1,6 +1,6 @@
-"""Pure: one document of a batch, and where it stands (spec 02 "Shape").
+"""Pure: one document of a batch, and its place in it (spec 02 "Shape").
 
-An item is what its run is: its stage and outcome are computed from the run's row and never kept beside it.
+An item is what its run is: its stage and outcome are computed from the run's row and never stored separately.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DEFAULT_TENANT = "default"
 
 
 class Stage(StrEnum):
-    """Where an item stands between its queue and its end."""
+    """The stage of an item between its queue and its end."""
 
     PENDING = "pending"
     PLANNING = "planning"
@@ -41,14 +41,14 @@ class Outcome(StrEnum):
 
 
 GOOD = frozenset({Outcome.ENACTED, Outcome.REHEARSED, Outcome.SKIPPED})
-"""What went well: the law stands, by this batch or before it; or, in a rehearsal, would stand."""
+"""Good outcomes: the law is enacted, by this batch or before it; or, in a rehearsal, it would be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """One document of a batch. `position` is its place in the file, `in_review` that it waits in human review.
 
-    `law`: its enactment is sealed, whatever became of its run behind that.
+    `law`: its enactment is sealed, whatever happened to its run afterwards.
     """
 
     document_id: str
@@ -73,7 +73,7 @@ class Item:
 
     @property
     def stands(self) -> bool:
-        """True when what depends on it may begin: also a run that stopped or failed behind its enactment made law."""
+        """True when dependents may begin: also if the run stopped or failed after its enactment."""
         return self.good or (self.law and self.stage is Stage.SETTLED)
 
     @property
@@ -104,7 +104,7 @@ _RUN_OUTCOMES = {"rehearsed": Outcome.REHEARSED, "skipped": Outcome.SKIPPED}
 
 
 def outcome_of(state: str | None, *, outcome: str | None = None, ended: bool = False) -> Outcome | None:
-    """How a run is settled; None while it goes on. `outcome` and `ended` are the run row's.
+    """How a run is settled; None while it continues. `outcome` and `ended` are the run row's.
 
     A run that ended in a state of its way, without an outcome, counts as stopped: nobody has said that it went well.
     """

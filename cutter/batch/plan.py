@@ -1,6 +1,6 @@
 """Pure: which items of a batch begin now, which never will, and the order in which they would (seed 001 §5; spec 02).
 
-All answers are functions of the items alone, so that a batch that goes on in another execution decides the same.
+All answers are functions of the items alone, so a batch that continues in another execution decides the same.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def next_starts(
 ) -> list[str]:
     """The documents to start now, in this order.
 
-    A document begins when all it depends on is law. At most `lanes` items are in planning and at most `window` are
+    A document begins when all its dependencies are enacted. At most `lanes` items plan and at most `window` are
     open; those in human review do not count as open, since they would hold up the night. Within a tenant the lower
-    priority begins, then the one that stands first in the file; between tenants, see `Shares`. `rooms` are the items
+    priority begins, then the first one in the file; between tenants, see `Shares`. `rooms` are the items
     that a tenant may begin now; one that is not in it has no cap.
     """
     shares = Shares(items, weights, rooms)
@@ -109,9 +109,9 @@ class Place:
 
 
 def order(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) -> list[Place]:
-    """The order in which the pending items would begin, if all went well, and why each stands where it does.
+    """The order in which the pending items would begin, if all went well, and the reason for each place.
 
-    A document waits until what it depends on is law, which people sign; so a wave begins when the one before is done.
+    A document waits until its dependencies are enacted, which people sign; so a wave begins after the one before it.
     Last, in the given order, come those that do not begin: settled already, under way, or blocked.
     """
     shares = Shares(items, weights)

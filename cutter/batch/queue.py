@@ -1,7 +1,7 @@
 """Pure: queue.yaml, read strictly (seed 001 §2; spec 02 "queue.yaml").
 
 Three readings, one after the other: the bare lines for secrets, the YAML for its form, the values by a closed model.
-All problems are told at once, each with its line and the remedy; no problem repeats a value that has not the form of an
+All problems are reported at once, each with its line and the remedy; none repeats a value without the form of an
 id, so that a secret in a wrong place is not shown on.
 """
 
@@ -41,7 +41,7 @@ class Problem:
 
 
 class QueueRefused(InvalidInput):
-    """Whoever wrote the queue must correct it; nothing was started. `problems` has all of them, by line."""
+    """The author of the queue file must correct it; nothing was started. `problems` has all of them, by line."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         shown = [str(one) for one in problems[: limits.QUEUE_PROBLEMS_SHOWN]]
@@ -118,7 +118,7 @@ class _Reading:
         self.spoken_of |= {one.line for one in self.problems if one.line}
 
     def line_of(self, loc: Place) -> int:
-        """The line of a place in the file; of the nearest one around it when nothing stands there."""
+        """The line of a place in the file; of the nearest one around it if the place is empty."""
         while loc and loc not in self.lines:
             loc = loc[:-1]
         return self.lines.get(loc, 1)

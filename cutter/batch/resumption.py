@@ -54,7 +54,7 @@ def include_command(batch_id: str, document_id: str) -> str:
 
 
 def _open(item: Json) -> bool:
-    """A run that may go on by itself once its workflow is open; a stopped one waits for people."""
+    """A run that may continue by itself once its workflow is open; a stopped one waits for people."""
     return bool(item["run_id"]) and not item["ended"] and not RunState(item["state"]).stopped
 
 

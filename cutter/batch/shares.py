@@ -16,7 +16,7 @@ class Shares:
     """Max-min fair lanes: the next one goes to the tenant that holds the fewest for its weight.
 
     Of those that hold equally few, to the one that was given the fewest so far for its weight, then to the lower
-    priority, then to the one that stands first in the file. So no tenant gets a second lane while another that could
+    priority, then to the first one in the file. So no tenant gets a second lane while another that could
     use one has none. A tenant without a weight has 1. Within a tenant: priority, then the file's order.
     """
 

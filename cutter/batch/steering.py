@@ -32,7 +32,7 @@ AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCL
 IN_MOTION = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
 
 HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + limits.HALT_MARGIN_SECONDS
-"""After a halt a document has come to a stop by then, or will not: its workflow may be gone."""
+"""After a halt a document has stopped within this time, or will not: its workflow may be gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +101,8 @@ def _item(one: Json) -> Item:
 
 
 def _for_the_planner(view: Json, items: Sequence[Item]) -> list[Item]:
-    """The items as the planner takes them: pending is also what a signature takes in again, and what was blocked, since
-    what it waits for may have become law after all.
+    """The items as the planner takes them: pending includes documents that are included again, and blocked ones,
+    since their dependency may have been enacted after all.
     """
     names = {
         one["document_id"]
@@ -153,7 +153,7 @@ def summarise(view: Json, *, attended: bool) -> Summary:
     moving = any(one.stage in IN_MOTION for one in items)
     at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
     anew = _for_the_planner(view, items)
-    # What a signature takes in again, and what needed a law that stands now, begins as soon as there is room for it.
+    # Documents that were included again, and those whose dependency is now enacted, begin as soon as a lane is free.
     signed = {one["document_id"] for one in view["items"] if one["included"]} - set(plan.blocked(anew))
     pending = bool(signed) or any(one.stage is Stage.PENDING for one in (*items, *plan.startable(anew)))
     late = batch["halted"] is not None and view["halted_seconds"] > HEARD_BY_SECONDS
@@ -190,14 +190,14 @@ def longer_ago(view: Json, at: str, seconds: float) -> bool:
 
 
 def unheeded(one: Json) -> bool:
-    """True for an item whose run was told to stop, by its latch, and has not come to a stop yet."""
+    """True for an item whose latch is set and whose run has not stopped yet."""
     return bool(one["latched"] and not one["ended"] and not RunState(one["state"]).stopped)
 
 
 def deliveries(view: Json, orders: Orders, *, again: bool) -> list[BatchStop]:
     """The stops to deliver: those of now, and with `again` those whose document has not come to a stop yet.
 
-    A latch that a gate holds is tried at every look; its document is told with `again` only.
+    A latch that a gate holds is tried at every look; its document gets another stop with `again` only.
     """
     batch, now = view["batch"], {document_id for document_id, _ in orders.stops}
     kind = stop_word(orders.halt.kind if orders.halt else batch["halted"])
@@ -240,7 +240,7 @@ def stopped_by_the_batch(one: Json) -> bool:
 
 
 def _halt(batch: Json, items: Sequence[Item], age_seconds: float) -> Halt | None:
-    """Why to halt now; `items` without the failed ones that a signature takes in again, and those it has stopped."""
+    """Why to halt now; `items` without the failed ones that a signature includes again, and those it has stopped."""
     if batch["halted"] is not None:
         return None
     critical = stops_the_rest(items, strict=False)
@@ -276,7 +276,7 @@ def _may_be_cancelled(one: Json) -> bool:
 
 
 def stop_word(halted: str | None) -> Literal["stop", "cancel"]:
-    """What the documents of a halted batch are told: a cancel as a cancel, every other halt as a stop."""
+    """The message to the documents of a halted batch: a cancel as a cancel, every other halt as a stop."""
     return "cancel" if halted == "cancel" else "stop"
 
 
@@ -300,7 +300,7 @@ def _failures(batch: Json, items: Sequence[Item], by_id: Mapping[str, Json], kin
 
 
 def _leaves(items: Sequence[Item], by_id: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """Items that have gone on since they were queued."""
+    """Items that have continued since they were queued."""
     gone = []
     for item in items:
         one = by_id[item.document_id]

@@ -1,6 +1,6 @@
 """Pure: what a person needs to decide about a document that failed in a batch, with every field of seed 001 §10.
 
-The same sections stand in an entry of the error queue and in the one document of a run that was quarantined.
+An entry of the error queue and the one document of a quarantined run have the same sections.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def seed_code(state: str) -> str:
 def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
     """Each violated invariant as a hunk: the expected line taken away, the observed line put in its place.
 
-    Of a failure that no invariant names, the reason stands as observed.
+    If no invariant names a failure, its reason appears as observed.
     """
     yield "--- expected"
     yield "+++ observed"

@@ -42,7 +42,7 @@ def _first(view: Json) -> str:
 
 
 def needing_people(view: Json) -> Iterator[Step]:
-    """The steps of the documents that go on by a person's act alone: the failed ones first."""
+    """The steps of the documents that only a person's act moves: the failed ones first."""
     for one in sorted(view["items"], key=lambda item: not failed(item)):
         step = item_step(view["batch"]["batch_id"], one)
         if step is not None and step.needs is not Needs.NOTHING:
@@ -67,7 +67,7 @@ def command_of(batch_id: str, item: Json) -> str:
 
 
 def _failed(batch_id: str, item: Json, step: Step) -> Step:
-    """A failed document runs again in its batch; where drafts of it stand, they are withdrawn first."""
+    """A failed document runs again in its batch; if it has drafts, they are withdrawn first."""
     if item["included"]:
         again = f"cutter orchestrate resume-batch --batch-id {batch_id}"
         return Step(needs=Needs.NOTHING, commands=(again,))

@@ -1,4 +1,4 @@
-"""Pure: every digest of the product and the one canonical form behind them.
+"""Pure: every digest of the product and the one canonical form that they use.
 
 A digest is 64 lower-case hex characters of SHA-256. Canonical JSON is UTF-8, sorted keys, `,` and `:` as separators and
 no floats, so that the same value has the same bytes on every machine (facts-domain, "Digests and keys").

@@ -30,7 +30,7 @@ RUN_NAMESPACE = uuid.UUID("6f0d3c1e-5a55-5b0c-9d4e-6d1f3c2b7a10")
 
 
 class InvalidId(InvalidInput):
-    """Whoever typed or sent the id must correct it."""
+    """The person or program that gave the id must correct it."""
 
 
 def document_id(text: str) -> DocumentId:
@@ -53,7 +53,7 @@ def docprefix(text: str) -> str:
 
 
 def run_id(text: str) -> RunId:
-    """`ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`, the key of everything a run leaves behind."""
+    """`ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`, the key of everything that a run makes."""
     if not is_run_id(text):
         raise InvalidId(f"run id {text!r}: looks like ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b")
     return RunId(text)
@@ -102,5 +102,5 @@ def derived(run: str, role: str) -> uuid.UUID:
 
 
 def slug(prefix: str) -> str:
-    """docprefix in lower case, as it stands in keys and KB folders."""
+    """docprefix in lower case, as in keys and KB folders."""
     return prefix.lower()

@@ -1,7 +1,7 @@
 """Pure: texts of others inside our Markdown documents, for readers that do not sanitise.
 
 Such a text can neither draw a heading, a link, an image or a tag, nor leave its line or its block, nor hide or reorder
-what is beside it.
+its neighbours.
 """
 
 from __future__ import annotations

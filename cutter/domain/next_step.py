@@ -59,8 +59,8 @@ def next_step(
     wrote: bool = False, enacted: bool = False, law_by: str | None = None, approved: bool = False,
     exec_worker: bool = True,
 ) -> Step:  # fmt: skip
-    """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may stand;
-    `enacted`: the enactment is, so that what stands is law.
+    """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may exist;
+    `enacted`: the enactment is sealed.
 
     `law_by` is the run that enacted the law (or the document's id), for a run that was skipped or refused because of
     it. `approved`: the open request has the signatures that it needs; then the exec worker takes the gate, if one runs
@@ -101,7 +101,7 @@ def _nobody(command: str) -> Step:
 def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: bool) -> Step:
     """A failed run is over: what was wrong is corrected, and a new run says which one it corrects.
 
-    Enacted law is never voided, so the one failure behind it has nothing to correct: people read what there is.
+    Enacted law is never voided, so the one failure after it has nothing to correct: people read what there is.
     """
     if enacted:
         read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")

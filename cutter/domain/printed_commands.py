@@ -7,7 +7,7 @@ import re
 _QUOTED = re.compile(r"`(cutter(?: [^`\n]+)?)`")
 _NEXT = re.compile(r"next: (cutter[^\n]*)")
 THEN = "# then: "
-"""Stands between the commands of one line; a shell takes it for a comment."""
+"""Separates the commands of one line; a shell takes it for a comment."""
 
 
 def commands_in(text: str) -> list[str]:

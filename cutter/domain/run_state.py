@@ -14,7 +14,7 @@ class RunState(str):
 
     @property
     def stopped(self) -> bool:
-        """A person or an outage stopped the run; a resume goes on."""
+        """A person or an outage stopped the run; a resume continues it."""
         return self.startswith(STOPPED)
 
     @property

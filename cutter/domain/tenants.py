@@ -46,7 +46,7 @@ def no_room(room: Json) -> str:
 
 
 def shown(found: Sequence[Json]) -> list[Json]:
-    """The tenants that `cutter status` speaks of: those with caps or a weight, beside them who is at work.
+    """The tenants that `cutter status` shows: those with caps or a weight, and those with runs at work.
 
     None where no tenant is set apart from others: a deployment of one tenant need not know the word.
     """
@@ -62,7 +62,7 @@ def _is_set(room: Json) -> bool:
 
 
 def cells(one: Json) -> tuple[str, ...]:
-    """A tenant in a row: weight, at work, in the last minute, writes a run; an override stands in brackets."""
+    """A tenant in a row: weight, at work, in the last minute, writes a run; an override is in brackets."""
     alone = one["document"]
     return (
         one["tenant"],

@@ -1,6 +1,6 @@
 """Pure: the state that a signed void ends a run in: `voided_<reason>` (spec 01 "States and gates").
 
-The reason is a person's own sentence, in any script and of any length; the state stands in file names, search
+The reason is a person's own sentence, in any script and of any length; the state appears in file names, search
 attributes and commands. So it is a few plain words of it, and the sentence itself is kept with the void's record.
 """
 

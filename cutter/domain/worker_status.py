@@ -1,4 +1,4 @@
-"""Pure: the workers of the task queues as people see them: their own heartbeats beside who polls the queues.
+"""Pure: the workers of the task queues as people see them: their own heartbeats, and the pollers of the queues.
 
 Rows are those of worker_heartbeat with `age_seconds` (since the last heartbeat) and `silent` (three were missed).
 Pollers are what the queues' server knows: {queue: [identity]}; None where it did not answer.
@@ -75,7 +75,7 @@ def _polls(row: Json, queue: str, pollers: Pollers) -> bool | None:
 
 
 def _strangers(rows: Sequence[Json], pollers: Pollers) -> list[Json]:
-    """Who polls our queues and has never registered: another program, or a worker whose database is away."""
+    """Pollers of our queues that never registered: another program, or a worker without its database."""
     known = {identity(row["worker_id"]) for row in rows}
     found: dict[str, list[str]] = {}
     for queue, names in (pollers or {}).items():

@@ -2,7 +2,7 @@
 
 The same run gives the same bytes: members in order, canonical JSON, a tar without times or owners (`offline.sealed`).
 It holds digests and metadata, and no text of a law; the only texts are the statements that people signed, the policy
-epochs that say who they are, and their public keys. docs/evidence.md describes each member.
+epochs that say who they are, and their public keys. docs/reference/evidence.md describes each member.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class Bundle:
 
     @property
     def artifact_id(self) -> str:
-        """By content: an attempt that was not sealed leaves its own, and never stands in another's way."""
+        """By content: an attempt that was not sealed leaves its own, which never blocks another."""
         return f"{self.run_id}/evidence-{self.sha256[:16]}.tar"
 
 
 def artifacts(url: str) -> Store:
-    """The store where bundles stand beside the backups."""
+    """The store of bundles and backups."""
     return Store(url, id_rule=artifact_id_rule, what="artifacts")
 
 
@@ -127,7 +127,7 @@ def decisions(facts: Json) -> Iterator[Json]:
 
 
 def _decided(holder: Json, where: Json) -> Iterator[Json]:
-    """The decisions of a recorded policy. A malformed one is listed as such: where it stands is never its own word."""
+    """The decisions of a recorded policy. A malformed one is listed as such, at a place that it does not choose."""
     policy = recorded.policy(holder.get("policy")) or {"sha256": "", "decisions": ()}
     for one in policy["decisions"]:
         yield {**one, **where, "sha256": policy["sha256"]}

@@ -1,7 +1,7 @@
 """IO: the check of an evidence bundle or an audit export by one file: Python 3.9 or newer, and gpg for authorship.
 
-The file is meant to be read before it is believed. docs/evidence.md lists the steps; a comment such as `# 6.2` begins
-the code of the step with that number. Nothing in a bundle is trusted: each step looks for a contradiction between two
+Read this file before you believe it. docs/reference/evidence.md lists the steps. A comment such as `# 6.2` begins the
+code of the step with that number. Nothing in a bundle is trusted: each step looks for a contradiction between two
 members, or between a member and what the auditor gave. A member of the wrong form makes its step fail.
 """
 
@@ -635,7 +635,9 @@ def instant(seconds: str) -> str:
 # --- all steps -------------------------------------------------------------------------------------------------------
 
 TEXTLESS = "no text is in a bundle; the stored units must digest to"
-ALONE = "it alone covers what no chain does (docs/evidence.md): give the one in the closeout's report with --sha256"
+ALONE = (
+    "only it covers all of a bundle (docs/reference/evidence.md): give the digest in the closeout's report as --sha256"
+)
 
 
 def check(

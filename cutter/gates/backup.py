@@ -12,7 +12,7 @@ GATE = "IG_backup"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """The JSON record that stands beside the artifact, as it was read back."""
+    """The JSON record of the artifact, as it was read back."""
 
     sha256: str
     size_bytes: int
@@ -46,7 +46,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     - backup_target_reachable: the target gives back the bytes that were written
     - gpg_fingerprint_pinned: the GPG public key's fingerprint matches the deployment-pinned one
     - backup_sha256_recorded: the sha256 of the .gpg is recorded
-    - sidecar_json_written: the record beside it has the sha256, the size and the timestamp
+    - sidecar_json_written: the record has the sha256, the size and the timestamp
     - restore_equals_snapshot: it was decrypted, restored and found equal (ours)
     """
     taken = Beside(sha256=evidence.backup_sha256, size_bytes=evidence.size_bytes, taken_utc=evidence.taken_utc)

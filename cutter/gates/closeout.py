@@ -25,7 +25,7 @@ NAMED_MAX = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KbDocument:
-    """A document of the run: its recorded sha256 (None when it was never put) and what stands in the KB now.
+    """A document of the run: its recorded sha256 (None when it was never put) and its present sha256 in the KB.
 
     `rendered_sha256` is that of a gate's report made from its sealed receipt: a role's word about its own report, which
     `recorded_sha256` is, does not outweigh it.
@@ -40,7 +40,7 @@ class KbDocument:
 
     @property
     def wrong(self) -> str | None:
-        """What is wrong with it, as a person says it; None when it stands there as it was recorded."""
+        """What is wrong with it, as a person says it; None when it is there as it was recorded."""
         if self.recorded_sha256 is None:
             return "not put yet"
         if self.found_sha256 is None:
@@ -73,10 +73,10 @@ def evaluate(evidence: Evidence) -> GateReport:
     """Refuses unless all of these hold (seed 000 §4, in its words where it has them):
 
     - kb_documents_uploaded: all KB docs for this run uploaded, with the sha256 recorded when they were written
-    - units_enacted, receipts_sealed, approvals_consumed, audit_chain_intact: nothing is missing behind them (ours)
-    - evidence_bundle_sealed: the bundle stands in the artifact store as it was built (ours; seed 003 §8)
+    - units_enacted, receipts_sealed, approvals_consumed, audit_chain_intact: none of them is incomplete (ours)
+    - evidence_bundle_sealed: the bundle is in the artifact store as it was built (ours; seed 003 §8)
 
-    What can only be true after COMMIT stands in `finished`.
+    Conditions that can be true only after COMMIT are in `finished`.
     """
     wrong = [doc.kb_id for doc in evidence.documents if doc.wrong]
     missing = EXPECTED - {(doc.kind, doc.subject) for doc in evidence.documents}
@@ -114,7 +114,7 @@ def evaluate(evidence: Evidence) -> GateReport:
 def put_back(run_id: str, documents: Sequence[KbDocument]) -> str | None:
     """What people do about documents that are not as they were recorded; None when all are.
 
-    The law is enacted by then, so the run waits for them and is not failed: it would be over, and they would be back.
+    The law is already enacted, so the run waits for them and does not fail: it would be over, and they would be back.
     """
     wrong = [f"{doc.wrong}: {doc.kb_id}" for doc in documents if doc.wrong]
     if not wrong:
@@ -138,7 +138,7 @@ class Finish:
 
 
 def finished(evidence: Finish) -> GateReport:
-    """After COMMIT (seed 000 §4): the law is enacted by then, so what does not hold yet is tried again, never failed.
+    """After COMMIT (seed 000 §4): the law is already enacted, so a false condition is tried again and never fails.
 
     - kb_documents_complete: all KB docs for this run uploaded, the closeout's own report too
     - sidecar_finalized: sidecar finalized (status: success)

@@ -24,7 +24,7 @@ class Authorization:
 class Evidence:
     """The approvals, the functions' answers, and what was counted in the same transaction before and after.
 
-    `opened_in` and `written_in` are the transaction's ids when the gate was opened and behind the last write.
+    `opened_in` and `written_in` are the transaction's ids when the gate was opened and after the last write.
     """
 
     authorizations: tuple[Authorization, ...]

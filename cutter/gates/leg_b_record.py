@@ -43,7 +43,7 @@ def evaluate(evidence: Evidence) -> GateReport:
 
     - change_set_id_present_and_unique: change_set_id present and unique
     - envelope_and_signature_present: manifest_envelope_id and executor_signature_id present, with their rows
-    - g_leg_b_once: count(rows for change_set_id) == expected, no duplicates; none stood before
+    - g_leg_b_once: count(rows for change_set_id) == expected, no duplicates; none existed before
     - lane_overlap_invariants: the executor signs the change set only, nobody has verified, the revisions differ
     """
     after, expected = evidence.rows_after, _expected(evidence.units)

@@ -21,9 +21,9 @@ TRIGGERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The approvals, the functions' answers, and what was counted in the same transaction behind them.
+    """The approvals, the functions' answers, and what was counted in the same transaction after them.
 
-    `approved_review_decisions` stands in the signed documents, one a slot; `open_review_decision` was made with the
+    `approved_review_decisions` are in the signed documents, one a slot; `open_review_decision` was made with the
     request, `consumed_review_decision` with the approval's use.
     """
 

@@ -22,7 +22,7 @@ OURS: Mapping[str, frozenset[str]] = {
         "IG_closeout": "units_enacted receipts_sealed approvals_consumed audit_chain_intact evidence_bundle_sealed",
     }.items()
 }
-"""The invariants of each gate that seed 000 §4 does not list; docs/invariants.md marks them *ours*."""
+"""The invariants of each gate that seed 000 §4 does not list; docs/reference/invariants.md marks them *ours*."""
 
 PROBE: Mapping[str, tuple[str, ...]] = {
     "OD-W2": ("iu_count", "uv_count"),

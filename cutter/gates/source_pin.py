@@ -62,7 +62,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     - manifest_digest_matches: recomputed, it matches source_version.manifest_digest if pinned; if not, it is recorded
     - snapshot_matches_checksum, source_uri_matches: the bytes and the source are the registered ones (ours)
     - snapshot_size_in_bounds, snapshot_is_utf8, snapshot_is_nfc: the text can be cut (ours)
-    - document_not_enacted: no other version of it is law (ours)
+    - document_not_enacted: no other version of it is enacted (ours)
     """
     command = f"cutter source add FILE --document-id {evidence.document_id} --profile PROFILE"
     document = holds(

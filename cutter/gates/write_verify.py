@@ -35,7 +35,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What was counted behind the write: results of the change set, this result, this result's verifier signature."""
+    """What was counted after the write: results of the change set, this result, this result's verifier signature."""
 
     results: int
     this_result: int
@@ -70,7 +70,7 @@ def checks(evidence: Evidence) -> tuple[Invariant, ...]:
     - executor_dsn_absent: this process cannot connect as the executor (ours)
     - executor_signature_verified: the executor's signature is good, and by the executor's key (ours)
     - principals_differ: two keys, two tool revisions (ours)
-    - axis_1_round_trip: the eleven structural booleans, collected anew (ours)
+    - axis_1_round_trip: the eleven structural booleans, collected again (ours)
     - writer_digest_rebuilt, writer_digest_stored, affected_rows_match: everything derived again is equal (ours)
     """
     broken = [item.name for item in evidence.structural if not item.ok]

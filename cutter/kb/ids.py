@@ -16,7 +16,7 @@ SIGNATURE_SUFFIX = ".asc"
 
 
 def document_id_rule(text: str) -> str:
-    """A knowledge-base document, or the detached signature beside it: a KB id, or a KB id and `.asc`."""
+    """A knowledge-base document, or its detached signature: a KB id, or a KB id and `.asc`."""
     return kb_id(text.removesuffix(SIGNATURE_SUFFIX)) and _no_dot_parts(text)
 
 
@@ -32,7 +32,7 @@ def artifact_id_rule(text: str) -> str:
 
 
 def signature_of(document: str) -> str:
-    """Id of the detached signature that stands beside a document."""
+    """Id of a document's detached signature."""
     return document + SIGNATURE_SUFFIX
 
 

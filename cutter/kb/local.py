@@ -1,4 +1,4 @@
-"""IO: the write-once folder behind a `file://` store.
+"""IO: the write-once folder of a `file://` store.
 
 Every name is walked from the root part by part with O_NOFOLLOW, so no link inside the store leads anywhere, also when
 someone changes a folder into a link while we look. An object becomes visible by link(2), which is atomic and refuses an
@@ -110,7 +110,7 @@ class LocalFolder:
         """Names of regular files that begin with `prefix`; links and objects under construction are not listed."""
         folders = prefix.split("/")[:-1]
         start = "/".join(folders)
-        # Opened apart from what is in it: a root that is away for a moment is an outage and no empty folder.
+        # Opened apart from its content: a root that is missing for a moment is an outage and no empty folder.
         with self._folder([]), suppress(FileNotFoundError), self._folder(folders) as folder:
             yield from (name for name in _walk(folder, f"{start}/" if start else "") if name.startswith(prefix))
 

@@ -1,4 +1,4 @@
-"""IO: the write-once objects behind any other fsspec URL (`s3://…`, `memory://…`).
+"""IO: the write-once objects of any other fsspec URL (`s3://…`, `memory://…`).
 
 A put asks the file system for its create-only mode, which an object store answers atomically (a conditional put), so
 that an object is whole or absent and is never replaced.
@@ -61,7 +61,7 @@ class RemoteFolder:
         try:
             self._put(path, data)
         except OSError:
-            # Someone else was quicker, or our own put came through and its answer was lost: whoever asked compares.
+            # Someone else was quicker, or our own put succeeded and its answer was lost: the caller compares.
             if self._filesystem.exists(path):
                 raise FileExistsError(path) from None
             raise

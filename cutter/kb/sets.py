@@ -1,4 +1,4 @@
-"""IO: approvals signed in one sitting, as a folder of the knowledge base: which they are, and their common digest."""
+"""IO: approvals of one signing session, as a folder of the knowledge base: which they are, and their common digest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cutter.kb.store import Store
 
 
 def set_names(store: Store, folder: str) -> list[str]:
-    """KB ids of the statements of a set: those with a signature beside them."""
+    """KB ids of the statements of a set: those with a signature."""
     names = store.list(f"{folder.rstrip('/')}/")
     if len(names) > limits.SET_DOCUMENTS_MAX:
         raise InvalidInput(f"{folder} holds {len(names)} documents, a set at most {limits.SET_DOCUMENTS_MAX}")

@@ -86,7 +86,7 @@ class Store:
             raise self.meaning(name, problem) from problem
 
     def exists(self, name: str) -> bool:
-        """True when a regular object stands under that name."""
+        """True when there is a regular object under that name."""
         self.check(name)
         try:
             self.objects.read(name, 0)

@@ -15,7 +15,7 @@ from cutter.kb.store import NOT_REGULAR, ObjectDraft, Store
 def put(store: Store, name: str, data: bytes) -> str:
     """Store bytes under a free name and return their sha256; the same bytes again are fine.
 
-    Raises InvalidInput (name, size), Conflict (other bytes stand there; names both digests), Unavailable.
+    Raises InvalidInput (name, size), Conflict (other bytes are there; names both digests), Unavailable.
     """
     store.check(name)
     if len(data) > limits.KB_OBJECT_BYTES_MAX:
@@ -48,7 +48,7 @@ class Draft:
         return self._digest.hexdigest()
 
     def write(self, data: bytes) -> None:
-        """Append; raises Unavailable when the disk is full or the store is away."""
+        """Append; raises Unavailable when the disk is full or the store is unavailable."""
         try:
             self._draft.write(data)
         except OSError as problem:

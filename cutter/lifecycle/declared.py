@@ -61,7 +61,7 @@ DOCUMENT_RUN = Lifecycle(
              whence="any open state"),
         Rule(sources=(STOPPED,), targets=_REACHED, trigger="resume", whither="the state last reached",
              guard="a signed statement, where the stop asks for one",
-             extension="a stopped run is resumable (§1, §7) and goes on from what its last sealed gate reached"),
+             extension="a stopped run is resumable (§1, §7) and continues from the state of its last sealed gate"),
         Rule(sources=(*_UNENACTED, STOPPED), targets=(VOIDED,), trigger="void", severity="warning",
              words=frozenset({"stop"}), guard="a signed void, or a cancel of a run that has written nothing",
              whence="any state before enactment",
@@ -236,8 +236,8 @@ TASK = Lifecycle(
 )  # fmt: skip
 
 TASKS_FAILED = "tasks_failed"
-"""Ours: a workstream failed though no critical task did: nothing goes on, and a task did not complete. The seed's
-derivation leaves such a workstream in `executing` for ever."""
+"""Ours: a workstream failed though no critical task did: nothing runs, and a task did not complete. The seed's
+derivation leaves such a workstream in `executing` without end."""
 
 _W = WorkstreamState
 WORKSTREAM = Lifecycle(
@@ -275,7 +275,7 @@ WORKER = Lifecycle(
         _one(_K.IDLE, _K.SHUTDOWN, "shutdown_requested"),
         _one(_K.BUSY, _K.SHUTDOWN, "shutdown_requested", guard="after its tasks are complete"),
         _one(_K.INITIALIZING, _K.SHUTDOWN, "shutdown_requested",
-             extension="a worker may be told to leave, or fall silent, before it has begun"),
+             extension="a worker may get SIGTERM, or fall silent, before it has begun"),
         _one(_K.IDLE, _K.UNRESPONSIVE, "health_check_timeout", guard="N health checks missed", severity="error",
              extension='"Health Monitoring": an idle worker sends heartbeats too, so it can miss them'),
     ),

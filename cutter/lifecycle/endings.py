@@ -41,7 +41,7 @@ def _ended(known: Known, lifecycle: Lifecycle, owner: str) -> str:
         state = record.get("state")
         if state is None or not other.is_terminal(state):
             continue
-        # A rehearsal, or a run that had nothing to do, succeeds where it stands: only all gates close a document run.
+        # A rehearsal, or a run without work, succeeds in its present state: only all gates close a document run.
         if lifecycle is DOCUMENT_RUN and state == "succeeded" and record.get("steps") != len(GATES):
             continue
         return f"{other.name} {owner} is {state} since line {record['line']}"

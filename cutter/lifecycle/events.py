@@ -1,7 +1,7 @@
 """Pure: the event of a transition: exactly seed 004's fields, one JSON object a line.
 
 `timestamp` is RFC 3339 with a zone (ours: UTC, microseconds, `Z`), `event_type` is `<lifecycle>_state_transition`,
-`entity_id` names the entity within its lifecycle. What `metadata` may carry is listed in docs/lifecycles.md.
+`entity_id` names the entity within its lifecycle. What `metadata` may carry is listed in docs/reference/lifecycles.md.
 """
 
 from __future__ import annotations

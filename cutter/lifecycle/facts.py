@@ -110,7 +110,7 @@ class RunFacts:
 
 def after(facts: RunFacts, change: Change) -> RunFacts:
     """The facts once a change is recorded. Attempts of a gate that is not next, or while the run is held, say nothing:
-    whoever may write to Temporal can ask for any gate at any time.
+    a writer to Temporal can ask for any gate at any time.
     """
     match change:
         case Moved():
@@ -157,7 +157,7 @@ def _moved(facts: RunFacts, to: str) -> RunFacts:
         failed = facts.failed or RunState(to).failed
         return replace(facts, state=to, failed=failed, activity=Activity.NONE, queued=False)
     if facts.stopped:
-        # Resumed. Whoever resumes a run whose retries ran out makes a new request of it.
+        # Resumed. A resume of a run whose retries ran out makes a new request of it.
         return replace(facts, state=to, activity=Activity.NONE, attempt=0, asked=False, exhausted=False, retries=0,
                        queued=facts.exhausted, request=facts.request + facts.exhausted)  # fmt: skip
     if to in AWAITING:

@@ -1,7 +1,7 @@
 """Pure: the transitions of a run as events, from what the database recorded.
 
 A projection: the same rows give the same events, so transitions.jsonl can be rebuilt byte for byte. The run's own moves
-and those of approvals are what stands in audit_event; those of requests, runs, steps and tasks are the views'
+and those of approvals are the events in audit_event; those of requests, runs, steps and tasks are the views'
 (`cutter.lifecycle.views`), each at the moment of the recorded change that made it.
 """
 
@@ -53,12 +53,12 @@ def events_of(run: Json, changes: Iterable[Recorded], *, about: Mapping[str, Any
     created = instant(run["created_at"])
     since = {(RUN.event_type, run["run_id"]): created, (TASK.event_type, run["run_id"]): created}
     since[REQUEST.event_type, f"{run['run_id']}#1"] = created
-    # What stands in the audit chain stays as it stands there.
+    # An event of the audit chain stays unchanged.
     return list(timed(events, since, but=frozenset({DOCUMENT_RUN.event_type, APPROVAL.event_type})))
 
 
 def run_facts(sidecar: Json) -> RunFacts:
-    """The facts of a run as it stands."""
+    """The facts of a run in its present state."""
     facts = RunFacts()
     for one in recorded(sidecar):
         if one.change is not None:
@@ -92,7 +92,7 @@ def in_order(run: Json, moves: Iterable[Recorded], attempts: Iterable[Json]) -> 
 
 
 def of_audit(body: str) -> Event | None:
-    """The event that stands in the body of an audit event; None where it holds none."""
+    """The event in the body of an audit event; None if it holds none."""
     value = parsed(body)
     if not all(isinstance(value.get(name), str) for name in FIELDS[:-1]) or not isinstance(value.get("metadata"), dict):
         return None
@@ -124,7 +124,7 @@ def _attempts(attempts: Iterable[Json]) -> Iterator[Recorded]:
 
 @dataclass(slots=True, kw_only=True)
 class _Views:
-    """Where each view stands, by (lifecycle, entity)."""
+    """The present state of each view, by (lifecycle, entity)."""
 
     entity_id: str
     about: Mapping[str, Any]

@@ -1,7 +1,7 @@
 """Pure: the invariants of seeds 000, 003 and 004, as far as the metadata of events carry what they speak of.
 
 Metadata that an event does not have is not looked at: another program's file is held to what it says. Each check is
-named like the seed's invariant; docs/lifecycles.md lists the keys.
+named like the seed's invariant; docs/reference/lifecycles.md lists the keys.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _key(kind: Lifecycle | str, name: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Seen:
-    """An event with what is known of its entity; checks add to `record`, which whoever looks keeps."""
+    """An event with what is known of its entity; checks add to `record`, which the caller keeps."""
 
     event: Event
     at: datetime
@@ -307,7 +307,7 @@ _REACHED = {state: state for state in _IN_ORDER} | {
 
 
 def goes_on_where_it_stopped(seen: Seen) -> Broken:
-    """A stop neither skips a gate nor opens a way back from law (seed 000 §2, §3): the run goes on from what its last
+    """A stop neither skips a gate nor opens a way back from law (seed 000 §2, §3): the run continues from what its last
     sealed gate reached. No gate seals over a stop: each stop waits for the gate that is open.
     """
     before, after = seen.event.from_state, seen.event.to_state

@@ -68,7 +68,7 @@ class Validation:
         record = dict(known.of(lifecycle, event.entity_id))
         yield from _legal(lifecycle, event, record)
         yield from broken(Seen(event=event, at=at, lifecycle=lifecycle, known=known, record=record))
-        # Whatever was wrong, the file goes on from here: one wrong line is one finding and not all that follow.
+        # Despite the fault, the file continues from here: one wrong line is one finding and not all that follow.
         owner = event.metadata.get("batch_id" if lifecycle is WORKSTREAM else "run_id")
         if isinstance(owner, str):
             record["belongs_to"] = owner

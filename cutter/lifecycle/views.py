@@ -63,7 +63,7 @@ def steps_of(facts: RunFacts, *, dryrun: bool = False) -> tuple[Gate, ...]:
 
 
 def step_status(facts: RunFacts, gate: Gate) -> StepStatus:
-    """One step (seed 003 §2.2). Steps behind the next one are ready: they have not been reached."""
+    """One step (seed 003 §2.2). Steps after the next one are ready: they have not been reached."""
     if gate.number <= facts.passed:
         return StepStatus.SUCCEEDED
     if gate.number > facts.passed + 1:

@@ -35,7 +35,7 @@ class _Batch:
     moves: tuple[Event, ...]
 
     def number(self, at: str) -> int:
-        """Which workstream goes on at that time: one more than have ended before."""
+        """The number of the workstream at that time: one more than have ended before."""
         return 1 + sum(BATCH.is_terminal(move.to_state) and move.timestamp < at for move in self.moves)
 
     def newest(self, document_id: str, before: str) -> str | None:
@@ -89,7 +89,7 @@ def _workstreams(batch: _Batch) -> Iterator[Event]:
 
 
 def _critical(batch: _Batch, at: str) -> list[str]:
-    """The documents whose failure ended the batch: the newest run had failed or was stopped by then.
+    """The documents whose failure ended the batch: the newest run had failed or was stopped at that time.
 
     Under the policy `strict` each document is critical; under the others, those that the queue says are.
     """

@@ -30,7 +30,7 @@ def load_profile(name: str) -> Profile:
 
 
 def profile_bytes(name: str) -> bytes:
-    """The YAML of a shipped profile, as it is stored beside a registered source."""
+    """The YAML of a shipped profile, as it is stored with a registered source."""
     return (resources.files(__name__) / "profiles" / f"{name}.yaml").read_bytes()
 
 

@@ -93,8 +93,8 @@ def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: O
 
 
 def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
-    """Nothing to cut: the way on depends on whether the profile's words stand in lines that it does not read."""
-    own = "(docs/marking.md, Profiles) and give it as --profile FILE.yaml; `cutter mark --help` lists the shipped ones"
+    """Nothing to cut: the remedy depends on whether the profile's words occur in lines that it does not read."""
+    own = "(docs/reference/marking.md) and give it as --profile FILE.yaml; `cutter mark --help` lists the shipped ones"
     read, unread = readable_and_unread(lines, profile)
     if unread:
         told = (
@@ -113,7 +113,7 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
 
 
 def refuse_first(nodes: list[Node], pieces: Pieces, lines: Lines, options: Options) -> MarkRefusal | None:
-    """The refusal that stands first in the document."""
+    """The refusal that comes first in the document."""
     found = [
         *_forbidden(nodes, lines, options),
         *(_duplicates(nodes, lines) if options.duplicates == "refuse" else ()),
@@ -123,7 +123,7 @@ def refuse_first(nodes: list[Node], pieces: Pieces, lines: Lines, options: Optio
 
 
 def _forbidden(nodes: list[Node], lines: Lines, options: Options) -> Iterator[MarkRefusal]:
-    forbidden = set(options.forbidden_ids)  # a repeat (`DIEU-44~2`) always stands behind the one it repeats
+    forbidden = set(options.forbidden_ids)  # a repeat (`DIEU-44~2`) always comes after the one it repeats
     for node in nodes:
         segments = set(node.address.split("/")[1:])
         if segments & forbidden:

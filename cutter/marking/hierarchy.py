@@ -30,7 +30,7 @@ class Node:
 def build_tree(headings: list[Heading], lines: Lines, profile: Profile, docprefix: str) -> list[Node]:
     """Nodes in document order; an address that was taken gets `~2`, `~3` … (the caller refuses when that is not asked).
 
-    The document's own title stands beside the units, not above them: it would be in every address and say nothing.
+    The document's own title is next to the units, not above them: it would be in every address and say nothing.
     """
     ranks = _ranks(headings, lines, profile)
     titles = set() if profile.flat else _document_titles(headings)
@@ -92,7 +92,7 @@ def _ranks(headings: list[Heading], lines: Lines, profile: Profile) -> dict[str,
 def _starts_again_under(headings: list[Heading], outer: str, inner: str, ranks: dict[str, int]) -> bool | None:
     """True when `outer` mostly counts from the beginning again with an `inner`, and nothing further out, in between.
 
-    Mostly, since two versions of one section may stand next to each other. None when `outer` never starts again.
+    Mostly, since two versions of one section may follow each other. None when `outer` never starts again.
     """
     last: tuple[int, ...] | None = None
     between: set[str] = set()

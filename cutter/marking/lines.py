@@ -26,7 +26,7 @@ _RULE = re.compile(rb" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})
 class Lines:
     """The lines of `data[start:end]`. `lines[i]` excludes its LF, `starts[i]` is its byte offset in the document.
 
-    `opaque[i]` is 1 where no heading can stand. `front_matter` counts the leading lines of a YAML block.
+    `opaque[i]` is 1 where no heading can be. `front_matter` counts the leading lines of a YAML block.
     """
 
     lines: tuple[bytes, ...]
@@ -43,7 +43,7 @@ class Lines:
         return self.first_line + index
 
     def offset(self, index: int) -> int:
-        """Byte offset of a line; of the line behind the last one, the region's end."""
+        """Byte offset of a line; of the line after the last one, the region's end."""
         return self.starts[index] if index < len(self.starts) else self.end
 
     def is_blank(self, index: int) -> bool:
@@ -93,7 +93,7 @@ def _marker_lines(data: bytes, marker: bytes) -> list[tuple[int, int]]:
 
 
 def read_lines(data: bytes, start: int, end: int) -> Lines:
-    """Split a region and note the lines where no heading can stand."""
+    """Split a region and note the lines where no heading can be."""
     text_start = start + len(BOM) if start == 0 and data.startswith(BOM) else start
     pieces = data[text_start:end].split(b"\n")
     if pieces[-1] == b"":

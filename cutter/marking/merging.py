@@ -1,4 +1,4 @@
-"""Pure: joins a heading that is only a number with the title that stands on a line of its own."""
+"""Pure: joins a heading that is only a number with a title on its own line."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _FORM_ORDER = ("atx", "bold", "plain")
 
 
 def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
-    """Headings that stand, and a finding for each line that looked like one."""
+    """Confirmed headings, and a finding for each line that looked like one."""
     findings: list[Finding] = []
     kept = _one_form_a_level(headings, lines, findings)
     kept = _within(_only_before(kept), profile)
@@ -55,7 +55,7 @@ def _one_form_a_level(headings: list[Heading], lines: Lines, findings: list[Find
 
 
 def _only_before(headings: list[Heading]) -> list[Heading]:
-    """Levels that stand only in front of another one (recitals before the first chapter)."""
+    """Levels that occur only before another one (recitals before the first chapter)."""
     first: dict[str, int] = {}
     for heading in headings:
         if heading.level is not None:
@@ -70,7 +70,7 @@ def _only_before(headings: list[Heading]) -> list[Heading]:
 
 
 def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
-    """Levels that stand only inside another one: a numbered line in a preamble or a form is no clause."""
+    """Levels that occur only inside another one: a numbered line in a preamble or a form is no clause."""
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
     kept: list[Heading] = []
     container = -1
@@ -98,7 +98,7 @@ def _groups(headings: list[Heading], name: str, outer: set[str], whole_document:
 
 
 def _breaking(group: list[Heading]) -> list[Heading]:
-    """Members outside the longest strictly increasing run; unnumbered ones (`PHẦN CHUNG`) always stand."""
+    """Members outside the longest strictly increasing run; unnumbered ones (`PHẦN CHUNG`) are never outside."""
     numbered = [heading for heading in group if heading.number is not None]
     comparable = [heading for heading in numbered if heading.number is not None and heading.number.value is not None]
     values = [heading.number.value for heading in comparable if heading.number and heading.number.value is not None]

@@ -1,4 +1,4 @@
-"""Pure: the choices a person makes for one document, beside the profile."""
+"""Pure: the choices a person makes for one document, in addition to the profile."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def rebuild_digest_reversed(data: bytes, marking: Marking, *, docprefix: str) ->
     """writer_digest of a second, independent build: from the last unit to the first, straight from the bytes.
 
     It shares no step with `build_plan` but the framing of a line; where both agree, neither depends on order or on
-    what the other left behind.
+    what the other left.
     """
     view = memoryview(data)
     lines: list[str] = []

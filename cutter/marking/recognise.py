@@ -51,7 +51,7 @@ class Heading:
     bare: bool = False
     status: str = ""
     last: int = field(default=0)
-    """Index of the last line that the heading takes (its title may stand on a later one)."""
+    """Index of the last line that the heading takes (its title may be on a later one)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _worded(level: Level) -> re.Pattern[str] | None:
 
 
 def _alternatives(words: tuple[str, ...]) -> str:
-    """Longest first, a blank in a word matching any blanks; a sign such as § needs no blank behind it."""
+    """Longest first, a blank in a word matching any blanks; a sign such as § needs no blank after it."""
     return "|".join(re.escape(word).replace(r"\ ", r"[ \t\u00a0]+") + _glue(word)
                     for word in sorted(words, key=len, reverse=True))  # fmt: skip
 

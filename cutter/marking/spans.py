@@ -44,7 +44,7 @@ class _Layout:
 def lay_out(
     lines: Lines, rows: tuple[Row, ...], nodes: list[Node], blocks: tuple[Block, ...], profile: Profile
 ) -> Pieces:
-    """Cut the region at every heading and block; white space behind a piece belongs to no piece."""
+    """Cut the region at every heading and block; white space after a piece belongs to no piece."""
     layout = _Layout(lines)
     if lines.offset(0) > lines.start:
         mark = NonContent(start=lines.start, end=lines.offset(0), line=1, kind="byte_order_mark")
@@ -94,7 +94,7 @@ def _not_a_unit(layout: _Layout, border: Row | Block | None, begin: int, end: in
 
 
 def _tail_begin(lines: Lines, rows: tuple[Row, ...], profile: Profile) -> int | None:
-    """First line behind the last heading that begins the closing block (signatures, notes of the edition)."""
+    """First line after the last heading that begins the closing block (signatures, notes of the edition)."""
     if not profile.tail or not rows:
         return None
     starts = tuple(text.encode() for text in profile.tail)

@@ -1,4 +1,4 @@
-"""IO: the policy in force: policy.yaml as it stands, read again at every attempt."""
+"""IO: the policy in force: the present policy.yaml, read again at every attempt."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shipped() -> bytes:
 
 
 def install(path: Path, data: bytes, *, replace: bool = False) -> Policy:
-    """Put a policy in force. InvalidInput says everything that is wrong with it; Conflict when another one stands."""
+    """Put a policy in force. InvalidInput says everything that is wrong with it; Conflict when another one is there."""
     policy = parse_rules(data)
     if isinstance(policy, Broken):
         raise InvalidInput("\n".join(["the policy was not installed:", *map(str, policy.problems)]))

@@ -173,7 +173,7 @@ def explain(policy: Policy | Broken, action: ProposedAction) -> tuple[Decision, 
         if miss is not None:
             passed.append(Passed(rule=rule, why=miss))
         elif rule.candidates is not None and action.candidates is None:
-            # Not known is not "no": a denial behind it would be passed over.
+            # Not known is not "no": a later denial would be passed over.
             return _no(rule.name, rule.line, f"{_at(rule)} asks how many candidates there are, which is not known at "
                                              f"{_place(action)}"), tuple(passed)  # fmt: skip
         else:

@@ -1,4 +1,4 @@
-"""Pure: what stands in a batch's folder (seed 001 §8): its files as bytes, its links, whether it is archived.
+"""Pure: the content of a batch's folder (seed 001 §8): its files as bytes, its links, whether it is archived.
 
 A projection of the database: the same rows give the same bytes.
 """

@@ -1,8 +1,8 @@
 """IO: a batch's folder, `<batches>/<batch_id>` while it works and `<batches>/archive/<batch_id>` once it has ended.
 
-A projection that one call writes anew from the database (`cutter.projections.batch_folder` says what stands in it).
+A projection that one call writes again from the database (`cutter.projections.batch_folder` lists its content).
 Runs are relative links to the run folders: a copy of thirty folders would grow old, and a link can be followed by
-every program. What people put beside our files stays, also when the folder moves.
+every program. Files of people stay, also when the folder moves.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _moments(state: str, halted: str | None, items: Sequence[Json]) -> tuple[Any
 
 
 def keep_beside(folder: Path, name: str, data: bytes) -> None:
-    """A document that belongs beside the queue, such as `SG1-pre-batched-approvals/X.md`; one that is there stays."""
+    """A document that belongs next to the queue, such as `SG1-pre-batched-approvals/X.md`; an existing one stays."""
     path = folder / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def write(
     queue: bytes | None = None,
     lock_seconds: float = limits.STATE_LOCK_SECONDS,
 ) -> Path:
-    """Write a batch's folder where it belongs, and return it. `queue` is its queue.yaml where none stands.
+    """Write a batch's folder where it belongs, and return it. `queue` is its queue.yaml if there is none.
 
     Raises Refused (STOP_RUN_BUSY) when another process writes one, Unavailable when the disk does not take it.
     """
@@ -141,7 +141,7 @@ def queue_of(body: bytes | None, sha256: str) -> bytes | None:
 
 
 def has_queue(folder: Path, sha256: str) -> bool:
-    """True when the registered queue.yaml stands in the folder."""
+    """True when the registered queue.yaml is in the folder."""
     try:
         return sha256_hex(read_queue(folder / QUEUE)) == sha256
     except OSError:
@@ -149,7 +149,7 @@ def has_queue(folder: Path, sha256: str) -> bool:
 
 
 def _moved(batches: Path, contents: Contents) -> Path:
-    """The folder where it belongs; one that stands at the other place is moved there, or emptied into it."""
+    """The folder where it belongs; one at the other place is moved there, or emptied into it."""
     folder = folder_of(batches, contents.batch_id, archived=contents.archived)
     other = folder_of(batches, contents.batch_id, archived=not contents.archived)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def _moved(batches: Path, contents: Contents) -> Path:
 
 
 def _empty_into(old: Path, new: Path) -> None:
-    """Move what people put there; what stands in both with other bytes stays where it is, for them to look at."""
+    """Move the files of people; a file that is in both with other bytes stays where it is, for them to look at."""
     for child in sorted(old.iterdir()):
         target = new / child.name
         if not os.path.lexists(target):

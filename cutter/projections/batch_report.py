@@ -1,6 +1,6 @@
-"""Pure: a batch's report: one HTML page that stands alone, without script and without any request to elsewhere.
+"""Pure: a batch's report: one self-contained HTML page, without script and without any request to elsewhere.
 
-A thousand documents stay readable: they are grouped by how they stand, what needs somebody first, and long groups are
+A thousand documents stay readable: they are grouped by outcome, what needs somebody first, and long groups are
 closed until somebody opens them. Everything comes from the batch's view and is escaped by the template engine.
 """
 
@@ -39,7 +39,7 @@ WIDTH = 1000.0
 """Units of a timeline's bar; the browser stretches it to the page."""
 
 SLIVER = 2.0
-"""Width of the shortest span: it must be seen beside hours of waiting."""
+"""Width of the shortest span: it must be visible next to hours of waiting."""
 
 
 def render(view: Json) -> bytes:
@@ -53,7 +53,7 @@ def render(view: Json) -> bytes:
 
 
 def tone(view: Json) -> str:
-    """How the batch stands, for the colour of its state: good, bad, held or open."""
+    """The kind of the batch's state, for its colour: good, bad, held or open."""
     known = {"batch_closeout": "good", "batch_failed_partial": "bad", "batch_voided": "held"}
     return "held" if view["state"].startswith("batch_awaiting_") else known.get(view["state"], "open")
 
@@ -64,7 +64,7 @@ def tone_of(shown: str) -> str:
 
 
 def counts(view: Json) -> Iterator[tuple[str, str, int]]:
-    """(Word, colour, number) of every way in which documents stand."""
+    """(Word, colour, number) of every outcome of documents."""
     for _, colour, names in GROUPS:
         for name in names:
             number = sum(one["shown"] == name for one in view["documents"])
@@ -73,7 +73,7 @@ def counts(view: Json) -> Iterator[tuple[str, str, int]]:
 
 
 def groups(view: Json) -> Iterator[Json]:
-    """The documents by how they stand, each with its bar; `parts` are pieces of at most CHUNK_ROWS."""
+    """The documents by outcome, each with its bar; `parts` are pieces of at most CHUNK_ROWS."""
     start, seconds = _range(view)
     for title, colour, names in GROUPS:
         rows = [

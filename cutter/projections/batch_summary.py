@@ -112,6 +112,6 @@ def _stop_code(reason: str | None) -> str | None:
 
 
 def _done(row: Json, all_gates: int) -> int:
-    """Gates that are behind a document; one that is settled has none before it."""
+    """Gates that a document has passed; a settled one has none before it."""
     settled = row["shown"] in tuple(Outcome) and row["shown"] != Outcome.STOPPED
     return all_gates if settled else min(int(row["gates_passed"]), all_gates)

@@ -1,4 +1,4 @@
-"""Pure: a run's report: one HTML page that stands alone, without script and without any request to elsewhere.
+"""Pure: a run's report: one self-contained HTML page, without script and without any request to elsewhere.
 
 Everything in it comes from the run's view and is escaped by the template engine; law text is not part of a view.
 """
@@ -27,7 +27,7 @@ def render(view: Json) -> bytes:
 
 
 def tone(view: Json) -> str:
-    """How the run stands, for the colour of its state: good, bad, held or open."""
+    """The kind of the run's state, for its colour: good, bad, held or open."""
     state = str(view["state"])
     if state == "closeout_reported" or view["outcome"] in ("rehearsed", "skipped"):
         return "good"
@@ -68,7 +68,7 @@ def _shown(value: object) -> object:
 
 @cache
 def template(name: str) -> Template:
-    """A page's template beside this module; all pages share one style sheet, which stands in the page."""
+    """A page's template in this package; all pages share one style sheet, which is inside the page."""
     folder = resources.files("cutter.evidence")
     environment = Environment(
         loader=DictLoader({one: (folder / one).read_text(encoding="utf-8") for one in (name, STYLE)}), autoescape=True,

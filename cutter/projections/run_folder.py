@@ -1,7 +1,7 @@
 """IO: a run's folder: state.json, transitions.jsonl, phase reports. A projection: one call rebuilds it.
 
 The writer holds `state.lock` (POSIX fcntl) so that two hosts that share the folder do not interleave; a lock not had in
-time is STOP_RUN_BUSY and leaves the database unaffected (spec "Resume, void, amend"). The backup stands there too, as
+time is STOP_RUN_BUSY and leaves the database unaffected (spec "Resume, void, amend"). The backup is there too, as
 `pre_write.gpg`, where the artifact store is the runs folder (the default).
 """
 
@@ -49,7 +49,7 @@ def write(
 
 
 def read_state(runs: Path, run_id: str) -> dict[str, Any]:
-    """state.json as it stands; empty when there is none or it is no JSON object."""
+    """The present state.json; empty when there is none or it is no JSON object."""
     try:
         value = json.loads((runs / run_id / STATE).read_bytes())
     except (OSError, ValueError):

@@ -26,7 +26,7 @@ def run_view(
     """Everything that is shown of a run. `refusals` are rows of message_refusal with their time as a text.
 
     `law_by` is the run that enacted the law before, for a skipped one. `approved`: its open request has all signatures;
-    `exec_worker`: somebody is there to go on with it.
+    `exec_worker`: a worker is there to continue it.
     """
     sidecar = recorded.sidecar(sidecar)
     run, latch = sidecar["run"], sidecar["latch"] or {}
@@ -91,7 +91,7 @@ def law_already(law_by: str) -> str:
 def _reason(run: Json, law_by: str | None) -> str | None:
     if run["outcome"] == "skipped" and law_by:
         return law_already(law_by)
-    # A run that went on keeps its last error; what it is about is over.
+    # A run that continued keeps its last error, whose subject is over.
     return None if run["state"] in tuple(State) else (run["last_error"] or {}).get("reason")
 
 
@@ -118,7 +118,7 @@ def _timeline(sidecar: Json) -> list[Json]:
 
 
 def _move(body: str, began: str) -> Json:
-    """One transition; a malformed one stands at the run's beginning, since its own time cannot be read."""
+    """One transition; a malformed one is at the run's beginning, since its own time cannot be read."""
     event = of_audit(body)
     if event is None:
         return {"at": began, "from": "", "to": recorded.MALFORMED, "trigger": recorded.MALFORMED,
@@ -135,7 +135,7 @@ def _move(body: str, began: str) -> Json:
 
 
 def _states(run: Json, timeline: Sequence[Json]) -> list[Json]:
-    """The fourteen states in order, each with when it was first reached; a state off the way stands at the end."""
+    """The fourteen states in order, each with when it was first reached; a state off the way is at the end."""
     reached = {State.PENDING.value: run["created_at"]}
     for move in timeline:
         reached.setdefault(move["to"], move["at"])

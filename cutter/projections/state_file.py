@@ -132,7 +132,7 @@ def _additional(gate: str, invariants: dict[str, bool]) -> dict[str, Any]:
 
 
 def _result(run: dict[str, Any], receipt: dict[str, Any] | None, attempts: list[dict[str, Any]]) -> str:
-    """passed, failed or running (seed 000 §5). What is tried again by itself still runs, as long as the run goes on."""
+    """passed, failed or running (seed 000 §5). A gate that is tried again still runs, as long as the run continues."""
     if receipt is not None:
         return PASSED
     outcome = attempts[-1]["outcome"]

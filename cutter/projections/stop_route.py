@@ -1,4 +1,4 @@
-"""Pure: the stop-route report (SG_3, seed 000 §3): why a run stands, and every way on, ready to be typed or signed.
+"""Pure: the stop-route report (SG_3, seed 000 §3): why a run is stopped, and every remedy, ready to type or sign.
 
 Where only a signature leads on, it holds the statement to sign and the commands of a shell, gpg and temporal, in the
 words of a request document; the `cutter` command does the same.

@@ -1,6 +1,6 @@
 """IO: calls of Slack's Web API, with nothing but the standard library.
 
-What goes wrong is a value, `Trouble`, and carries Slack's code for it and never what was sent. The token stands in one
+What goes wrong is a value, `Trouble`, and carries Slack's code for it and never what was sent. The token is in one
 header of one request; a redirect, which would carry it elsewhere, is not followed.
 """
 
@@ -124,7 +124,8 @@ def secret(settings: Settings, name: str) -> str:
     try:
         text = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
-        raise Unavailable(f"no {name} at {path}: put it there (mode 0600), see docs/slack.md", what="secrets") from None
+        remedy = "put it there with mode 0600 (docs/guides/slack.md)"
+        raise Unavailable(f"no {name} at {path}: {remedy}", what="secrets") from None
     if not _SECRET.fullmatch(text):
         raise InvalidInput(f"{path} holds no secret of Slack's: one line of 16 to 255 visible characters")
     return text

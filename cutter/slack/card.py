@@ -1,6 +1,6 @@
 """Pure: the card of a gate that waits for people, as Slack's Block Kit JSON (seed 003 §7; spec 05 "Slack").
 
-No law text, and no text of anybody's that could say more than it says: what is not of a fixed form stands in objects
+No law text, and no text of anybody's that could say more than it says: what is not of a fixed form is in objects
 that Slack does not format, without control characters, escaped and cut.
 """
 
@@ -104,7 +104,7 @@ def answered(question: Json, outcome: Outcome, by: Sequence[str]) -> Json:
 
 
 def escaped(text: str, most: int) -> str:
-    """One line of at most `most` characters that Slack shows as it stands: no mention, no link, nothing hidden.
+    """One line of at most `most` characters that Slack shows unchanged: no mention, no link, nothing hidden.
 
     What is cut ends in …; control, format and private characters are shown as spaces.
     """
@@ -137,7 +137,7 @@ def _command(text: str) -> str:
 
 
 def _fields(waiting: Waiting) -> Json:
-    """Only what has a fixed form stands here: these objects are formatted."""
+    """Only values with a fixed form: these objects are formatted."""
     people = "person" if waiting.needed == 1 else "people"
     pairs = [
         ("Document", waiting.document_id),

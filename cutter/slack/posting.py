@@ -40,7 +40,7 @@ _FAILED = "select cutter_governance.fn_slack_failed(%s, %s, %s, %s)"
 
 @dataclass(slots=True, kw_only=True)
 class Pass:
-    """What one pass did: messages that stand in the channel now, those that still wait, and how long to pause."""
+    """What one pass did: messages that are in the channel now, those that still wait, and how long to pause."""
 
     sent: list[Json] = field(default_factory=list)
     waiting: list[Json] = field(default_factory=list)
@@ -86,7 +86,7 @@ def _enter(connection: Connection, channel: str, policy: Policy | Broken) -> Non
 
 
 def _waiting(row: Json, policy: Policy | Broken) -> Waiting:
-    """A request at a sovereign gate, from its own document and from what the policy says of the writes behind it."""
+    """A request at a sovereign gate, from its own document and from what the policy says of its writes."""
     document = parse_request(str(row["document"]).encode())
     if isinstance(document, Refusal):
         raise ProgrammingError(f"the request of {row['run_id']} cannot be read back: {document.reason}")
@@ -104,7 +104,7 @@ def _waiting(row: Json, policy: Policy | Broken) -> Waiting:
 
 
 def _stopped(row: Json) -> Waiting:
-    """A run that the policy has stopped before a gate, until people say that it may go on."""
+    """A run that the policy has stopped before a gate, until people say that it may continue."""
     step = next_step(run_id=row["run_id"], document_id=row["document_id"], state=row["state"])
     return Waiting(
         subject=row["subject"], place=row["place"], run_id=row["run_id"], document_id=row["document_id"],
@@ -119,7 +119,7 @@ _AWAITING = {gate.sovereign: gate.from_state.value for gate in GATES if gate.sov
 def _decisions(
     row: Json, sovereign: Sovereign, document: RequestDocument, policy: Policy | Broken
 ) -> Iterator[Decision]:
-    """What the policy says of every write that will stand on the approval."""
+    """What the policy says of every write that the approval will authorise."""
     for gate in GATES:
         write = write_of(gate.name)
         if stands_on(gate) is sovereign and write is not None:
@@ -156,7 +156,7 @@ def _send(connection: Connection, slack: Slack, policy: Policy | Broken, entry: 
 
 
 def _delivered(slack: Slack, entry: Json) -> str | Trouble:
-    """The message's ts, once it stands there."""
+    """The message's ts, once it is there."""
     message = {"channel": entry["channel"], "unfurl_links": "false", "unfurl_media": "false",
                **json.loads(entry["body"])}  # fmt: skip
     if entry["kind"] == "answered":
@@ -173,7 +173,7 @@ def _delivered(slack: Slack, entry: Json) -> str | Trouble:
 def _found(slack: Slack, entry: Json) -> str | Trouble | None:
     """The ts of a message that was sent before and whose answer was lost; None when it is not in the channel.
 
-    Where the app may not read the channel, None: a card that stands there twice is better than none.
+    Where the app may not read the channel, None: a duplicate card is better than none.
     """
     answer = slack.call(
         "conversations.history",

@@ -24,7 +24,7 @@ def ui_url(settings: Settings) -> str | None:
 
 
 def looked_in(settings: Settings, what: str) -> str:
-    """Where the local stack was looked for, in brackets; empty when `what` is away and is not the local stack's."""
+    """Where the local stack was looked for, in brackets; empty when `what` is not the local stack's."""
     elsewhere = settings.temporal_address if what == "temporal" else settings.database_url
     if what not in ("database", "temporal", "secrets") or elsewhere:
         return ""

@@ -1,4 +1,4 @@
-"""IO: GnuPG's agents. gpg starts one for each key folder by itself and leaves it behind; `down` leaves none."""
+"""IO: GnuPG's agents. gpg starts one for each key folder by itself and never ends it; `down` does."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from cutter.errors import Unavailable
 
 
 def make_writable(state_dir: Path) -> None:
-    """Make the state folder and write into it once; Unavailable names what stands against that."""
+    """Make the state folder and write into it once; Unavailable names the obstacle."""
     try:
         state_dir.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=state_dir):

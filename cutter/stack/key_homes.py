@@ -13,7 +13,7 @@ HOMES = {WorkerRole.CUTTER: "backup", WorkerRole.EXEC: "executor", WorkerRole.VE
 """The one home of each worker below the folder of keys. The verifier's holds the executor's public key too."""
 
 PIN = "backup.fingerprint"
-"""The pinned backup key, which is public; the worker that takes backups gets it beside its home."""
+"""The pinned backup key, which is public; the worker that takes backups gets it with its home."""
 
 
 def hand_over(keys: Path, folder: Path, worker: WorkerRole) -> None:

@@ -62,7 +62,7 @@ _HBA = "host all all 127.0.0.1/32 scram-sha-256\n"
 
 
 class State(StrEnum):
-    """What stands in a state folder."""
+    """The content of a state folder."""
 
     ABSENT = "absent"
     STOPPED = "stopped"
@@ -105,7 +105,7 @@ class ClusterStatus:
 def ensure_cluster(state_dir: Path, *, port: int | None = None, settings: Mapping[str, str] | None = None) -> Cluster:
     """The cluster of this state folder, made at the first call and started when it does not run.
 
-    `settings` are server settings beside `SETTINGS`; they count when this call starts the server. A running cluster is
+    `settings` are added to `SETTINGS`; they count when this call starts the server. A running cluster is
     returned as it is. After a crash the server recovers itself; `recovered` says that it had to.
     Raises Unavailable with the log's last line when it does not come up.
     """
@@ -166,7 +166,7 @@ def bootstrap(cluster: Cluster, secrets_dir: Path) -> None:
 
 
 def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
-    """initdb beside the final place, then one rename, so that an interrupted first start leaves no half cluster."""
+    """initdb next to the final place, then one rename, so that an interrupted first start leaves no half cluster."""
     data = _data(state_dir)
     if data.exists():
         _refuse_other_version(data)
@@ -204,7 +204,7 @@ def _started(
         try:
             _await_ready(state_dir, process)
         except Unavailable:
-            # One that lives still recovers: it has its port, and would begin anew.
+            # One that lives still recovers: it has its port, and would begin again.
             if wanted is not None or alive(process) or ports.is_free(port) or tries_left == 0:
                 raise
         else:

@@ -73,7 +73,7 @@ def _encoded(service: Service) -> dict[str, Any]:
 
 
 def _write(state_dir: Path, services: Mapping[str, Service]) -> None:
-    """Beside and then over, so that a crash leaves the old record or the new one."""
+    """Write another file and rename it, so that a crash leaves the old record or the new one."""
     path = _path(state_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".new")

@@ -33,7 +33,7 @@ class ServiceUser:
 
 
 def service_user() -> ServiceUser | None:
-    """The user to run as; None = whoever we are, which is not root."""
+    """The user to run as; None = the present user, which is not root."""
     if os.geteuid() != 0:
         return None
     entry = _entry(USER) or _made() or _entry(FALLBACK)

@@ -18,7 +18,7 @@ from cutter.stack.records import Service
 
 
 def only_one(state_dir: Path) -> AbstractContextManager[None]:
-    """One `up` or `down` at a time in a state folder; the second one is told, at once."""
+    """One `up` or `down` at a time in a state folder; the second one is refused at once."""
     return held(
         state_dir / "up.lock",
         seconds=0,

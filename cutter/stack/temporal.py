@@ -78,7 +78,7 @@ def silent(_: str) -> None:
 def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent) -> Resolution:
     """The first way that works. `fetch=False` neither downloads nor builds (for a look, as `doctor` takes one).
 
-    Raises Unavailable with everything that was tried and what to do. Building takes minutes: `say` is told.
+    Raises Unavailable with everything that was tried and what to do. Building takes minutes: `say` gets each step.
     """
     if address is not None:
         return Resolution(how=How.ADDRESS, address=address)
@@ -141,7 +141,7 @@ def _on_path() -> _Program | str:
 
 
 def _kept(fetcher: Callable[[Path, Say], Path | str], say: Say) -> _Program | str:
-    """Fetch into a folder beside the cache's place and move the result there; one fetcher at a time a machine."""
+    """Fetch into a folder next to the cache's place and move the result there; one fetcher at a time a machine."""
     place = cached()
     with held(
         place.parent / ".lock",

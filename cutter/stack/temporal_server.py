@@ -90,7 +90,7 @@ def stop_server(state_dir: Path) -> bool:
 
 
 def arguments(*, folder: Path, namespace: str, port: int, ui_ip: str, ui_port: int) -> list[str]:
-    """What follows the program's name; pure but for its folder's name."""
+    """What follows the program's name; pure except for its folder's name."""
     fixed = ["server", "start-dev", "--ip", ports.LOOPBACK, "--port", str(port)]
     fixed += ["--ui-ip", ui_ip, "--ui-port", str(ui_port)]
     named = ["--db-filename", str(folder / "temporal.db"), "--namespace", namespace, "--log-level", "warn"]

@@ -31,7 +31,7 @@ PREFIX_OF_NAMES = "worker-"
 AT = "@"
 
 DRAIN_SECONDS = LONGEST_CAP_SECONDS + limits.WORKER_STOP_SECONDS
-"""No gate runs longer; behind it a worker ends by itself."""
+"""No gate runs longer; after it a worker ends by itself."""
 
 
 def database_roles(worker: WorkerRole) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def _given_file(settings: Settings, worker: WorkerRole) -> Path:
 
 
 def others(settings: Settings) -> dict[str, str]:
-    """Workers that are recorded beside those of this build and this way of versioning: names, each with its build.
+    """Recorded workers other than those of this build and this way of versioning: names, each with its build.
 
     The build is empty for one that no version of a deployment stands for.
     """
@@ -116,7 +116,7 @@ def retire(settings: Settings, names: Sequence[str]) -> list[str]:
 def stop_workers(state_dir: Path, *, drain: bool = False) -> list[str]:
     """Names of those that were running. Each may finish what it runs: for some seconds, to `drain` as long as it takes.
 
-    What does not end by then is ended, and what it ran is tried again by the worker after it.
+    A worker that has not ended within this time is ended, and the next worker tries its work again.
     """
     names = [name for name in records.read(state_dir) if name.startswith(PREFIX_OF_NAMES)]
     seconds = DRAIN_SECONDS if drain else limits.WORKER_STOP_SECONDS
@@ -136,7 +136,7 @@ def environment(settings: Settings, worker: WorkerRole) -> dict[str, str]:
 
 
 def service_name(settings: Settings, worker: WorkerRole) -> str:
-    """What the worker's process is recorded as: `worker-exec`, and its build behind it where builds are pinned."""
+    """The recorded name of the worker's process: `worker-exec`, followed by its build where builds are pinned."""
     return f"{PREFIX_OF_NAMES}{worker}" + (f"{AT}{build_id(settings)}" if settings.versioning == "pinned" else "")
 
 

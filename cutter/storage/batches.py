@@ -50,7 +50,7 @@ class Options:
 class Admission:
     """What would start: the items as they are registered (`rows`), and as the planner sees them.
 
-    `law_by` names the run by which an item's newest version is law already: its run here would end as skipped.
+    `law_by` names the run that enacted an item's newest version: its run here would end as skipped.
     """
 
     queue: Queue
@@ -183,7 +183,7 @@ def register(
 
 
 def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[Json]:
-    """The newest failed run of each of these documents, with the command that goes on from it."""
+    """The newest failed run of each of these documents, with the command that continues it."""
     rows = connection.execute(query("failed_runs"), {"document_ids": list(document_ids)}).fetchall()
     return [
         {

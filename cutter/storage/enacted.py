@@ -1,4 +1,4 @@
-"""IO: whether a document is law already, so that a command tells a person before a run does."""
+"""IO: whether a document is already enacted, so that a command says so before a run does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENACTED = "STOP_DOCUMENT_ENACTED"
 
 
 def enacted(settings: Settings, document_id: str) -> dict[str, Any] | None:
-    """The run that made the document law and what it cut, beside whether the newest version is that one; or None."""
+    """The run that enacted the document and what it cut, and whether the newest version is that one; or None."""
     with session(settings, OPERATOR) as connection:
         cursor = connection.cursor(row_factory=dict_row)
         return cursor.execute(query("enacted_version"), {"document_id": document_id}).fetchone()

@@ -90,7 +90,7 @@ class NotOpened:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """How a gate is opened: by which decisions of the policy, which approvals to consume, a rehearsal or not, its soft
-    cap, what to read right behind it.
+    cap, what to read right after it.
     """
 
     policy: Json | None = None
@@ -102,7 +102,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Open:
-    """An open gate: the connection in its transaction, what was surveyed, and what was read right behind it.
+    """An open gate: the connection in its transaction, what was surveyed, and what was read right after it.
 
     `principal` is the session's user; `transaction` the transaction's id: a body that writes compares it with the one
     that its writes had.

@@ -28,7 +28,7 @@ def many(connection: Connection, name: str, rows: Rows) -> tuple[str, ...]:
 
 
 def many_then(connection: Connection, name: str, rows: Rows, then: Read) -> tuple[tuple[str, ...], Row]:
-    """The same, and the first row of a query behind them."""
+    """The same, and the first row of a query after them."""
     answers = many(connection, name, rows)
     last = connection.execute(query(then[0]), then[1]).fetchone()
     if last is None:

@@ -57,7 +57,7 @@ PERCENT_OF_CONNECTIONS = {
     "cutter_operator": 12,
     "directus": 3,
 }
-"""Of the server's connections, how many a role may hold; the rest is the superuser's and that of whoever looks on.
+"""Of the server's connections, how many a role may hold; the rest is for the superuser and for monitoring.
 
 As cutter_read, a cutter worker holds a pool of 4, one connection for its heartbeat and one for each open batch (32 at
 most); as cutter_backup, a pool of 4 and at each of 8 gates one for the wave and two for pg_dump. An exec worker holds a
@@ -70,7 +70,7 @@ CONNECTIONS_MIN = 5
 
 
 class _Session(psycopg.Connection[tuple[object, ...]]):
-    """A connection whose pipelines end with their Sync, so that the server counts the time behind them as idle.
+    """A connection whose pipelines end with their Sync, so that the server counts the time after them as idle.
 
     It reads any JSON that PostgreSQL holds (`cutter.domain.recorded.loads`).
     """
@@ -81,9 +81,9 @@ class _Session(psycopg.Connection[tuple[object, ...]]):
 
     @contextmanager
     def pipeline(self) -> Iterator[psycopg.Pipeline]:
-        """As psycopg's, but for the Flush that psycopg sends behind the last Sync when it waits for the answers.
+        """As psycopg's, except the Flush that psycopg sends after the last Sync when it waits for the answers.
 
-        PostgreSQL stops its idle timer at every message and starts it at a Sync alone (measured with 18): behind that
+        PostgreSQL stops its idle timer at every message and starts it at a Sync alone (measured with 18): after that
         Flush a stopped worker kept its gate's locks until the gate's cap. A Sync makes the server flush anyway.
         """
         with super().pipeline() as made:

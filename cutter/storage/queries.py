@@ -17,7 +17,7 @@ _CONTRACT = re.compile(r"\A(?:\s*--[^\n]*\n)+")
 
 @cache
 def queries() -> dict[str, LiteralString]:
-    """Every named block of every file under sql/queries; a name that stands twice is our mistake."""
+    """Every named block of every file under sql/queries; a repeated name is our mistake."""
     folder = resources.files("cutter.storage") / "sql" / "queries"
     files = [file for file in folder.iterdir() if file.name.endswith(".sql")]
     return _blocks(sorted(files, key=lambda file: file.name))

@@ -1,6 +1,6 @@
 """IO: a request's transaction: opened with everything that its document shows, then bound and committed.
 
-Two round trips, however long the law is. What the document needs is asked for right behind the opening, in the same
+Two round trips, however long the law is. What the document needs is asked for right after the opening, in the same
 transaction; where no document is to be written, the snapshot stays where it is.
 """
 
@@ -73,7 +73,7 @@ def bind(
 ) -> None:
     """Bind the rendered document to its request and COMMIT; a request that has its document already rolls back.
 
-    `tier` is what the policy asks for, `receipts` are of what was put beside the document.
+    `tier` is what the policy asks for, `receipts` are of what was stored with the document.
     """
     with connection.pipeline():
         connection.execute(

@@ -20,7 +20,7 @@ from starter.operator import batch_resume
 from temporal import batches
 
 LIFTED = ("failure", "critical")
-"""Halts whose cause is the failed document itself: who takes it in again lets the others go on too."""
+"""Halts whose cause is the failed document itself: including it again lets the others continue too."""
 
 
 def include(
@@ -48,7 +48,7 @@ def include(
     answer = batch_resume.hand_over(settings, seen, folder, listing)
     if answer["status"] == "accepted" and seen["batch"]["halted"] in LIFTED:
         answer |= batch_resume.go_on(settings, batches.view(settings, batch_id))
-    # That others wait for their own approvals is no news to whoever takes a failed one in.
+    # The person who includes a failed document knows that others wait for their own approvals.
     answer.pop("missing", None)
     return {"batch_id": batch_id, "signed": len(ready), "left_out": left_out, "folder": folder, **answer}
 

@@ -53,7 +53,7 @@ def prepare(
 ) -> Order:
     """The statement about this run, unsigned; `fields` are those that only its decision has.
 
-    Without a `gate` it is the sovereign gate that the run stands before.
+    Without a `gate` it is the next sovereign gate of the run.
     """
     if not reason.strip():
         raise InvalidInput("--reason: say why, in one line")
@@ -81,7 +81,7 @@ def confirm(order: Order, *, yes: bool) -> None:
 
 
 def sign(settings: Settings, order: Order) -> str:
-    """Sign and upload; the KB id under which the order stands."""
+    """Sign and upload; the KB id of the order."""
     said = order.statement
     wanted = f"knowledge/dev/orders/{said.run_id}/{said.decision}-{said.approver}.md"
     return signing.sign_and_upload(settings, said, order.signer, wanted)
@@ -157,7 +157,7 @@ def revoke(settings: Settings, run: Json, approval_sha256: str, kb_id: str) -> J
 
 
 class _Short(NamedTuple):
-    """A short workflow beside a run: its type, its id, what it is called and what it answers with."""
+    """A short workflow next to a run: its type, its id, its name and its answer."""
 
     workflow: str
     id: str

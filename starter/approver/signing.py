@@ -48,7 +48,7 @@ def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDo
     document = parse_request(data)
     if isinstance(document, Refusal):
         raise Refused(f"{kb_id}: {document.reason}: {again}", code=document.code)
-    # Genuine is not enough: whoever writes the knowledge base can put another run's request under this run's name.
+    # Genuine is not enough: a writer of the knowledge base can put another run's request under this run's name.
     asked = {"run_id": run_id, "challenge": document.request.challenge, "request_sha256": request_sha256(data)}
     with session(settings, OPERATOR) as connection:
         row = connection.execute(query("asked_by_run"), asked).fetchone()

@@ -1,6 +1,6 @@
-"""IO: a sovereign's sitting: every request of a batch shown, the chosen ones signed, the set handed over.
+"""IO: a signing session: every request of a batch shown, the chosen ones signed, the set handed over.
 
-Of a batch that was only rehearsed, the same sitting signs both gates beforehand, for the night.
+For a batch that was only rehearsed, the same session signs both gates in advance, for the night.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from temporal import batches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One request of the sitting: its item, its gate, the document and the bytes that were shown."""
+    """One request of the session: its item, its gate, the document and the bytes that were shown."""
 
     item: Json
     gate: str
@@ -73,7 +73,7 @@ def sit(
         try:
             why = _left_out(settings, one, None if yes else _Question(show, number, len(wanted), before, signer))
         except typer.Abort:
-            # What was signed stays signed and is handed over; the rest goes on waiting.
+            # Signed statements stay signed and are handed over; the rest keeps waiting.
             left = [other.item["document_id"] for other in wanted[number - 1 :]]
             say(f"stopped at {number} of {len(wanted)}: {counted(sitting.signed, 'document')} signed, the others wait")
             skipped += [f"{each} (not asked)" for each in left]
@@ -89,7 +89,7 @@ def sit(
 
 
 class _Question(NamedTuple):
-    """How one document of a sitting is asked about."""
+    """The question about one document of a session."""
 
     show: Callable[[RequestDocument], None]
     number: int
@@ -195,7 +195,7 @@ class _Sitting:
             if self.before:
                 self._uploaded += _sign_before(self.settings, self.batch_id, one, self.signer)
             else:
-                # A folder of the sitting's own, handed over as one set.
+                # The session's own folder, handed over as one set.
                 self._folder = self._folder or f"{documents.folder(self.batch_id)}/sitting-{uuid_utils.uuid7()}"
                 statement = signing.answer(one.document, one.data, self.signer, schema.APPROVE)
                 name = f"{self._folder}/{one.item['document_id']}.md"

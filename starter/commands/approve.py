@@ -41,7 +41,7 @@ def approve(
 ) -> None:  # fmt: skip
     """Show the request and its differences, recompute its digest here, sign, upload, and hand it over.
 
-    With --decision resume --reason TEXT the same for a run that was stopped and needs a signature to go on. With
+    With --decision resume --reason TEXT the same for a stopped run that needs a signature to continue. With
     --batch each request of a batch is shown in turn; those you confirm are signed and handed over as one set; with
     --decision include_failed its failed documents, which then run again.
 
@@ -172,7 +172,7 @@ def _step_of(settings: Settings, seen: dict[str, Any]) -> tuple[Step, dict[str, 
 
 
 def _require_not_stopped(settings: Settings, seen: dict[str, Any], decision: str) -> None:
-    """Refuse before anybody's key is used: a stopped run takes no decision of its gate until it goes on."""
+    """Refuse before a key is used: a stopped run takes no decision of its gate until it continues."""
     if seen["state"].startswith("stopped_"):
         step, _ = _step_of(settings, seen)
         raise Refused(

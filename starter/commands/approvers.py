@@ -29,7 +29,7 @@ Approvers = Annotated[
 
 SigningOption = Annotated[
     SigningRule | None,
-    typer.Option("--signing", help="`optional`: stops by policy.yaml may go on without a signature (docs/slack.md)"),
+    typer.Option("--signing", help="`optional`: policy stops may be lifted without a signature (docs/guides/slack.md)"),
 ]
 
 

@@ -125,7 +125,7 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
     except NotFound as problem:
         raise NotFound(f"{problem}: type `cutter backup list`") from None
     if file.is_file():
-        # A copy beside its record: the record still carries the id that it had in the store.
+        # A copy next to its record: the record still carries the id that it had in the store.
         record = BackupRecord(**asdict(record) | {"artifact_id": name})
     if record.artifact_id != name:
         raise Refused(f"the record beside {name} is of {record.artifact_id}", code="artifact_damaged")

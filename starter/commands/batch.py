@@ -49,7 +49,7 @@ def batch(
     ] = None,
     mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")] = "live",
     skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out what is law already")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with this queue's batch")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue this queue's batch")] = False,
     include_failed: Annotated[
         bool,
         typer.Option("--include-failed", help="Take in failed documents, each by a signature; says which lack one"),
@@ -107,7 +107,7 @@ def batch(
 
 
 def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) -> dict[str, Any]:
-    """Open the batch's workflow, with what lies beside its queue; one that is finished is left as it is."""
+    """Open the batch's workflow, with the files next to its queue file; a finished one is left as it is."""
     seen = batches.view(settings, batch_id)
     if not resumption.moves(seen):
         return {"note": resting(seen)}

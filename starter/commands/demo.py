@@ -45,7 +45,7 @@ def demo(
     laws: Annotated[str | None, typer.Option(help="A folder of laws to cut instead of the model laws.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Cut laws on the real engine: one with approvals by the temporal CLI, then a batch signed in one sitting a gate.
+    """Cut laws on the real engine: one with approvals by the temporal CLI, then a batch in two signing sessions.
 
     It has a stack of its own, in the folder `demo` of the state folder.
 

@@ -1,4 +1,4 @@
-"""Orchestration: the second half of `cutter demo`: several laws as one batch, approved in one sitting a gate."""
+"""Orchestration: the second half of `cutter demo`: a batch of laws, approved in one signing session a gate."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def profile_of(name: str) -> str:
 
 
 def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> Json:
-    """Register the laws, run them as a batch, sign what waits; what became of each, and where its report stands."""
+    """Register the laws, run them as a batch, sign its requests; each document's outcome, and the report's path."""
     names, refused = _registered(settings, laws)
     batch_id = _begun(settings, list(names))
     say(f"batch {batch_id}: {len(names)} documents, set aside what fails (--quarantine)")
@@ -104,7 +104,7 @@ async def _start(settings: Settings, batch_id: str) -> None:
 
 
 def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
-    """A sitting whenever the batch waits for people, until its workflow has ended."""
+    """A signing session whenever the batch waits for people, until its workflow has ended."""
     while True:
         seen = until_people_or_end(settings, batch_id)
         if seen["over"]:
@@ -112,7 +112,7 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
         try:
             told = sitting.sit(settings, batch_id, signer, only=(), show=lambda _: None, yes=True)
         except NotFound:
-            continue  # what waited a moment ago has gone on
+            continue  # it waited a moment ago and has continued
         if told["status"] != "accepted":
             raise Refused(f"the demo's batch refused what was signed: see `cutter status {batch_id}`", code="refused")
         say(f"one sitting: {told['signed']} documents signed, one signature each")

@@ -44,7 +44,7 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a run's evidence bundle: as its closeout sealed it, or as the run stands; beside it, its signature.
+    """Write a run's evidence bundle: as its closeout sealed it, or of the present state; with its signature.
 
     Example: cutter evidence export ICX-LAW-2026-001 -o evidence.tar
     """
@@ -70,7 +70,7 @@ def export(
 
 
 def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | None]:
-    """(The bundle, whether a closeout sealed it, the signature that stands beside it).
+    """(The bundle, whether a closeout sealed it, the stored signature).
 
     A sealed one comes from the artifact store; where it is missing there it is made again, which must give the same
     bytes. Raises Conflict when what is stored, or made again, is not what the closeout sealed.

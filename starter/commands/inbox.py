@@ -119,7 +119,7 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
         if wrong is not None:
             raise Refused(wrong, code="no_such_approver")
         return policy, next(one for one in policy.approvers if one.name == approver)
-    # gpg would make a home where there is none; looking into the inbox should leave nothing behind.
+    # gpg would make a home if there is none; looking into the inbox must create nothing.
     if not Path(os.environ.get("GNUPGHOME") or Path.home() / ".gnupg").is_dir():
         return None
     try:

@@ -95,7 +95,7 @@ def explain_command(
 
 
 def _effects(gate: str) -> list[tuple[str, Operation]]:
-    """(Gate, operation): what is done there; at a sovereign gate also the writes that stand on its approval."""
+    """(Gate, operation): its side effects; at a sovereign gate also the writes that its approval authorises."""
     if gate not in PLACES:
         raise InvalidInput(f"--gate {gate}: there is no such gate; known: {', '.join(PLACES)}")
     ahead = [one for one in GATES if gate in tuple(Sovereign) and stands_on(one) == gate]

@@ -1,6 +1,6 @@
 """IO: `cutter rebuild`: folders of runs and batches, and their documents, made again from PostgreSQL alone.
 
-Gate reports are rendered from receipts; requests and stop reports stand in their outbox rows; the snapshot's copy is
+Gate reports are rendered from receipts; requests and stop reports are in their outbox rows; the snapshot's copy is
 the source's own bytes. What people put there (approvals and their signatures) is not in the database and cannot be made
 again: it is listed where it is missing. Nothing is overwritten in the knowledge base: other bytes under a name are a
 finding for an auditor. The request of an open gate then goes under another name, because people wait for it.
@@ -48,7 +48,7 @@ def rebuild(
     every: Annotated[bool, typer.Option("--all", help="Every run and batch of the database.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make folders and documents of runs or a batch again from the database; exit 4 where other bytes stand.
+    """Write folders and documents of runs or a batch again from the database; exit 4 if other bytes are there.
 
     Example: cutter rebuild ICX-LAW-2026-001
     """
@@ -121,7 +121,7 @@ def _clock(settings: Settings) -> datetime:
 def _put_all(
     deps: Deps, context: Context, documents: Iterable[tuple[str, bytes, str | None]]
 ) -> tuple[int, list[View]]:
-    """(How many stand there now, those whose name holds other bytes)."""
+    """(How many are there now, those whose name holds other bytes)."""
     put, conflicts = 0, []
     for kb_id, data, recorded in documents:
         try:

@@ -1,4 +1,4 @@
-"""IO: `cutter reconcile`: the look after what nobody drives any more, typed once or on a Temporal schedule."""
+"""IO: `cutter reconcile`: the repair of runs and batches without a workflow, typed once or on a Temporal schedule."""
 
 from __future__ import annotations
 

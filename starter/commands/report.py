@@ -29,7 +29,7 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write the report of a run or a batch: one page that stands alone, for a browser, a phone or paper; its path.
+    """Write the report of a run or a batch: one page for a browser, a phone or paper; print its path.
 
     Example: cutter report ICX-LAW-2026-001
     """

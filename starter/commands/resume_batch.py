@@ -1,4 +1,4 @@
-"""IO: `cutter orchestrate resume-batch`, and `resume --batch-id`: a batch goes on, or takes a set of approvals."""
+"""IO: `cutter orchestrate resume-batch`, and `resume --batch-id`: continues a batch, or hands it a set of approvals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def resume_batch(
     watch: Watch = None,
     as_json: Json = False,
 ) -> None:
-    """Go on with a batch: hand over approvals signed in one sitting, or start its workflow again.
+    """Continue a batch: hand over approvals of a signing session, or start its workflow again.
 
     Example: cutter orchestrate resume-batch --batch-id 0199… --approval-set SG1-approvals/
     """

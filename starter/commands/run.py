@@ -1,4 +1,4 @@
-"""IO: `cutter run` and `cutter orchestrate run|resume`: start a document run, or go on with one."""
+"""IO: `cutter run` and `cutter orchestrate run|resume`: starts or continues a document run."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def resume(
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run or a batch: hand over approvals, resume a stop, or start a workflow that was lost again.
+    """Continue a run or a batch: hand over approvals, resume a stop, or restart a lost workflow.
 
     Example: cutter orchestrate resume --run-id ictr-… --approval-kb-id knowledge/…/SG1-cut-authz-approval-….md
 
@@ -176,7 +176,7 @@ def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: b
 
 
 def _as_failure(found: dict[str, Any], state: str) -> dict[str, Any]:
-    """The outcome of a run that failed or stands, or an answer that was refused, as every failure is told."""
+    """The outcome of a failed or paused run, or a refused answer, in the form of every failure."""
     answer = found.get("answer") or {}
     refused = answer.get("status") == "refused"
     code = str(answer.get("code") or state) if refused else stop_code(state) or state

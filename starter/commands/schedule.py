@@ -64,7 +64,7 @@ def install(
 ) -> None:  # fmt: skip
     """Install a schedule, and show the same as a crontab line.
 
-    Each night gets a batch_id of its own, made from the time; what is law by then is left out.
+    Each night gets its own batch_id, made from the time; documents that are enacted at that time are left out.
 
     Example: cutter schedule install --at 22:00 --tz Europe/Berlin --queue overnight.yaml
     """
@@ -105,7 +105,7 @@ def show_schedule(
 
 @app.command()
 def remove(name: Name = "nightly", as_json: Json = False) -> None:
-    """Remove a schedule; the batches that it started go on.
+    """Remove a schedule; the batches that it started continue.
 
     Example: cutter schedule remove
     """

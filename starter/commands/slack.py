@@ -26,7 +26,7 @@ from starter.slack_app.server import Server
 log = structlog.get_logger()
 
 app = typer.Typer(
-    help="Cards in Slack for the gates that wait (docs/slack.md).", no_args_is_help=True, add_completion=False
+    help="Cards in Slack for the gates that wait (docs/guides/slack.md).", no_args_is_help=True, add_completion=False
 )
 
 View = dict[str, Any]
@@ -75,7 +75,7 @@ def serve(
 
 
 def _keep_in_step(settings: Settings, slack: Slack) -> None:
-    """Pass after pass; what a pass meets is told in the log, and the next one goes on."""
+    """Pass after pass; the log has what a pass meets, and the next one continues."""
     while True:
         pause = limits.SLACK_PASS_SECONDS
         try:
@@ -99,7 +99,7 @@ def require_channel(settings: Settings) -> Settings:
 
 
 def drain(settings: Settings) -> View:
-    """What reconcile does of it: a pass where Slack is switched on; what goes wrong with Slack is told, not raised."""
+    """The part of reconcile: a pass if Slack is switched on; trouble with Slack is reported, not raised."""
     if settings.slack_channel is None:
         return {"cards_sent": [], "cards_waiting": []}
     try:

@@ -44,7 +44,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the open batches, the newest run of every document, and tenants beside their caps; or one run; or one batch.
+    """Show the open batches, the newest run of every document, and tenants with their caps; or one run; or one batch.
 
     Example: cutter status ICX-LAW-2026-001
     """
@@ -256,7 +256,7 @@ _DOCUMENTS = frozenset({"kb_id", "what"})
 
 
 def _field(view: View, name: str, value: Any) -> str:
-    """A cell: times to the second, documents without the folder that stands at the top."""
+    """A cell: times to the second, documents without the folder of the heading."""
     if name in _TIMES:
         return short_time(value)
     return _cell(value).removeprefix(view["kb_folder"] + "/") if name in _DOCUMENTS else _cell(value)

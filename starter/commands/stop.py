@@ -1,4 +1,4 @@
-"""IO: `cutter stop|cancel|void|acknowledge-drift`: what people say to a run beside approvals.
+"""IO: `cutter stop|cancel|void|acknowledge-drift`: instructions of people to a run, other than approvals.
 
 Stop and cancel need no signature and work while Temporal is down: the latch in PostgreSQL is what holds every write
 back, the signal only lets the workflow know at once. Void and the acknowledgement of drift are signed orders.
@@ -39,7 +39,7 @@ Kind = Literal["stop", "cancel"]
 
 
 def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
-    """Stop a run before its next gate, or a batch with all its runs; unsigned. A run goes on by a signed resume.
+    """Stop a run before its next gate, or a batch with all its runs; unsigned. A signed resume continues a run.
 
     Example: cutter stop ICX-LAW-2026-001 --reason "the text is wrong"
     """
@@ -86,7 +86,7 @@ def acknowledge_drift(
     run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Show what differs in the database now, and accept exactly that state, signed; the run goes on from it.
+    """Show what differs in the database now, and accept exactly that state, signed; the run then continues.
 
     Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
     """
@@ -156,7 +156,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
 
 
 def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, as_json: bool) -> None:
-    """Halt a batch in the database; whoever steers it is woken by that. An ended one has nothing left to halt."""
+    """Halt a batch in the database, which wakes its workflow. An ended batch has nothing left to halt."""
     seen = batches.view(settings, batch_id)
     state = seen["batch"]["state"]
     if state in ENDS and all(one["ended"] or not one["run_id"] for one in seen["items"]):

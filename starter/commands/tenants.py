@@ -28,7 +28,7 @@ Cap = Annotated[str | None, typer.Option(help="A number, or none: take it away")
 
 @app.callback(invoke_without_command=True)
 def tenants(context: typer.Context, as_json: Json = False) -> None:
-    """List the tenants: weight, runs at work, runs of the last minute, units a run may write, each beside its cap.
+    """List the tenants: weight, runs at work, runs of the last minute, units a run may write, each with its cap.
 
     Example: cutter tenants
     """
@@ -50,7 +50,7 @@ def set_caps(
     ] = "any",
     as_json: Json = False,
 ) -> None:
-    """Set a tenant's caps and weight; what is not named stays. Who has none has weight 1 and no cap.
+    """Set a tenant's caps and weight; the others stay. A tenant without any has weight 1 and no cap.
 
     A run over max_concurrency or max_runs_per_min is not begun: in a batch it waits, alone it is refused. One over
     max_writes_per_run fails at IG_cutplan, before anybody is asked. Weights share the lanes of batches begun from now.

@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 
 def up(as_json: Json = False) -> None:
-    """Start the local stack: database, Temporal, three workers. What runs already is left alone.
+    """Start the local stack: database, Temporal, three workers. Parts that run already stay as they are.
 
     Example: cutter up
     """
@@ -197,7 +197,7 @@ def _with_log(settings: Settings, problem: Unavailable) -> Unavailable:
 
 
 def _ensure_policy(settings: Settings) -> None:
-    """A stack of one's own begins with the policy that allows what the product does; one that stands is left alone."""
+    """A new stack begins with the policy that allows what the product does; an existing policy is left alone."""
     if not settings.policy.exists():
         current.install(settings.policy, current.shipped())
         say(f"no policy was in force: installed the shipped one at {settings.policy}; `cutter policy check --current`")

@@ -53,8 +53,8 @@ EXIT_CODES = {
     ExitCode.USAGE: "usage: what was typed must be corrected; nothing was done",
     ExitCode.WAITING: "waiting: the run waits for a person; with --wait or --watch",
     ExitCode.STOPPED: "stopped or refused: a rule said no, and a person must decide or sign",
-    ExitCode.UNAVAILABLE: "unavailable: a part is away; when it is back, the same command works",
-    ExitCode.INTERRUPTED: "interrupted: by Ctrl-C; what was started goes on",
+    ExitCode.UNAVAILABLE: "unavailable: a part does not answer; when it is back, the same command works",
+    ExitCode.INTERRUPTED: "interrupted: by Ctrl-C; everything that was started continues",
 }
 """What each means: a word, then when."""
 
@@ -208,7 +208,7 @@ def progress(text: str) -> Iterator[Callable[[str], None]]:
 
 
 def say(text: str) -> None:
-    """One sentence beside the result."""
+    """One sentence next to the result."""
     err().print(text, soft_wrap=True)
 
 

@@ -22,7 +22,7 @@ WATCH_SHARE = 4
 View = dict[str, Any]
 Render = Callable[[View], RenderableType]
 Lines = Callable[[View], list[str]]
-"""All lines of a view; those that were told before are not told again."""
+"""All lines of a view; lines that were printed before are not printed again."""
 
 
 def follow(
@@ -50,7 +50,7 @@ def until(look: Callable[[], View], tell: Callable[[View], None], over: Callable
 
 @contextmanager
 def following(render: Render, lines: Lines, *, live: bool = True) -> Iterator[Callable[[View], None]]:
-    """A function to be told each new view: a live table on a terminal, elsewhere each line that was not there before.
+    """A function for each new view: a live table on a terminal, elsewhere each line that was not there before.
 
     With `live` false there is no table on a terminal either.
     """

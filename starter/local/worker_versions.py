@@ -85,7 +85,7 @@ async def make_current(client: Client, build: str) -> None:
 
 
 async def make_unversioned(client: Client) -> None:
-    """New runs begin on workers that stand for no version; does nothing where none was ever current."""
+    """New runs begin on workers without a version; does nothing if no version was ever current."""
     if CURRENT in (await statuses(client)).values():
         await _set_current(client, UNVERSIONED)
 

@@ -1,4 +1,4 @@
-"""IO: a batch goes on, or takes a set of approvals: opens its workflow, or tells the open one."""
+"""IO: continues a batch, or hands it a set of approvals: opens its workflow, or signals the open one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HELD_BY_A_DECISION = ("stop", "cancel", "failure", "critical")
 
 
 def go_on(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
-    """Whatever had halted it, and whoever was busy or blocked, is asked anew; its workflow is opened if need be.
+    """Ask again about every halt, and about busy and blocked documents; its workflow is opened if need be.
 
     A batch that has nothing left to do is not touched; the answer says so.
     """

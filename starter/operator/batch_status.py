@@ -90,7 +90,7 @@ def live(view: View) -> RenderableType:
 
 
 def lines(view: View) -> list[str]:
-    """A line for the batch's state and one for each document's; those told before are left out by whoever prints."""
+    """A line for the batch's state and one for each document's; the printer leaves out lines that it has printed."""
     moved = f"{short_time(view['state_utc'])} batch {view['batch_id']} {_state(view)}"
     return [*(_line(view, one) for one in view["documents"] if one["since_utc"] or one["shown"] != "pending"), moved]
 
@@ -130,7 +130,7 @@ def _next(view: View) -> Text:
 def _wanted(view: View) -> list[Text]:
     """What went wrong with documents, and the commands of those that need somebody, each to be copied whole.
 
-    Where the batch waits for signatures they are given in one sitting, by its own command.
+    If the batch waits for signatures, one signing session gives them, by its own command.
     """
     by_sitting = (Needs.NOTHING.value, *([Needs.APPROVAL.value] if view["awaits"] else []))
     found = []

@@ -28,7 +28,7 @@ Moment = tuple[str, str]
 """A state of a run, and when it came into it."""
 
 Shown = Callable[[], AbstractContextManager[Tell]]
-"""How a wait is shown to whoever waits."""
+"""How a wait looks to the person who waits."""
 
 
 @contextmanager
@@ -85,9 +85,9 @@ def _look(settings: Settings, run_id: str) -> tuple[dict[str, Any], frozenset[st
 
 
 def _rests(seen: dict[str, Any], *, answered: bool, left: Moment | None) -> dict[str, Any] | None:
-    """What only a person moves on, with its request; None while the run goes on by itself.
+    """What only a person moves on, with its request; None while the run continues by itself.
 
-    A rehearsal writes its requests and goes on. A request that was answered is the exec worker's.
+    A rehearsal writes its requests and continues. A request that was answered is the exec worker's.
     """
     run = seen["run"]
     if RunState(run["state"]).stopped:

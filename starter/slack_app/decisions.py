@@ -1,7 +1,7 @@
 """IO: what becomes of a button that somebody pressed: who they are, what the card is about, what they may decide.
 
 Slack is never enough for a sovereign gate: there the answer is the command, and nothing is changed. Of a stop by the
-policy, PostgreSQL says whether it may be decided without a signature, and counts who has decided; then the run is told
+policy, PostgreSQL says whether it may be decided without a signature, and counts who has decided; then the run gets it
 by the update that everyone uses, or later by `cutter reconcile`.
 """
 

@@ -29,7 +29,7 @@ PATH: Final = "/slack/actions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What the person who pressed is told, by Slack to them alone; `afterwards` is done when they have been told."""
+    """Slack's private answer to the person who pressed; `afterwards` is done when they have it."""
 
     text: str
     afterwards: Callable[[], None] = lambda: None

@@ -13,6 +13,7 @@ from starter.cli import app
 from starter.console.terminal import EXIT_CODES, ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
+ROOT_PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "STYLE.md", "tests/README.md")
 
 
 @pytest.mark.parametrize("page", sorted(pages()))
@@ -20,11 +21,11 @@ def test_generated_page_is_current(page: str) -> None:
     assert (HERE / page).read_text(encoding="utf-8") == pages()[page], "type `python -m docs.generate`"
 
 
-def test_readme_and_architecture_link_to_files_that_exist() -> None:
-    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+def test_the_pages_at_the_root_link_to_files_that_exist() -> None:
+    for name in ROOT_PAGES:
         text = (ROOT / name).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#:]+)\)", text):
-            assert (ROOT / target).exists(), f"{name} links to {target}"
+            assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
 
 
 def test_readme_names_every_state_of_the_diagram() -> None:
@@ -34,7 +35,7 @@ def test_readme_names_every_state_of_the_diagram() -> None:
 
 
 def test_readme_commands_exist() -> None:
-    known = re.findall(r"`cutter ([a-z- ]+)`", (HERE / "commands.md").read_text(encoding="utf-8"))
+    known = re.findall(r"`cutter ([a-z- ]+)`", (HERE / "reference" / "commands.md").read_text(encoding="utf-8"))
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     typed = re.findall(r"^cutter ([a-z-]+)", text, re.MULTILINE)
     assert typed
@@ -47,7 +48,7 @@ def test_every_exit_code_is_explained_and_every_error_has_one() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.CutterError)]
     assert len(kinds) > 5
     assert {kind.exit_code for kind in kinds} <= set(ExitCode)
-    text = (HERE / "commands.md").read_text(encoding="utf-8")
+    text = (HERE / "reference" / "commands.md").read_text(encoding="utf-8")
     for code in ExitCode:
         assert f"| {code.value} | " in text
 

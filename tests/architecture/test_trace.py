@@ -188,8 +188,9 @@ def test_every_name_of_a_list_has_its_line() -> None:
 
 @cache
 def differences() -> frozenset[tuple[str, str]]:
-    """(seed, what the seed says) of each row in docs/differences.md."""
-    parts = re.split(r"^## Seed (\d{3})", (ROOT / "docs" / "differences.md").read_text(encoding="utf-8"), flags=re.M)
+    """(seed, what the seed says) of each row in docs/internals/differences.md."""
+    page = (ROOT / "docs" / "internals" / "differences.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## Seed (\d{3})", page, flags=re.M)
     return frozenset(
         (seed, row.split(" | ")[1])
         for seed, text in zip(parts[1::2], parts[2::2], strict=True)

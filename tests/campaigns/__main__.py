@@ -1,4 +1,4 @@
-"""IO: `python -m tests.campaigns [P2 P8 …]`: the campaigns at full size, then docs/proof.md from their output.
+"""IO: `python -m tests.campaigns [P2 P8 …]` runs campaigns at full size and writes docs/internals/proof.md.
 
 Each is a process of its own. What it printed, its seed, exit code and duration stand in `tests/campaigns/results`,
 beside the JSON lines of its trials; the page is made from these files and from nothing else.
@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RESULTS = HERE / "results"
 TRIALS = ROOT / ".cutter" / "campaigns"
-PAGE = ROOT / "docs" / "proof.md"
+PAGE = ROOT / "docs" / "internals" / "proof.md"
 
 LOGGED = re.compile(r"(\x1b\[\dm)?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 """What activities and the SDK log beside what a campaign prints."""
@@ -58,7 +58,7 @@ def run(campaign: Campaign, seed: int) -> dict[str, Any]:
 
 
 def page() -> str:
-    """docs/proof.md from the records that stand."""
+    """docs/internals/proof.md from the records that stand."""
     rows, shown = [], []
     for campaign in CAMPAIGNS:
         file = RESULTS / f"{campaign.id.lower()}.json"

@@ -28,7 +28,7 @@ FREE = {
     "consumptions": {"consumed_at"},
     "requests": {"expires_at", "kb_id", "n", "pin_seq", "requested_at", "tier"},
 }
-"""Columns that nobody signed and no chain covers: the digest of the bundle alone does (docs/evidence.md)."""
+"""Columns that nobody signed and no chain covers: the digest of the bundle alone does (docs/reference/evidence.md)."""
 
 HOSTILE = st.sampled_from(
     ["\nOK           head: covers all events", "\x1b[2K\x1b[1A", "\u202e", "\u2028", "\ud800", "0" * 64, "a" * 5000, ""]

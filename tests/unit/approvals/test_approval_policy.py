@@ -204,14 +204,14 @@ def test_depth_is_bounded() -> None:
 
 
 def test_the_policy_shown_in_the_documentation_is_legal() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "approvals.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "statements.md").read_text(encoding="utf-8")
     policy = parse_policy(page.split("```yaml\n")[1].split("```")[0].encode())
     assert policy.approvers[0].name == "alice"
 
 
 def test_the_documentation_lists_every_reason_to_refuse() -> None:
     root = Path(__file__).parents[3]
-    page = (root / "docs" / "approvals.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "reference" / "statements.md").read_text(encoding="utf-8")
     source = "\n".join(
         path.read_text(encoding="utf-8") for path in sorted((root / "cutter" / "approvals").glob("*.py"))
     )

@@ -286,7 +286,7 @@ def test_the_record_of_a_statement_is_what_was_signed() -> None:
 
 
 def test_the_document_of_approvals_shows_the_schema() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "approvals.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "statements.md").read_text(encoding="utf-8")
     for name in schema.FORMS:
         assert f"| `{name}` |" in page, name
     for decision, binding in schema.KINDS:

@@ -31,7 +31,8 @@ def test_the_script_is_the_packages_own_file_and_short_enough_to_be_read() -> No
 
 
 def test_the_steps_are_numbered_as_its_page_describes_them() -> None:
-    page = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8").partition("### The steps")[2].partition("###")[0]
+    text = (ROOT / "docs" / "reference" / "evidence.md").read_text(encoding="utf-8")
+    page = text.partition("### The steps")[2].partition("###")[0]
     listed = re.findall(r"^(?:([0-9]+)\.| +- ([0-9]+\.[0-9]+)) ", page, re.M)
     coded = re.findall(r"^ *# ([0-9.]+)(?: and ([0-9]+))?$", SCRIPT.read_text(encoding="utf-8"), re.M)
     assert {a or b for a, b in listed} == {one for pair in coded for one in pair if one}

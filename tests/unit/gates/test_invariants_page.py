@@ -1,4 +1,4 @@
-"""docs/invariants.md names every invariant of every gate, and each has its tests."""
+"""docs/reference/invariants.md names every invariant of every gate, and each has its tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cutter.gates import seed_names
 from tests.unit.gates.passing import PASSING
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = (ROOT / "docs" / "invariants.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "invariants.md").read_text(encoding="utf-8")
 
 SEED_ROWS = {
     "IG_source_pin": 3, "IG_mark": 2, "IG_cutplan": 4, "IG_backup": 4, "IG_grant_probe": 4, "IG_cut_leg_a_execute": 5,
@@ -86,7 +86,7 @@ def test_the_mark_for_after_commit_stands_where_it_should(gate: str) -> None:
 
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])
 def test_each_invariant_has_a_passing_and_a_violating_test_named_after_it(gate: str) -> None:
-    found = re.search(r"\]\(\.\./(tests/unit/gates/\S+)\)", sections()[gate])
+    found = re.search(r"\]\(\.\./\.\./(tests/unit/gates/\S+)\)", sections()[gate])
     assert found is not None
     tests = (ROOT / found[1]).read_text(encoding="utf-8")
     for name in names_in_the_code(gate):

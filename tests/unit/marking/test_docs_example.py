@@ -1,4 +1,4 @@
-"""The worked example of docs/marking.md is true, and the page names what is shipped."""
+"""The worked example of docs/reference/marking.md is true, and the page names what is shipped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cutter.marking.checks import ODD_NAMES
 from cutter.marking.numbers import STYLES
 from cutter.marking.profile_yaml import LEVEL_KEYS, PROFILE_KEYS
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "marking.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "marking.md").read_text(encoding="utf-8")
 
 
 def block(language: str) -> str:

@@ -113,7 +113,7 @@ def test_headings_without_hashes_are_counted_with_the_way_to_cut_them() -> None:
     assert (refusal.code, refusal.line) == ("no_candidates", 3)
     assert "3 lines from here on would be headings of the profile generic-markdown, but have no `#`" in refusal.message
     assert "`forms: [plain, bold]`" in refusal.message
-    assert "docs/marking.md" in refusal.message
+    assert "docs/reference/marking.md" in refusal.message
 
 
 @pytest.mark.parametrize(
