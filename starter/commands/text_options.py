@@ -24,4 +24,8 @@ MaxCandidates = Annotated[
 Forbid = Annotated[
     list[str] | None, typer.Option(help="An address segment that must not be cut, such as DIEU-44; may be repeated")
 ]
+RemoveDirectionMarks = Annotated[
+    bool,
+    typer.Option("--remove-direction-marks", help="Remove invisible characters that change a line's order as shown"),
+]
 Normalise = Annotated[str | None, typer.Option(help="nfc: use the text in Unicode's composed form")]
