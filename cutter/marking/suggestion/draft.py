@@ -14,7 +14,7 @@ from cutter.marking.profile import Form
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.corrections import TEXT, Correction
 from cutter.marking.suggestion.evidence import Evidence, Kind, Line
-from cutter.marking.suggestion.vocabulary import CONTENTS, ROLES, Role, segment_of_word
+from cutter.marking.suggestion.vocabulary import CONTENTS, ROLES, Role, role_of, segment_of_word
 
 _UNKNOWN_RANK = 7
 """A word of no known role is put between the subsections and the articles."""
@@ -24,6 +24,9 @@ _TITLE_CHARACTERS_MAX = 200
 
 _BARE_SHARE_MIN = 0.6
 """Share of a kind's lines that must be a number alone before the next line is read as the title."""
+
+_ARTICLES_MIN = 2
+"""Articles with `#` from which on the whole text is taken to use `#`."""
 
 _SAME_WORD_CHARACTERS = 3
 """Spellings of one word (Art., Article) begin with the same letters."""
@@ -63,7 +66,7 @@ class Draft:
 def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
     """Levels from the outermost to the innermost: by `#` where there are any, else by the usual rank of their word."""
     merged: list[DraftLevel] = []
-    for kind in _one_form_each(evidence.kinds):
+    for kind in _of_the_text(_one_form_each(evidence.kinds), evidence):
         level = _level(kind, lines)
         same = next((place for place, other in enumerate(merged) if _spelled_otherwise(other, level)), None)
         if same is None:
@@ -82,6 +85,25 @@ def _one_form_each(kinds: tuple[Kind, ...]) -> list[Kind]:
         if rival is None or _weight(kind) > _weight(rival):
             best[key] = kind
     return sorted(best.values(), key=lambda kind: kind.lines[0].index)
+
+
+def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
+    """The kinds without lines that are probably quoted or belong to a table.
+
+    A text that numbers its articles with `#` has no headings in plain lines. A word that no table knows is a heading
+    only where nothing else is.
+    """
+    with_hashes = sum(line.form == "atx" and _is_article(line) for line in evidence.lines)
+    if with_hashes >= _ARTICLES_MIN:
+        return [kind for kind in kinds if kind.form == "atx"]
+    known = [kind for kind in kinds if kind.form == "atx" or kind.role is not None]
+    return known or kinds
+
+
+def _is_article(line: Line) -> bool:
+    """A heading that numbers the smallest parts: an article's word, or a number without a word."""
+    role = role_of(line.word) if line.word else None
+    return not line.hidden and (role.name == "article" if role else not line.word and line.title[:1].isdigit())
 
 
 def _weight(kind: Kind) -> int:

@@ -73,11 +73,17 @@ class Suggestion:
 
 
 def suggest(
-    data: bytes, *, docprefix: str, name: str = "suggested", refine: tuple[str, ...] = ()
+    data: bytes,
+    *,
+    docprefix: str,
+    name: str = "suggested",
+    refine: tuple[str, ...] = (),
+    compared: tuple[str, ...] = PROFILES,
 ) -> Suggestion | MarkRefusal:
     """A profile that fits the text, or why the text cannot be read at all.
 
-    `name` is the profile's id. Raises InvalidInput for a correction that names no line, word or level of the text.
+    `name` is the profile's id; `compared` are the shipped profiles that are tried as alternatives. Raises InvalidInput
+    for a correction that names no line, word or level of the text.
     """
     corrections = parse_corrections(refine)
     about = f"Suggested for the text with sha256 {sha256_hex(data)[:16]}."
@@ -93,9 +99,9 @@ def suggest(
     by_words = Draft(levels=draft_levels(evidence, lines))
     if corrections:
         draft, trial = desk.accepting(corrected(by_words, corrections, evidence, lines))
-        return _suggestion(desk, draft, trial, ())
+        return _suggestion(desk, draft, trial, tuple(desk.shipped(compared)))
     draft, trial, other = desk.better(by_words)
-    return _suggestion(desk, draft, trial, other)
+    return _suggestion(desk, draft, trial, (*other, *desk.shipped(compared)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +133,16 @@ class _Desk:
             return *self._accepting(by_hashes, rival), (_alternative("levels by their words", trial),)
         return *self._accepting(by_words, trial), (_alternative("levels by the number of #", rival),)
 
+    def shipped(self, names: tuple[str, ...]) -> list[Alternative]:
+        """What shipped profiles make of the text, the best one first."""
+        tried = [
+            _alternative(
+                name, try_profile(self.data, load_profile(name), self.docprefix, self.evidence, self.first_line)
+            )
+            for name in names
+        ]
+        return sorted(tried, key=_likelihood)
+
     def accepting(self, draft: Draft) -> tuple[Draft, Trial]:
         return self._accepting(draft, self.trial(draft))
 
@@ -144,10 +160,6 @@ class _Desk:
 
 
 def _suggestion(desk: _Desk, draft: Draft, trial: Trial, other: tuple[Alternative, ...]) -> Suggestion:
-    shipped = [
-        _alternative(name, try_profile(desk.data, load_profile(name), desk.docprefix, desk.evidence, desk.first_line))
-        for name in PROFILES
-    ]
     confidence, reasons = _confidence(draft, trial)
     return Suggestion(
         body=desk.body(draft),
@@ -162,7 +174,7 @@ def _suggestion(desk: _Desk, draft: Draft, trial: Trial, other: tuple[Alternativ
         unused=trial.unused,
         confidence=confidence,
         reasons=reasons,
-        alternatives=(*other, *sorted(shipped, key=_likelihood)),
+        alternatives=other,
     )  # fmt: skip
 
 
