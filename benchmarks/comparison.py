@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from benchmarks.outline import Entry, Outline, letters
-from cutter.marking import Candidate, Marking, MarkRefusal
+from cutter.marking import Candidate, Exclusion, Marking, MarkRefusal
 
 Verdict = Literal["right", "refused", "flagged", "silent"]
 
@@ -49,7 +50,7 @@ def compare(result: Marking | MarkRefusal, expected: Outline) -> Comparison:
 def difference(result: Marking, expected: Outline) -> tuple[str, int | None]:
     """Shape and line of the first difference in headings, titles or parents; empty when there is none."""
     begins = {unit.line: unit for unit in result.candidates}
-    entries = _with_merged_titles(expected.entries, begins)
+    entries = _with_merged_titles(_outside_contents(expected.entries, result), begins)
     lines = {entry.line for entry, _ in entries}
     for entry, title in entries:
         unit = begins.get(entry.line)
@@ -64,6 +65,16 @@ def difference(result: Marking, expected: Outline) -> tuple[str, int | None]:
     if extra:
         return "unit_without_heading", extra[0].line
     return _nesting(entries, begins, result)
+
+
+def _outside_contents(entries: tuple[Entry, ...], result: Marking) -> tuple[Entry, ...]:
+    """Entries without those of a table of contents that the marking left out."""
+    parts = result.parts()
+    spans = [
+        (part.line, after.line) for part, after in pairwise(parts)
+        if isinstance(part, Exclusion) and part.reason == "table_of_contents"
+    ]  # fmt: skip
+    return tuple(entry for entry in entries if not any(begin <= entry.line < end for begin, end in spans))
 
 
 def _nesting(entries: list[tuple[Entry, str]], begins: dict[int, Candidate], result: Marking) -> tuple[str, int | None]:

@@ -109,7 +109,7 @@ def _shapes(records: list[Record]) -> str:
 def _examples(records: list[Record]) -> list[str]:
     """The smallest law of each jurisdiction first."""
     seen: set[str] = set()
-    shown = []
+    shown: list[str] = []
     for record in sorted(records, key=lambda one: (one["bytes"], one["path"])):
         if record["jurisdiction"] not in seen and len(shown) < EXAMPLES_OF_A_SHAPE:
             seen.add(record["jurisdiction"])

@@ -14,7 +14,7 @@ from cutter.marking.profile import Form
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.corrections import TEXT, Correction
 from cutter.marking.suggestion.evidence import Evidence, Kind, Line
-from cutter.marking.suggestion.vocabulary import CONTENTS, ROLES, Role, role_of, segment_of_word
+from cutter.marking.suggestion.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
 
 _UNKNOWN_RANK = 7
 """A word of no known role is put between the subsections and the articles."""
@@ -90,11 +90,12 @@ def _one_form_each(kinds: tuple[Kind, ...]) -> list[Kind]:
 def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
     """The kinds without lines that are probably quoted or belong to a table.
 
-    A text that numbers its articles with `#` has no headings in plain lines. A word that no table knows is a heading
-    only where nothing else is.
+    A text that numbers most of its articles with `#` has no headings in plain lines. A word that no table knows is a
+    heading only where nothing else is.
     """
     with_hashes = sum(line.form == "atx" and _is_article(line) for line in evidence.lines)
-    if with_hashes >= _ARTICLES_MIN:
+    plain = [len(kind.lines) for kind in kinds if kind.form != "atx" and kind.role and kind.role.name == "article"]
+    if with_hashes >= max(_ARTICLES_MIN, *plain, 0):
         return [kind for kind in kinds if kind.form == "atx"]
     known = [kind for kind in kinds if kind.form == "atx" or kind.role is not None]
     return known or kinds
@@ -152,6 +153,7 @@ def _spelled_otherwise(level: DraftLevel, other: DraftLevel) -> bool:
     return (
         level.name == other.name != ""
         and (level.form, level.depth) == (other.form, other.depth)
+        and NUMBER not in level.words[0] + other.words[0]
         and ascii_upper(level.words[0])[:_SAME_WORD_CHARACTERS] == ascii_upper(other.words[0])[:_SAME_WORD_CHARACTERS]
     )
 
@@ -318,7 +320,11 @@ def yaml_of(draft: Draft, *, name: str, about: str) -> bytes:
 
 def _level_fields(level: DraftLevel) -> dict[str, Any]:
     found: dict[str, Any] = {"name": level.name, "segment": level.segment}
-    for field, values in (("words", level.words), ("phrases", level.phrases), ("numbers", level.numbers)):
+    words = tuple(word for word in level.words if NUMBER not in word)
+    markers = [word for word in level.words if NUMBER in word]
+    if markers:
+        found["marker"] = markers[0]
+    for field, values in (("words", words), ("phrases", level.phrases), ("numbers", level.numbers)):
         if values:
             found[field] = list(values)
     if level.number != "required":

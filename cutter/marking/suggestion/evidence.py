@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from cutter.marking import numbers
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
-from cutter.marking.suggestion.vocabulary import Role, known_words, role_of
+from cutter.marking.suggestion.vocabulary import MARKERS, NUMBER, Role, known_words, role_of
 from cutter.marking.titles import plain_title, without_closing_hashes
 
 _CHARACTERS = 600
@@ -31,7 +31,7 @@ _OUTSTANDING_CHARACTERS_MAX = 120
 
 _STYLES_AFTER = ("code", "dotted", "arabic", "roman", "ordinal", "letter", "lettered")
 _STYLES_FIRST = ("arabic", "roman", "ordinal")
-_PREFERRED = ("arabic", "roman", "ordinal", "letter", "dotted", "lettered", "code")
+_PREFERRED = ("arabic", "roman", "ordinal", "letter", "dotted", "lettered", "code", "han")
 """Order in which styles are chosen for a kind: a later one only for numbers that no earlier one reads."""
 
 _ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
@@ -39,8 +39,11 @@ _BOLD = re.compile(r" {0,3}(?:\*\*|__)(?=\S)")
 _WORD = re.compile(r"[^\W\d_]{2,24}\.?")
 _AFTER = re.compile(rf"[ \t\u00a0]*(?P<number>{numbers.pattern(_STYLES_AFTER)})(?!\w)", re.IGNORECASE)
 _FIRST = re.compile(rf"\[?(?P<number>{numbers.pattern(_STYLES_FIRST)})\.?[ \t\u00a0]+", re.IGNORECASE)
+_MARKED = re.compile(
+    rf"第(?P<number>{numbers.pattern(('han', 'arabic'))})(?P<sign>[{''.join(MARKERS)}])(?=[ \t\u00a0\u3000]|$)"
+)
 _LISTED = re.compile(r"[0-9]{1,4}[.)][ \t]+")
-_STYLE = {style: re.compile(numbers.STYLES[style] + r"\Z", re.IGNORECASE) for style in (*_STYLES_AFTER, *_STYLES_FIRST)}
+_STYLE = {style: re.compile(numbers.STYLES[style] + r"\Z", re.IGNORECASE) for style in _PREFERRED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +127,11 @@ def _may_begin(raw: str) -> bool:
 
 def _designated(index: int, form: Form, depth: int, title: str, hidden: bool) -> Line | None:
     """A line that begins with a word and a number, in either order; a known word of an ATX line may lack a number."""
+    marked = _MARKED.match(title)
+    if marked is not None:
+        word = f"第{NUMBER}{marked.group('sign')}"
+        line = _line(index, form, depth, title, word, marked.group("number"), marked.end(), False, hidden)
+        return replace(line, parted=True)
     begin = 1 if title.startswith("[") else 0
     listed = _LISTED.match(title, begin)
     found = _word_and_number(title, begin) or (_word_and_number(title, listed.end()) if listed else None)

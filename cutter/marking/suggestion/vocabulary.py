@@ -71,6 +71,15 @@ _ROMANISED = str.maketrans(
 )  # fmt: skip
 """Greek and Cyrillic letters as ASCII, for the segments of addresses."""
 
+MARKERS = {
+    "编": ("part", "BIAN"), "編": ("part", "HEN"), "篇": ("part", "PIAN"), "章": ("chapter", "ZHANG"),
+    "节": ("section", "JIE"), "節": ("section", "SETSU"), "条": ("article", "TIAO"), "條": ("article", "TIAO"),
+}  # fmt: skip
+"""Chinese and Japanese signs behind a number, as in 第十二条: the role and the segment of each."""
+
+NUMBER = "{n}"
+"""Where the number is in a marker, such as 第{n}条."""
+
 SIGN_SEGMENT = "PAR"
 """Segment of `§`, which is no letter."""
 
@@ -80,6 +89,8 @@ _SEGMENT_CHARACTERS = 24
 @cache
 def role_of(word: str) -> Role | None:
     """The role of a word in any case; None when the table does not have it."""
+    if NUMBER in word:
+        return next(role for role in ROLES if role.name == MARKERS[word[-1]][0])
     folded = word.casefold()
     return next((role for role in ROLES if any(folded == known.casefold() for known in role.words)), None)
 
@@ -93,6 +104,8 @@ def known_words() -> re.Pattern[str]:
 
 def segment_of_word(word: str) -> str:
     """The part of an address that a word gives: its letters as ASCII capitals, in the text's own language."""
+    if NUMBER in word:
+        return MARKERS[word[-1]][1]
     if not any(character.isalpha() for character in word):
         return SIGN_SEGMENT
     segment = ascii_upper(word.lower().translate(_ROMANISED)).strip("-")[:_SEGMENT_CHARACTERS].strip("-")
