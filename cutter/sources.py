@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -136,17 +136,47 @@ def bounded(settings: Settings, options: dict[str, Any], *, forbidden: tuple[str
     return marking.Options(**{**options, "max_candidates": units}, forbidden_ids=forbidden)
 
 
-def refusal_of_registered(settings: Settings, connection: Connection, document_id: str) -> tuple[str, str] | None:
-    """(Code, reason) for which a run would not mark a document's newest version; None when it would."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Options about a text that are tried in the place of the registered ones; those left out stay as registered."""
+
+    profile: str | None = None
+    duplicates: str | None = None
+    empty: str | None = None
+    scope: str | None = None
+    deepest: str | None = None
+    max_candidates: int | None = None
+    forbidden: tuple[str, ...] = ()
+    normalise: str | None = None
+    remove_direction_marks: bool = False
+
+    def names(self) -> list[str]:
+        """The options that were given, as they are typed."""
+        given = [name for name, value in asdict(self).items() if value]
+        return [f"--{'forbid' if name == 'forbidden' else name.replace('_', '-')}" for name in given]
+
+    def options(self) -> dict[str, Any]:
+        """The marking options among them."""
+        return chosen(duplicates=self.duplicates, empty=self.empty, scope=self.scope, deepest=self.deepest,
+                      max_candidates=self.max_candidates)  # fmt: skip
+
+
+def marking_of_registered(
+    settings: Settings, connection: Connection, document_id: str, wanted: Wanted
+) -> marking.Marking | marking.MarkRefusal | None:
+    """What a run would make of a document's newest version, with the wanted options; None for an unknown document."""
     row = connection.execute(query("text_of_newest_version"), {"document_id": document_id}).fetchone()
     if row is None:
         return None
     data, body, options, docprefix, forbidden = row
-    profile = marking.parse_profile(str(body).encode())
-    result = outcome(
-        settings, bytes(data), profile, dict(options), docprefix=str(docprefix), forbidden=tuple(forbidden)  # type: ignore[call-overload, arg-type]
+    profile = profile_of(wanted.profile)[1] if wanted.profile else marking.parse_profile(str(body).encode())
+    text, _ = cleaned(
+        bytes(data),  # type: ignore[call-overload]
+        normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks,
     )  # fmt: skip
-    return (result.code, result.message) if isinstance(result, marking.MarkRefusal) else None
+    asked = {**dict(options), **wanted.options()}  # type: ignore[call-overload]
+    both = (*tuple(forbidden), *wanted.forbidden)  # type: ignore[arg-type]
+    return outcome(settings, text, profile, asked, docprefix=str(docprefix), forbidden=both)
 
 
 def require_markable(result: marking.Marking | marking.MarkRefusal, *, remedy: str) -> None:

@@ -12,6 +12,9 @@ PROFILE = "generic-markdown"
 """The profile that counts where none is named: in the preview and in the register alike."""
 
 Profile = Annotated[str, typer.Option(help=f"{', '.join(marking.PROFILES)}, or a YAML file.")]
+CheckProfile = Annotated[
+    str | None, typer.Option("--profile", help="With --check: another profile than the registered one")
+]
 Duplicates = Annotated[str | None, typer.Option(help="refuse, or ordinal: repeats become ~2, ~3 …; default: profile's")]
 Empty = Annotated[
     str | None, typer.Option(help="refuse, or heading_only: headings without text are units; default: profile's")

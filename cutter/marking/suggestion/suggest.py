@@ -192,26 +192,26 @@ def _confidence(draft: Draft, trial: Trial) -> tuple[Confidence, tuple[str, ...]
     """How sure the suggestion is, and each reason for doubt."""
     if isinstance(trial.result, MarkRefusal):
         return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
-    grave, light = [], []
+    grave: list[str] = []
+    light: list[str] = []
     giant = _giant(trial.result)
     if giant is not None:
         share = round(100 * (giant.end - giant.start) / (trial.result.region_end - trial.result.region_start))
         grave.append(f"{giant.address} has {share} % of the text: more headings are probably in it")
-    if trial.left_out > _LEFT_OUT_SHARE * trial.units:
-        grave.append(f"{counted(trial.left_out, 'line')} that look like headings begin no unit")
-    elif trial.left_out:
-        light.append(f"{counted(trial.left_out, 'line')} that look like headings begin no unit")
+    if trial.left_out:
+        reasons = grave if trial.left_out > _LEFT_OUT_SHARE * trial.units else light
+        reasons.append(f"begin no unit, though they look like headings: {counted(trial.left_out, 'line')}")
     if trial.nested_otherwise:
-        light.append(f"{counted(trial.nested_otherwise, 'unit')} nested otherwise than the numbers of # say")
+        light.append(f"nested otherwise than the numbers of # say: {counted(trial.nested_otherwise, 'unit')}")
     light.extend(_unusual_order(draft))
     if trial.breaks:
-        light.append(f"{counted(trial.breaks, 'break')} in the numbering")
+        light.append(f"out of the order of the numbers: {counted(trial.breaks, 'line')}")
     if draft.duplicates == "ordinal":
         repeats = Counter(finding.code for finding in trial.result.findings)["duplicate_address"]
-        light.append(f"{counted(repeats, 'heading')} repeated: they get ~2, ~3 in their address")
+        light.append(f"repeated, with ~2, ~3 in the address: {counted(repeats, 'heading')}")
     hidden = sum(line.why == "code_block" for line in trial.unused)
     if hidden:
-        light.append(f"{counted(hidden, 'line')} in code blocks or comments look like headings")
+        light.append(f"in code blocks or comments, though they look like headings: {counted(hidden, 'line')}")
     return "low" if grave else "medium" if light else "high", (*grave, *light)
 
 
