@@ -134,7 +134,7 @@ def cut_by_default(data: bytes) -> Marking | MarkRefusal:
 
 
 def cut_as_suggested(data: bytes) -> Marking | MarkRefusal:
-    """The marking by the profile that `cutter profile suggest` writes, without a correction."""
+    """The marking by what `cutter profile suggest` writes and names in its next command, without a correction."""
     found = suggest(data, docprefix="LAW", compared=())
     return found if isinstance(found, MarkRefusal) else found.result
 

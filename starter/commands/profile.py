@@ -6,6 +6,7 @@ Exit 0 with the profile, 4 when the text cannot be read, 2 when the command line
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +21,6 @@ from cutter.errors import Conflict, InvalidInput
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, TREE_ROWS_SHOWN
 from cutter.marking import Marking, MarkRefusal
 from cutter.marking.suggestion import Suggestion, suggest
-from starter.commands import text_options
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, line, say, show, table
 
@@ -50,8 +50,6 @@ def suggest_command(
         typer.Option(help="A correction, such as 'line 12 is a chapter' or 'word Rule is text'; may be repeated"),
     ] = None,
     docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
-    normalise: text_options.Normalise = None,
-    remove_direction_marks: text_options.RemoveDirectionMarks = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -59,7 +57,7 @@ def suggest_command(
 
     Example: cutter profile suggest law.md --refine "line 12 is a chapter"
     """
-    data, _ = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
+    data = sources.read(file)
     path = output or Path(f"{file.stem}.profile.yaml")
     if path.suffix not in sources.PROFILE_FILES:
         raise InvalidInput(f"--output {path}: a profile's name ends in .yaml, such as {path.with_suffix('.yaml')}")
@@ -68,7 +66,7 @@ def suggest_command(
         _refuse(found, as_json=as_json)
         return
     _write(path, found.body, force=force)
-    again = _again(file, path, normalise, remove_direction_marks)
+    again = shlex.join(["cutter", "mark", str(file), "--profile", str(path), *" ".join(found.needs).split()])
     answer = _as_json(file, path, data, found) | {"next": again}
     show(answer, as_json=as_json, render=lambda out: _show(out, path, found, again))
 
@@ -86,13 +84,6 @@ def _write(path: Path, body: bytes, *, force: bool) -> None:
         path.write_bytes(body)
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror or error}; name a file that can be written: --output") from None
-
-
-def _again(file: Path, path: Path, normalise: str | None, remove_direction_marks: bool) -> str:
-    more = f" --normalise {normalise}" if normalise else ""
-    return f"cutter mark {file} --profile {path}{more}" + (
-        " --remove-direction-marks" if remove_direction_marks else ""
-    )
 
 
 def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
@@ -114,6 +105,7 @@ def _as_json(file: Path, path: Path, data: bytes, found: Suggestion) -> dict[str
         "yaml": found.body.decode(),
         "confidence": found.confidence,
         "reasons": list(found.reasons),
+        "needs": list(found.needs),
         "levels": [asdict(level) for level in found.levels],
         "tree": [
             {"address": unit.address, "parent": unit.parent_address, "title": unit.title, "line": unit.line}
@@ -139,6 +131,8 @@ def _show(out: Console, path: Path, found: Suggestion, again: str) -> None:
     out.print(line(f"confidence: {found.confidence}"))
     for reason in found.reasons:
         out.print(line(f"  {reason}"), soft_wrap=True)
+    if found.needs:
+        out.print(line(f"the text needs {' '.join(found.needs)} in every command that marks it"), soft_wrap=True)
     others = [(one.profile, one.refused or one.units, one.nested_otherwise, one.left_out) for one in found.alternatives]
     out.print(table(("alternative", "units", "nested otherwise", "headings left out"), others))
     out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)

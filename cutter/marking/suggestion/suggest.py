@@ -21,6 +21,7 @@ from cutter.marking.result import Candidate, Marking, MarkRefusal
 from cutter.marking.suggestion.corrections import parse_corrections
 from cutter.marking.suggestion.draft import Draft, corrected, draft_levels, yaml_of
 from cutter.marking.suggestion.evidence import Evidence, read_evidence
+from cutter.marking.suggestion.preparation import prepared
 from cutter.marking.suggestion.trial import Trial, Unused, try_profile
 
 Confidence = Literal["high", "medium", "low"]
@@ -70,6 +71,8 @@ class Suggestion:
     confidence: Confidence
     reasons: tuple[str, ...]
     alternatives: tuple[Alternative, ...]
+    needs: tuple[str, ...]
+    """`result` is of the text as the options in `needs` prepare it."""
 
 
 def suggest(
@@ -86,6 +89,7 @@ def suggest(
     for a correction that names no line, word or level of the text.
     """
     corrections = parse_corrections(refine)
+    data, needs = prepared(data)
     about = f"Suggested for the text with sha256 {sha256_hex(data)[:16]}."
     no_text = unreadable(data)
     if no_text is not None:
@@ -95,7 +99,15 @@ def suggest(
         return span
     lines = read_lines(data, *span)
     evidence = read_evidence(lines)
-    desk = _Desk(data=data, docprefix=docprefix, name=name, about=about, evidence=evidence, first_line=lines.first_line)
+    desk = _Desk(
+        needs=needs,
+        data=data,
+        docprefix=docprefix,
+        name=name,
+        about=about,
+        evidence=evidence,
+        first_line=lines.first_line,
+    )
     by_words = Draft(levels=draft_levels(evidence, lines))
     if corrections:
         draft, trial = desk.accepting(corrected(by_words, corrections, evidence, lines))
@@ -108,6 +120,7 @@ def suggest(
 class _Desk:
     """One text and what its drafts are tried with."""
 
+    needs: tuple[str, ...]
     data: bytes
     docprefix: str
     name: str
@@ -175,6 +188,7 @@ def _suggestion(desk: _Desk, draft: Draft, trial: Trial, other: tuple[Alternativ
         confidence=confidence,
         reasons=reasons,
         alternatives=other,
+        needs=desk.needs,
     )  # fmt: skip
 
 
