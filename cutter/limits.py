@@ -250,6 +250,12 @@ PROFILE_BYTES_MAX = 64 * 1024
 PROFILE_LEVELS_MAX = 32
 """Levels of a marking profile; real laws use at most ten."""
 
+TREE_ROWS_SHOWN = 60
+"""Units of a suggested profile's tree that the terminal shows: a screen and a half; `--json` has them all."""
+
+CORRECTIONS_MAX = 100
+"""Corrections of one suggested profile; with more, editing the file is quicker."""
+
 PROFILES_KEPT = 16
 """Parsed profiles that a process remembers: the shipped ones, and as many of people's own as are used side by side."""
 

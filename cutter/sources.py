@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, Refused
 from cutter.gates.source_pin import first_line_not_nfc
+from cutter.marking.titles import BIDI
 from cutter.settings import Settings
 from cutter.stack import workers
 from cutter.storage import enacted as law
@@ -70,6 +71,26 @@ def normalised(data: bytes, form: str | None) -> tuple[bytes, dict[str, Any]]:
     }
 
 
+def without_direction_marks(data: bytes, remove: bool) -> tuple[bytes, dict[str, Any]]:
+    """The text without the invisible characters that change the order of a line as shown, and how many there were."""
+    if not remove:
+        return data, {}
+    after, count = BIDI.subn("", decoded(data))
+    new = after.encode()
+    return new, {
+        "direction_marks_removed": count,
+        "marked_sha256": sha256_hex(data),
+        "unmarked_sha256": sha256_hex(new),
+    }
+
+
+def cleaned(data: bytes, *, normalise: str | None, remove_direction_marks: bool) -> tuple[bytes, dict[str, Any]]:
+    """The text as it is registered when its marks are removed first and it is normalised then, and what changed."""
+    data, removed = without_direction_marks(data, remove_direction_marks)
+    data, composed = normalised(data, normalise)
+    return data, {**removed, **composed}
+
+
 def decoded(data: bytes) -> str:
     """The text of UTF-8 bytes; InvalidInput names the line of the first byte that is none."""
     try:
@@ -104,23 +125,58 @@ def outcome(
     forbidden: tuple[str, ...] = (),
 ) -> marking.Marking | marking.MarkRefusal:  # fmt: skip
     """What a run would make of the text: the document's own bound counts up to the workers'."""
-    allowed = allowed_candidates(settings)
-    bounded = {**options, "max_candidates": min(int(options.get("max_candidates", allowed)), allowed)}
-    made = marking.Options(**bounded, forbidden_ids=forbidden)
+    made = bounded(settings, options, forbidden=forbidden)
     return marking.mark(data, profile=profile, docprefix=docprefix, options=made)
 
 
-def refusal_of_registered(settings: Settings, connection: Connection, document_id: str) -> tuple[str, str] | None:
-    """(Code, reason) for which a run would not mark a document's newest version; None when it would."""
+def bounded(settings: Settings, options: dict[str, Any], *, forbidden: tuple[str, ...] = ()) -> marking.Options:
+    """The document's options, its units bounded by what the workers allow."""
+    allowed = allowed_candidates(settings)
+    units = min(int(options.get("max_candidates", allowed)), allowed)
+    return marking.Options(**{**options, "max_candidates": units}, forbidden_ids=forbidden)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Options about a text that are tried in the place of the registered ones; those left out stay as registered."""
+
+    profile: str | None = None
+    duplicates: str | None = None
+    empty: str | None = None
+    scope: str | None = None
+    deepest: str | None = None
+    max_candidates: int | None = None
+    forbidden: tuple[str, ...] = ()
+    normalise: str | None = None
+    remove_direction_marks: bool = False
+
+    def names(self) -> list[str]:
+        """The options that were given, as they are typed."""
+        given = [name for name, value in asdict(self).items() if value]
+        return [f"--{'forbid' if name == 'forbidden' else name.replace('_', '-')}" for name in given]
+
+    def options(self) -> dict[str, Any]:
+        """The marking options among them."""
+        return chosen(duplicates=self.duplicates, empty=self.empty, scope=self.scope, deepest=self.deepest,
+                      max_candidates=self.max_candidates)  # fmt: skip
+
+
+def marking_of_registered(
+    settings: Settings, connection: Connection, document_id: str, wanted: Wanted
+) -> marking.Marking | marking.MarkRefusal | None:
+    """What a run would make of a document's newest version, with the wanted options; None for an unknown document."""
     row = connection.execute(query("text_of_newest_version"), {"document_id": document_id}).fetchone()
     if row is None:
         return None
     data, body, options, docprefix, forbidden = row
-    profile = marking.parse_profile(str(body).encode())
-    result = outcome(
-        settings, bytes(data), profile, dict(options), docprefix=str(docprefix), forbidden=tuple(forbidden)  # type: ignore[call-overload, arg-type]
+    profile = profile_of(wanted.profile)[1] if wanted.profile else marking.parse_profile(str(body).encode())
+    text, _ = cleaned(
+        bytes(data),  # type: ignore[call-overload]
+        normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks,
     )  # fmt: skip
-    return (result.code, result.message) if isinstance(result, marking.MarkRefusal) else None
+    asked = {**dict(options), **wanted.options()}  # type: ignore[call-overload]
+    both = (*tuple(forbidden), *wanted.forbidden)  # type: ignore[arg-type]
+    return outcome(settings, text, profile, asked, docprefix=str(docprefix), forbidden=both)
 
 
 def require_markable(result: marking.Marking | marking.MarkRefusal, *, remedy: str) -> None:
@@ -140,11 +196,12 @@ class Registration:
     source_uri: str | None
     normalise: str | None
     forbidden: tuple[str, ...]
+    remove_direction_marks: bool = False
 
 
 def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> None:
     """Refuse what a run would refuse: another version of enacted law, and a text that cannot be marked."""
-    data, _ = normalised(data, wanted.normalise)
+    data, _ = cleaned(data, normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks)
     _require_text(data, wanted.document_id, wanted.profile)
     _, profile = profile_of(wanted.profile)
     docprefix = ids.docprefix(wanted.docprefix) if wanted.docprefix else _docprefix(settings, wanted.document_id)
@@ -160,13 +217,13 @@ def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> N
 def register(
     settings: Settings, data: bytes, *, document_id: str, docprefix: str | None, profile: str,
     options: dict[str, Any], source_uri: str | None = None, normalise: str | None = None,
-    forbidden: tuple[str, ...] = (),
+    forbidden: tuple[str, ...] = (), remove_direction_marks: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Register bytes as the newest version of a document; the same bytes, profile and options again do nothing.
 
     Without a docprefix it is the one that the document has, else the document's id, which must then fit.
     """
-    data, provenance = normalised(data, normalise)
+    data, provenance = cleaned(data, normalise=normalise, remove_direction_marks=remove_direction_marks)
     _require_text(data, document_id, profile)
     body, parsed = profile_of(profile)
     marking.Options(**options, forbidden_ids=forbidden)

@@ -35,6 +35,7 @@ COMMANDS = tuple(
         ("source add", "source", "add"),
         ("source list", "source", "list_sources"),
         ("mark", "mark", "mark_command"),
+        ("profile", "profile", "app"),
         ("run", "run", "run"),
         ("orchestrate run", "run", "run"),
         ("orchestrate resume", "run", "resume"),

@@ -43,6 +43,8 @@ STYLES: dict[str, str] = {
     "small_letter": r"(?-i:[a-zđ])",
     # M01, A-2
     "lettered": r"(?-i:[A-ZĐ]{1,3})[ -]?[0-9]{1,4}",
+    # 十二, 一百零五, 一〇五
+    "han": r"[〇零一二三四五六七八九十百千]{1,9}",
 }
 
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -52,6 +54,8 @@ _ALPHABET = "aăâbcdđeêfghijklmnoôơpqrstuưvwxyz"
 _ROMAN_NUMBER = re.compile(r"([IVXLCDM]+)(?:(?i:er|ère)|º|ª|°|[a-z])?(?i:" + _BIS + ")")
 _LETTERS = frozenset("LCDM")
 """Alone they are letters: no law has a fiftieth book, many have a Part C."""
+_HAN = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 _PIECES = re.compile(r"[0-9]+|[^\W\d_]+")
 _TAIL_MARKS = frozenset({"er", "ère", "st", "nd", "rd", "th"})
 
@@ -78,9 +82,25 @@ def parse(text: str) -> Number:
     roman = _ROMAN_NUMBER.fullmatch(text)
     if roman and text not in _LETTERS:
         return _roman_number(text, roman.group(1))
+    if text and text[0] in _HAN | _HAN_UNITS:
+        return _han_number(text)
     if len(text) == 1 and text.lower() in _ALPHABET:
         return Number(text=text, series="", value=(_ALPHABET.index(text.lower()),))
     return _decimal(text)
+
+
+def _han_number(text: str) -> Number:
+    """A Chinese numeral as digits, so that addresses and the order need no other script (十二 is 12)."""
+    total = digits = 0
+    for sign in text:
+        if sign in _HAN_UNITS:
+            total += max(digits, 1) * _HAN_UNITS[sign]
+            digits = 0
+        elif sign in _HAN:
+            digits = digits * 10 + _HAN[sign]
+        else:
+            return Number(text=text, series=text, value=None)
+    return Number(text=str(total + digits), series="", value=(total + digits,))
 
 
 def _roman_number(text: str, numeral: str) -> Number:

@@ -97,7 +97,7 @@ def _marked(level: Level) -> re.Pattern[str] | None:
     if level.marker is None:
         return None
     before, after = (re.escape(part) for part in level.marker)
-    end = r"[ \t\r]*$" if level.alone else r"(?=[ \t\u00a0]|$)"
+    end = r"[ \t\r]*$" if level.alone else r"(?=[ \t\u00a0\u3000]|$)"
     return re.compile(rf"{before}(?P<number>{numbers.pattern(level.numbers)}){after}{end}")
 
 
@@ -203,7 +203,7 @@ def _read_level(heading: Heading, text: str, readers: tuple[_Reader, ...], form:
             continue
         for pattern in (reader.marked, reader.worded):
             match = pattern.match(text) if pattern is not None else None
-            if match is not None and _is_title(text[match.end() :], match, form):
+            if match is not None and (pattern is reader.marked or _is_title(text[match.end() :], match, form)):
                 _set_level(heading, reader.level, text, match)
                 return True
     return False

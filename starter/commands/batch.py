@@ -14,7 +14,6 @@ from rich.console import Console
 
 from cutter import limits, sources
 from cutter.batch import nights, plan, resumption
-from cutter.batch.queue import Problem, QueueRefused
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused
 from cutter.messages import Mode
@@ -23,11 +22,12 @@ from cutter.projections.run_view import law_already
 from cutter.registration import caps_of
 from cutter.settings import Settings, load
 from cutter.storage import batches as registry
-from cutter.storage import enacted as law
 from cutter.storage.batches import Admission, Options
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import OPERATOR, session
+from starter.commands import text_options
 from starter.commands.resume_batch import Wait, Watch
 from starter.console.terminal import Json, Listing, show
+from starter.operator import batch_check
 from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, resting
 from temporal import batches
@@ -58,17 +58,34 @@ def batch(
         bool, typer.Option("--nightly", help="The queue is a pattern: a batch_id of this minute's own, for cron")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Show what would start, in which order; start nothing")
+        bool, typer.Option("--check", help="Mark each text and show what would start, in which order; start nothing")
     ] = False,
+    profile: text_options.CheckProfile = None,
+    duplicates: text_options.Duplicates = None,
+    empty: text_options.Empty = None,
+    scope: text_options.Scope = None,
+    deepest: text_options.Deepest = None,
+    max_candidates: text_options.MaxCandidates = None,
+    forbid: text_options.Forbid = None,
+    normalise: text_options.Normalise = None,
+    remove_direction_marks: text_options.RemoveDirectionMarks = False,
     wait: Wait = False,
     watch: Watch = None,
     as_json: Json = False,
 ) -> None:
     """Start a batch: plan in parallel lanes, collect the requests, write one document at a time.
 
+    With --check, the options about a text are those of `cutter mark`, in the place of the registered ones.
+
     Example: cutter orchestrate batch --queue queue.yaml --check
     """
     settings = load()
+    wanted = sources.Wanted(
+        profile=profile, duplicates=duplicates, empty=empty, scope=scope, deepest=deepest,
+        max_candidates=max_candidates, forbidden=tuple(forbid or ()), normalise=normalise,
+        remove_direction_marks=remove_direction_marks,
+    )  # fmt: skip
+    batch_check.require_check(wanted, check=check)
     night = nights.is_named_for_the_night(queue.name) if overnight is None else overnight
     if night and overnight is None and stop_on_first_failure:
         raise InvalidInput(
@@ -84,9 +101,9 @@ def batch(
     with session(settings, OPERATOR) as connection:
         admission = registry.admit(connection, data, options)
         if check:
-            _require_markable(settings, connection, admission)
+            marked = batch_check.mark_all(settings, connection, admission, wanted)
             weights = registry.weights(connection, admission.items)
-            _show_check(admission, options, weights, by_name=by_name, as_json=as_json)
+            _show_check(admission, options, weights, marked, by_name=by_name, as_json=as_json)
             return
         caps = asdict(caps_of(settings))
         batch_id, new = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
@@ -159,30 +176,19 @@ def _options(
     return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
 
 
-def _require_markable(settings: Settings, connection: Connection, admission: Admission) -> None:
-    """Refuse a queue with documents that a run could not mark or enact, all of them named with their lines."""
-    problems = []
-    starts = {row["document_id"] for row in admission.rows if row["decided"] is None}
-    for item in (one for one in admission.queue.items if one.document_id in starts):
-        wrong = sources.refusal_of_registered(settings, connection, item.document_id) or law.refusal(
-            settings, item.document_id
-        )
-        if wrong is not None:
-            code, message = wrong
-            field = f"items[{item.position - 1}].document_id"
-            text = f"{item.document_id} would be refused ({code}): {message}"
-            problems.append(Problem(line=item.line, field=field, text=text, document_id=item.document_id, code=code))
-    if problems:
-        raise QueueRefused(tuple(problems))
-
-
 def _law_already(admission: Admission, document_id: str) -> str:
     run_id = admission.law_by.get(document_id)
     return f"{law_already(run_id)}: its run will end as skipped" if run_id else ""
 
 
 def _show_check(
-    admission: Admission, options: Options, weights: Mapping[str, int], *, by_name: bool, as_json: bool
+    admission: Admission,
+    options: Options,
+    weights: Mapping[str, int],
+    marked: dict[str, batch_check.Marked],
+    *,
+    by_name: bool,
+    as_json: bool,
 ) -> None:
     placed = plan.order(admission.items, weights=weights)
     by_id = {row["document_id"]: row for row in admission.rows}
@@ -191,17 +197,19 @@ def _show_check(
          by_id[place.document_id]["reason"] or _law_already(admission, place.document_id) or place.reason)
         for place in placed
     ]  # fmt: skip
+    columns = ("place", "document_id", "tenant", "why", "units", "findings")
+    counts = batch_check.with_units(rows, marked)
     found = {
         "batch_id": registry.name_of(admission.queue, options), "mode": options.mode, "policy": options.policy,
         "lanes": options.lanes, "unattended": options.unattended, "hard_cap_minutes": options.hard_cap_minutes,
-        "order": [dict(zip(("place", "document_id", "tenant", "why"), row, strict=True)) for row in rows],
+        "order": [dict(zip(columns, row, strict=True)) for row in counts],
     }  # fmt: skip
 
     as_registered = {**asdict(options), "hard_cap_seconds": options.hard_cap_minutes * 60}
     found |= _runs_as(as_registered, by_name=by_name)
 
     def render(out: Console) -> None:
-        out.print(Listing(columns=("#", "document", "tenant", "why"), rows=rows))
+        out.print(Listing(columns=("#", "document", "tenant", "why", "units", "findings"), rows=counts))
         out.print(found["runs"], soft_wrap=True, markup=False)
         out.print(
             f"batch {found['batch_id']} · {options.mode} · policy {options.policy} · "

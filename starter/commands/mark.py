@@ -25,6 +25,7 @@ from cutter.settings import load
 from starter.commands import text_options
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, line, say, show
+from starter.operator import explanations
 
 
 def mark_command(
@@ -38,6 +39,10 @@ def mark_command(
     max_candidates: text_options.MaxCandidates = None,
     forbid: text_options.Forbid = None,
     normalise: text_options.Normalise = None,
+    remove_direction_marks: text_options.RemoveDirectionMarks = False,
+    explain: Annotated[
+        list[int] | None, typer.Option("--explain", help="Say why a line is a heading or not; may be repeated")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost.
@@ -46,11 +51,15 @@ def mark_command(
     """
     settings = load()
     sources.require_allowed(settings, max_candidates)
-    data, _ = sources.normalised(sources.read(file), normalise)
+    data, _ = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates
     )
     _, chosen = sources.profile_of(profile)
+    if explain:
+        asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
+        explanations.tell(data, chosen, docprefix, asked, tuple(explain), as_json=as_json)
+        return
     result = sources.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
     if isinstance(result, Marking):
         show(_as_json(file, data, result), as_json=as_json, render=lambda out: _show(out, data, result))

@@ -31,6 +31,7 @@ def add(
     max_candidates: text_options.MaxCandidates = None,
     forbid: text_options.Forbid = None,
     normalise: text_options.Normalise = None,
+    remove_direction_marks: text_options.RemoveDirectionMarks = False,
     force: Annotated[bool, typer.Option("--force", help="Register also what a run would refuse.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +45,7 @@ def add(
     )
     registration = sources.Registration(
         document_id=document_id, docprefix=docprefix, profile=profile, options=options, source_uri=source_uri,
-        normalise=normalise, forbidden=tuple(forbid or ()),
+        normalise=normalise, forbidden=tuple(forbid or ()), remove_direction_marks=remove_direction_marks,
     )  # fmt: skip
     data = sources.read(file)
     if not force:

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from cutter.approvals.refusal import Refusal
 
 from cutter import limits
 from cutter.approvals import statement

@@ -1,0 +1,213 @@
+"""IO: cuts laws of public collections and compares each with its explicit structure, by jurisdiction.
+
+`python -m benchmarks.corpus GITDIR... [--sample N] [--page FILE]`. Each directory is a git directory that holds a
+commit of benchmarks/corpus.yaml; nothing is fetched. A law is cut with the default profile and with the suggested one,
+without any option, and compared with what markdown-it-py reads. The choice of laws follows from the seed: the same
+commit gives the same laws, and the digest in the list proves it for a full sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.comparison import Comparison, compare
+from benchmarks.corpus_page import page
+from benchmarks.outline import Outline, outline
+from cutter.limits import SOURCE_BYTES_MAX
+from cutter.marking import Marking, MarkRefusal, Options, load_profile, mark
+from cutter.marking.suggestion import suggest
+
+HERE = Path(__file__).resolve().parent
+LIST = HERE / "corpus.yaml"
+DEFAULT = "generic-markdown"
+SIZE_MAX = 1_000_000
+"""Bytes of a law that is compared: markdown-it-py takes a second for it."""
+
+EXAMINED_FOR_EACH = 12
+"""Texts that are looked at for each law of the sample, since many have no structure at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collection:
+    """A line of the list: where the laws are, and which of them are the sample."""
+
+    jurisdiction: str
+    language: str
+    repository: str
+    commit: str
+    paths: str
+    sample: int
+    digest: str
+    articles: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """A law of the sample."""
+
+    path: str
+    data: bytes
+    expected: Outline
+
+
+def collections(file: Path) -> tuple[str, list[Collection]]:
+    """The seed and the collections of the list."""
+    found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    rows = []
+    for row in found["collections"]:
+        articles = re.compile(row["articles"]) if row.get("articles") else None
+        rows.append(Collection(**{**row, "articles": articles, "digest": row.get("digest", "")}))
+    return str(found["seed"]), rows
+
+
+def git(directory: Path, *arguments: str) -> bytes:
+    """The output of a git command on a bare directory."""
+    command = ["git", f"--git-dir={directory}", *arguments]
+    return subprocess.run(command, check=True, capture_output=True).stdout
+
+
+def blob(directory: Path, name: str) -> bytes | None:
+    """The bytes of a file; None when the copy of the repository lacks it."""
+    command = ["git", f"--git-dir={directory}", "cat-file", "blob", name]
+    done = subprocess.run(command, check=False, capture_output=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def directory_of(collection: Collection, directories: list[Path]) -> Path | None:
+    """The first directory that holds the collection's commit."""
+    for directory in directories:
+        command = ["git", f"--git-dir={directory}", "cat-file", "-e", f"{collection.commit}^{{commit}}"]
+        if subprocess.run(command, check=False, capture_output=True).returncode == 0:
+            return directory
+    return None
+
+
+def laws(collection: Collection, directory: Path, seed: str, sample: int) -> Iterator[Law]:
+    """Laws with a structure that can be compared, in the order of the seed."""
+    listed = git(directory, "ls-tree", "-r", "-z", collection.commit).split(b"\0")
+    blobs = {}
+    for row in filter(None, listed):
+        head, _, path = row.partition(b"\t")
+        name = path.decode("utf-8", "replace")
+        if fnmatchcase(name, collection.paths):
+            blobs[name] = head.split(b" ")[2].decode()
+    order = sorted(blobs, key=lambda name: hashlib.sha256(f"{seed}\0{name}".encode()).digest())
+    found = 0
+    for name in order[: sample * EXAMINED_FOR_EACH]:
+        if found == sample:
+            return
+        data = blob(directory, blobs[name])
+        law = None if data is None else _law(name, data, collection)
+        if law is not None:
+            found += 1
+            yield law
+
+
+def _law(name: str, data: bytes, collection: Collection) -> Law | None:
+    if len(data) > min(SIZE_MAX, SOURCE_BYTES_MAX):
+        return None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    expected = outline(text, collection.articles)
+    return Law(path=name, data=data, expected=expected) if expected.has_structure else None
+
+
+def cut_by_default(data: bytes) -> Marking | MarkRefusal:
+    """The marking that a person gets who gives no option."""
+    return mark(data, profile=load_profile(DEFAULT), docprefix="LAW", options=Options())
+
+
+def cut_as_suggested(data: bytes) -> Marking | MarkRefusal:
+    """The marking by what `cutter profile suggest` writes and names in its next command, without a correction."""
+    found = suggest(data, docprefix="LAW", compared=())
+    return found if isinstance(found, MarkRefusal) else found.result
+
+
+CUTS = {"default": cut_by_default, "suggested": cut_as_suggested}
+
+
+def measure(collection: Collection, directory: Path, seed: str, sample: int) -> tuple[list[dict[str, Any]], str]:
+    """A record for each law and cut, and the digest of the sample."""
+    records = []
+    digest = hashlib.sha256()
+    for law in laws(collection, directory, seed, sample):
+        digest.update(f"{law.path}\0{hashlib.sha256(law.data).hexdigest()}\n".encode())
+        for name, cut in CUTS.items():
+            made = compare(cut(law.data), law.expected)
+            records.append(_record(collection, law, name, made))
+    return records, digest.hexdigest()
+
+
+def _record(collection: Collection, law: Law, cut: str, made: Comparison) -> dict[str, Any]:
+    place = {"jurisdiction": collection.jurisdiction, "language": collection.language, "path": law.path}
+    return {**place, "bytes": len(law.data), "explicit": law.expected.explicit, "cut": cut, **asdict(made)}
+
+
+def check_digest(collection: Collection, digest: str, sample: int) -> None:
+    """Refuse a full sample that is not the one of the list."""
+    if sample == collection.sample and collection.digest and digest != collection.digest:
+        raise SystemExit(
+            f"{collection.repository}: the sample's digest is {digest}, the list has {collection.digest}: give a git "
+            f"directory with the commit {collection.commit}"
+        )
+
+
+def main() -> None:
+    """Measure every collection that is there, print the table, write the records and the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("directories", nargs="+", type=Path, help="git directories with the commits of the list")
+    parser.add_argument("--sample", type=int, help="laws of each collection; default: as the list says")
+    parser.add_argument("--list", type=Path, default=LIST)
+    parser.add_argument("--output", type=Path, default=HERE / "results" / "corpus.jsonl")
+    parser.add_argument("--page", type=Path, help="also write the page, such as docs/marking-quality.md")
+    chosen = parser.parse_args()
+    seed, listed = collections(chosen.list)
+    records: list[dict[str, Any]] = []
+    digests: dict[str, str] = {}
+    for collection in listed:
+        directory = directory_of(collection, chosen.directories)
+        if directory is None:
+            print(f"{collection.repository}: no directory has its commit, left out", file=sys.stderr)
+            continue
+        sample = min(collection.sample, chosen.sample or collection.sample)
+        begun = time.process_time()
+        found, digest = measure(collection, directory, seed, sample)
+        check_digest(collection, digest, sample)
+        digests[collection.repository] = digest
+        records.extend(found)
+        _say(collection, found, time.process_time() - begun, digest)
+    chosen.output.parent.mkdir(exist_ok=True)
+    chosen.output.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), encoding="utf-8")
+    text = page(records, [asdict(one) for one in listed if one.repository in digests])
+    print(text)
+    if chosen.page is not None:
+        chosen.page.write_text(text, encoding="utf-8")
+
+
+def _say(collection: Collection, records: list[dict[str, Any]], seconds: float, digest: str) -> None:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for record in records:
+        counts[record["cut"]][record["verdict"]] += 1
+    told = "; ".join(f"{cut} {dict(count)}" for cut, count in counts.items())
+    print(f"{collection.repository}: {len(records) // len(CUTS)} laws, {seconds:.0f} s, {told}, digest {digest}",
+          file=sys.stderr, flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Pure: docs/marking-quality.md from the records of `benchmarks.corpus`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+Record = dict[str, Any]
+
+VERDICTS = ("right", "refused", "flagged", "silent")
+CUTS = ("default", "suggested")
+TARGETS = {True: 95, False: 80}
+"""Percent of laws that are right without manual work: with explicit structure, and without."""
+
+EXAMPLES_OF_A_SHAPE = 3
+
+_HEAD = """# Quality of the marking
+
+Laws of public collections, each cut twice: with the default profile and with the one that `cutter profile suggest`
+writes. No option and no correction is given. Each cut is compared with the law's explicit structure as markdown-it-py
+reads it: the headings, their titles and their parents.
+
+| word | meaning |
+| --- | --- |
+| right | every heading is a unit with its title and its parent, and there is no other unit |
+| refused | nothing is cut: a person must choose an option or another profile |
+| flagged | the cut differs, and a finding says something about its structure |
+| silent | the cut differs and no finding says so |
+
+A difference is not always an error of the cut: some collections write levels of `#` that contradict the words of the
+headings. A text between a number and the next heading is compared as one title.
+
+This page is made by
+
+    python -m benchmarks.corpus GITDIR... --page docs/marking-quality.md
+
+where each GITDIR is a git directory with a commit of the list below. `--sample N` cuts fewer laws.
+"""
+
+_SHAPES = {
+    "article_not_cut": "an article in a plain line is text of another unit",
+    "heading_not_cut": "a heading with `#` is text of another unit",
+    "title_differs": "a unit has another title",
+    "unit_without_heading": "a unit begins where the outline has no heading",
+    "becomes_a_root": "a heading inside another one becomes a root",
+    "root_inside_another": "a root is put inside another heading",
+    "inside_a_deeper_or_equal_heading": "a heading is put inside one that is as deep or deeper",
+    "under_another_ancestor": "a heading is put under another ancestor than the last shallower one",
+}
+
+
+def page(records: list[Record], sources: list[Record]) -> str:
+    """The whole page."""
+    parts = [_HEAD, _targets(records)]
+    for cut in CUTS:
+        mine = [record for record in records if record["cut"] == cut]
+        title = "Default profile" if cut == "default" else "Suggested profile"
+        parts += [f"## {title}\n\n{_by_jurisdiction(mine)}", _shapes(mine)]
+    parts.append(_sources(sources))
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+def _targets(records: list[Record]) -> str:
+    rows = []
+    for cut in CUTS:
+        mine = [record for record in records if record["cut"] == cut]
+        for explicit, target in TARGETS.items():
+            laws = [record for record in mine if record["explicit"] is explicit]
+            right = sum(record["verdict"] == "right" for record in laws)
+            kind = "explicit structure" if explicit else "articles in plain lines"
+            rows.append((cut, f"right, {kind}", f"at least {target} %", f"{_share(right, len(laws))} of {len(laws):,}",
+                         "yes" if laws and 100 * right >= target * len(laws) else "no"))  # fmt: skip
+        silent = sum(record["verdict"] == "silent" for record in mine)
+        rows.append((cut, "silently different", "0", f"{silent:,} of {len(mine):,}", "no" if silent else "yes"))
+    return "## Targets\n\n" + _table(("cut", "what", "target", "measured", "met"), rows)
+
+
+def _by_jurisdiction(records: list[Record]) -> str:
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record["jurisdiction"], record["language"]].append(record)
+    rows = [_row(f"{place} ({language})", group) for (place, language), group in sorted(groups.items())]
+    return _table(("jurisdiction", "laws", "units", *VERDICTS, "right %"), [*rows, _row("all", records)])
+
+
+def _row(name: str, records: list[Record]) -> tuple[str, ...]:
+    counts = Counter(record["verdict"] for record in records)
+    units = sum(record["units"] for record in records)
+    return (name, f"{len(records):,}", f"{units:,}", *(f"{counts[verdict]:,}" for verdict in VERDICTS),
+            _share(counts["right"], len(records)))  # fmt: skip
+
+
+def _shapes(records: list[Record]) -> str:
+    """What is not right, by its shape, with examples that can be looked up in the collection."""
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        if record["verdict"] != "right":
+            groups[record["verdict"], record["shape"]].append(record)
+    order = sorted(groups, key=lambda key: (-VERDICTS.index(key[0]), -len(groups[key]), key))
+    rows = [
+        (verdict, _SHAPES.get(shape, f"`{shape}`"), f"{len(groups[verdict, shape]):,}",
+         "; ".join(_examples(groups[verdict, shape])))
+        for verdict, shape in order
+    ]  # fmt: skip
+    return _table(("verdict", "first difference, or refusal", "laws", "examples"), rows) if rows else "Nothing else.\n"
+
+
+def _examples(records: list[Record]) -> list[str]:
+    """The smallest law of each jurisdiction first."""
+    seen: set[str] = set()
+    shown: list[str] = []
+    for record in sorted(records, key=lambda one: (one["bytes"], one["path"])):
+        if record["jurisdiction"] not in seen and len(shown) < EXAMPLES_OF_A_SHAPE:
+            seen.add(record["jurisdiction"])
+            line = f":{record['line']}" if record["line"] else ""
+            shown.append(f"`{record['path']}{line}`")
+    return shown
+
+
+def _sources(sources: list[Record]) -> str:
+    rows = [(one["jurisdiction"], f"`{one['repository']}`", f"`{one['commit'][:12]}`", one["sample"],
+             f"`{one['digest'][:16]}`") for one in sources]  # fmt: skip
+    head = "The whole commits and digests are in benchmarks/corpus.yaml. No text is part of this project."
+    return f"## Sources\n\n{head}\n\n" + _table(
+        ("jurisdiction", "repository", "commit", "laws at most", "digest of the sample"), rows
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "none"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in lines) + "\n"

@@ -1,0 +1,217 @@
+"""Pure: says of a line why it is a heading, or why it is none, by the rule of the marking that decided it.
+
+The text is read by the same steps as the marking. Each explanation names one rule; `RULES` lists them all.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from cutter.domain.amounts import counted
+from cutter.errors import InvalidInput
+from cutter.marking.checks import unreadable
+from cutter.marking.contents import contents_block
+from cutter.marking.lines import Lines, read_lines, region
+from cutter.marking.merging import merge_titles
+from cutter.marking.numbering import settle
+from cutter.marking.options import Options
+from cutter.marking.profile import Form, Profile
+from cutter.marking.recognise import Heading, find_headings
+from cutter.marking.result import Candidate, Exclusion, Marking, MarkRefusal
+from cutter.marking.rows import rows_of
+from cutter.marking.splitter import mark
+
+Verdict = Literal["unit", "title", "group", "excluded", "blank", "text"]
+
+RULES: dict[str, tuple[Verdict, str]] = {
+    "word": ("unit", "it begins with the words of a level"),
+    "hashes": ("unit", "its number of # decides, since no level has its words"),
+    "merged_title": ("title", "it is the name of the heading above, which is only a number"),
+    "next_line_title": ("title", "the level takes its title from the next line"),
+    "group_header": ("group", "headings without a known word only group in this profile"),
+    "front_matter": ("excluded", "it is in the YAML block at the beginning"),
+    "table_of_contents": ("excluded", "it is in the table of contents"),
+    "excluded": ("excluded", "the marking leaves its part out"),
+    "outside_region": ("excluded", "it is outside the profile's sentinels"),
+    "blank": ("blank", "it has no text"),
+    "code_block": ("text", "it is in a code block, a comment or raw HTML"),
+    "indented": ("text", "it is indented by four spaces or a tab"),
+    "bare_heading": ("text", "a # without text is no heading"),
+    "numbering_break": ("text", "its number does not fit the numbers around it"),
+    "other_form": ("text", "its level is written in another form elsewhere in the text"),
+    "only_before": ("text", "its level stands only before another one, and that has begun"),
+    "within": ("text", "its level counts only inside another one"),
+    "below_deepest": ("text", "its level is finer than the finest that is cut"),
+    "inside_row": ("text", "it is a deeper heading inside a unit, in a profile where such headings only group"),
+    "form_not_read": ("text", "its words are known, but not in this form"),
+    "no_sign": ("text", "words follow its number, so it reads like a cross-reference"),
+    "no_word": ("text", "no level of the profile has its words"),
+}
+"""Rule, what it makes of a line, and the reason in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What a line is and by which rule. `address` is the unit that it begins or belongs to."""
+
+    line: int
+    text: str
+    verdict: Verdict
+    rule: str
+    sentence: str
+    address: str | None
+
+
+class Explainer:
+    """The steps of the marking of one text, kept so that each of its lines can be explained."""
+
+    def __init__(self, data: bytes, lines: Lines, profile: Profile, options: Options, result: Marking | MarkRefusal):
+        self._lines, self._profile, self._options = lines, profile, options
+        self._count = data.count(b"\n") + (not data.endswith(b"\n"))
+        self._parts = result.parts() if isinstance(result, Marking) else ()
+        self._starts = [part.start for part in self._parts]
+        self._rules: dict[int, tuple[str, Heading | None, str]] = {}
+        self._wide = _every_form(profile)
+        self._read()
+
+    def line(self, number: int) -> Explanation:
+        """The explanation of a line, from 1; raises InvalidInput when the text has no such line."""
+        if not 1 <= number <= self._count:
+            raise InvalidInput(f"line {number}: the text has {counted(self._count, 'line')}")
+        index = number - self._lines.first_line
+        if not 0 <= index < len(self._lines.lines):
+            return _explanation(number, "", "outside_region", None, "", None)
+        text = self._lines.lines[index].decode("utf-8", "ignore").strip()
+        rule, heading, more = self._rules.get(index) or self._of_text(index)
+        return _explanation(number, text, rule, heading, more, self._address(index, rule))
+
+    def _read(self) -> None:
+        """Note the rule of each line that the marking's steps decide."""
+        lines, profile = self._lines, self._profile
+        found, noticed = find_headings(lines, profile)
+        for finding in noticed:
+            self._note(finding.line - lines.first_line, "bare_heading")
+        contents = contents_block(lines, found, profile)
+        if isinstance(contents, tuple):
+            found = [heading for heading in found if not contents[0] <= heading.index < contents[1]]
+        cut = self._down_to(found)
+        settled, breaks = settle(cut, lines, profile)
+        self._dropped(cut, settled)
+        for finding in breaks:
+            self._note(finding.line - lines.first_line, finding.code, finding.message)
+        merged = merge_titles(settled, lines, profile)
+        rows, _ = rows_of(merged, lines, profile, self._options)
+        self._headings(merged, {row.heading.index: row.kind for row in rows})
+        for index in range(lines.front_matter):
+            self._rules[index] = ("front_matter", None, "")
+        if isinstance(contents, tuple):
+            self._rules.update((index, ("table_of_contents", None, "")) for index in range(*contents))
+
+    def _note(self, index: int, rule: str, more: str = "", heading: Heading | None = None) -> None:
+        self._rules[index] = (rule if rule in RULES else "numbering_break", heading, more)
+
+    def _down_to(self, found: list[Heading]) -> list[Heading]:
+        deepest = self._options.deepest or self._profile.deepest
+        if deepest is None:
+            return found
+        names = self._profile.level_names()
+        wanted = set(names[: names.index(deepest) + 1])
+        cut = [heading for heading in found if heading.level is None or heading.level.name in wanted]
+        for heading in found:
+            if heading.level is not None and heading.level.name not in wanted:
+                self._note(heading.index, "below_deepest", heading=heading)
+        return cut
+
+    def _dropped(self, cut: list[Heading], settled: list[Heading]) -> None:
+        kept = {heading.index for heading in settled}
+        for heading in cut:
+            if heading.index not in kept and heading.level is not None:
+                rule = "within" if heading.level.within else "only_before"
+                self._note(heading.index, rule, heading=heading)
+
+    def _headings(self, merged: list[Heading], kinds: dict[int, str]) -> None:
+        for position, heading in enumerate(merged):
+            kind = kinds.get(heading.index)
+            if kind == "unit":
+                self._note(heading.index, "word" if heading.level else "hashes", heading=heading)
+            else:
+                rule = {"group": "group_header", "excluded": "excluded", None: "inside_row"}[kind]
+                self._note(heading.index, rule, heading=heading)
+            if heading.last > heading.index:
+                self._note(heading.last, "merged_title", heading=heading)
+            elif heading.level is not None and heading.level.title_next_line and heading.bare:
+                stop = merged[position + 1].index if position + 1 < len(merged) else len(self._lines.lines)
+                self._next_line(heading, stop)
+
+    def _next_line(self, heading: Heading, stop: int) -> None:
+        for index in range(heading.index + 1, stop):
+            if not self._lines.is_blank(index):
+                self._note(index, "next_line_title", heading=heading)
+                return
+
+    def _of_text(self, index: int) -> tuple[str, Heading | None, str]:
+        """The rule of a line that no step took for a heading."""
+        line = self._lines.lines[index]
+        if self._lines.is_blank(index):
+            return "blank", None, ""
+        if isinstance(self._part(index), Exclusion):
+            return "excluded", None, ""
+        if self._lines.opaque[index]:
+            return "indented" if line[:1] == b"\t" or line[:4] == b"    " else "code_block", None, ""
+        wide = self._one(line)
+        if wide is not None and wide.level is not None:
+            return "form_not_read", wide, ""
+        as_heading = self._one(b"# " + line)
+        if as_heading is not None and as_heading.level is not None:
+            return "no_sign", as_heading, ""
+        return "no_word", None, ""
+
+    def _one(self, line: bytes) -> Heading | None:
+        """A line read alone, in every form that there is."""
+        found, _ = find_headings(read_lines(line, 0, len(line)), self._wide)
+        return found[0] if found else None
+
+    def _part(self, index: int) -> object:
+        place = bisect_right(self._starts, self._lines.offset(index)) - 1
+        return self._parts[place] if place >= 0 else None
+
+    def _address(self, index: int, rule: str) -> str | None:
+        """The unit whose bytes hold the line; a blank line belongs to none."""
+        part = self._part(index)
+        return part.address if isinstance(part, Candidate) and rule != "blank" else None
+
+
+def explainer(
+    data: bytes, *, profile: Profile, docprefix: str, options: Options
+) -> tuple[Explainer, Marking | MarkRefusal] | MarkRefusal:
+    """The explainer of a text with its marking; the refusal of a text that has no lines to explain."""
+    result = mark(data, profile=profile, docprefix=docprefix, options=options)
+    refused = unreadable(data)
+    if refused is not None:
+        return refused
+    span = region(data, profile)
+    if isinstance(span, MarkRefusal):
+        return span
+    return Explainer(data, read_lines(data, *span), profile, options, result), result
+
+
+def _every_form(profile: Profile) -> Profile:
+    forms: tuple[Form, ...] = ("atx", "bold", "plain")
+    return replace(profile, levels=tuple(replace(level, forms=forms) for level in profile.levels))
+
+
+def _explanation(
+    number: int, text: str, rule: str, heading: Heading | None, more: str, address: str | None
+) -> Explanation:
+    verdict, reason = RULES[rule]
+    told = more.partition(": ")[2] or reason
+    if heading is not None and heading.level is not None:
+        level = heading.level
+        written = f" {heading.number.text}" if heading.number else ""
+        forms = f", read in the forms {', '.join(level.forms)}" if rule == "form_not_read" else ""
+        told = f"{told} (level {level.name}{written}, written as {heading.form}{forms})"
+    elif heading is not None and rule == "hashes":
+        told = f"{told} ({'#' * heading.depth})"
+    return Explanation(line=number, text=text, verdict=verdict, rule=rule, sentence=told, address=address)

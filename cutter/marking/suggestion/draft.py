@@ -1,0 +1,338 @@
+"""Pure: a profile that is being drafted: its levels from the kinds of a text, their order, and its YAML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import yaml
+
+from cutter.errors import InvalidInput
+from cutter.limits import PROFILE_LEVELS_MAX
+from cutter.marking.lines import Lines
+from cutter.marking.profile import Form
+from cutter.marking.segments import ascii_upper
+from cutter.marking.suggestion.corrections import TEXT, Correction
+from cutter.marking.suggestion.evidence import Evidence, Kind, Line
+from cutter.marking.suggestion.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
+
+_UNKNOWN_RANK = 7
+"""A word of no known role is put between the subsections and the articles."""
+
+_TITLE_CHARACTERS_MAX = 200
+"""A longer line below a heading is its text, not its title."""
+
+_BARE_SHARE_MIN = 0.6
+"""Share of a kind's lines that must be a number alone before the next line is read as the title."""
+
+_ARTICLES_MIN = 2
+"""Articles with `#` from which on the whole text is taken to use `#`."""
+
+_SAME_WORD_CHARACTERS = 3
+"""Spellings of one word (Art., Article) begin with the same letters."""
+
+_ROLES = {role.name: role for role in ROLES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftLevel:
+    """A level of the draft, and the lines that it was made from."""
+
+    name: str
+    segment: str
+    section_type: str
+    words: tuple[str, ...]
+    phrases: tuple[str, ...]
+    numbers: tuple[str, ...]
+    number: str
+    form: Form
+    depth: int
+    rank: int
+    whole_document: bool
+    title_next_line: bool
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A profile as it may be written; `words` False leaves `#` headings to their number of `#`."""
+
+    levels: tuple[DraftLevel, ...]
+    deepest: str | None = None
+    duplicates: str = "refuse"
+    empty: str = "refuse"
+
+
+def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
+    """Levels from the outermost to the innermost: by `#` where there are any, else by the usual rank of their word."""
+    merged: list[DraftLevel] = []
+    for kind in _of_the_text(_one_form_each(evidence.kinds), evidence):
+        level = _level(kind, lines)
+        same = next((place for place, other in enumerate(merged) if _spelled_otherwise(other, level)), None)
+        if same is None:
+            merged.append(level)
+        else:
+            merged[same] = _joined(merged[same], level)
+    return _named(_ordered(merged))[:PROFILE_LEVELS_MAX]
+
+
+def _one_form_each(kinds: tuple[Kind, ...]) -> list[Kind]:
+    """A word is read in one form: with `#` where at least half of its lines have it, else the most frequent one."""
+    best: dict[str, Kind] = {}
+    for kind in kinds:
+        key = kind.word.casefold()
+        rival = best.get(key)
+        if rival is None or _weight(kind) > _weight(rival):
+            best[key] = kind
+    return sorted(best.values(), key=lambda kind: kind.lines[0].index)
+
+
+def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
+    """The kinds without lines that are probably quoted or belong to a table.
+
+    A text that numbers most of its articles with `#` has no headings in plain lines. A word that no table knows is a
+    heading only where nothing else is.
+    """
+    with_hashes = sum(line.form == "atx" and _is_article(line) for line in evidence.lines)
+    plain = [len(kind.lines) for kind in kinds if kind.form != "atx" and kind.role and kind.role.name == "article"]
+    if with_hashes >= max(_ARTICLES_MIN, *plain, 0):
+        return [kind for kind in kinds if kind.form == "atx"]
+    known = [kind for kind in kinds if kind.form == "atx" or kind.role is not None]
+    return known or kinds
+
+
+def _is_article(line: Line) -> bool:
+    """A heading that numbers the smallest parts: an article's word, or a number without a word."""
+    role = role_of(line.word) if line.word else None
+    return not line.hidden and (role.name == "article" if role else not line.word and line.title[:1].isdigit())
+
+
+def _weight(kind: Kind) -> int:
+    return len(kind.lines) * (2 if kind.form == "atx" else 1)
+
+
+def _level(kind: Kind, lines: Lines) -> DraftLevel:
+    role = kind.role
+    styles = kind.styles or ("arabic",)
+    optional = role is not None and role.name == "annex" and kind.form == "atx" and kind.unnumbered > 0
+    return DraftLevel(
+        name=role.name if role else "", segment=segment_of_word(kind.word),
+        section_type=role.section_type if role else "section", words=(kind.word,), phrases=(), numbers=styles,
+        number="either_side" if kind.number_first else "optional" if optional else "required",
+        form=kind.form, depth=kind.depth, rank=role.rank if role else _UNKNOWN_RANK,
+        whole_document=_runs_through(kind), title_next_line=_has_titles_below(kind, lines), lines=kind.lines,
+    )  # fmt: skip
+
+
+def _runs_through(kind: Kind) -> bool:
+    """Articles that are not written with `#` and count through the whole text."""
+    if kind.form == "atx" or kind.role is None or kind.role.name != "article":
+        return False
+    firsts = sum(line.number in ("1", "I", "1er", "1º", "1°") for line in kind.lines)
+    return firsts <= 1
+
+
+def _has_titles_below(kind: Kind, lines: Lines) -> bool:
+    bare = [line for line in kind.lines if line.bare]
+    if kind.form == "atx" or len(bare) < _BARE_SHARE_MIN * len(kind.lines):
+        return False
+    titled = sum(_is_title(lines, line.index + 1) for line in bare)
+    return titled >= _BARE_SHARE_MIN * len(bare)
+
+
+def _is_title(lines: Lines, index: int) -> bool:
+    """The next line with text, or the one after a blank line, is short and no sentence."""
+    for at in range(index, min(index + 2, len(lines.lines))):
+        text = lines.lines[at].strip()
+        if text:
+            return len(text) <= _TITLE_CHARACTERS_MAX and text[-1:] not in (b".", b";", b":", b",")
+    return False
+
+
+def _spelled_otherwise(level: DraftLevel, other: DraftLevel) -> bool:
+    return (
+        level.name == other.name != ""
+        and (level.form, level.depth) == (other.form, other.depth)
+        and NUMBER not in level.words[0] + other.words[0]
+        and ascii_upper(level.words[0])[:_SAME_WORD_CHARACTERS] == ascii_upper(other.words[0])[:_SAME_WORD_CHARACTERS]
+    )
+
+
+def _joined(level: DraftLevel, other: DraftLevel) -> DraftLevel:
+    """One level for two spellings; the more frequent one names it."""
+    large, small = (level, other) if len(level.lines) >= len(other.lines) else (other, level)
+    sides = {large.number, small.number}
+    return replace(
+        large, words=large.words + small.words,
+        numbers=large.numbers + tuple(style for style in small.numbers if style not in large.numbers),
+        number="either_side" if "either_side" in sides else "optional" if "optional" in sides else "required",
+        whole_document=large.whole_document and small.whole_document,
+        lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
+    )  # fmt: skip
+
+
+def _ordered(levels: list[DraftLevel]) -> list[DraftLevel]:
+    """By `#`, and at one depth the one that begins later is further out, since it ends what is before it.
+
+    A level without `#` is put before the first one that is usually further in.
+    """
+    with_hashes = [level for level in levels if level.form == "atx"]
+    ordered = sorted(with_hashes, key=lambda level: (level.depth, level.rank, -level.lines[0].index))
+    others = sorted(
+        (level for level in levels if level.form != "atx"), key=lambda level: (level.rank, len(level.lines))
+    )
+    for level in others:
+        place = next((at for at, other in enumerate(ordered) if other.rank > level.rank), len(ordered))
+        ordered.insert(place, level)
+    return ordered
+
+
+def _named(levels: list[DraftLevel]) -> tuple[DraftLevel, ...]:
+    """Each level with a name of its own: its role, else its word, else a number."""
+    taken: set[str] = set()
+    named = []
+    for position, level in enumerate(levels, 1):
+        word = segment_of_word(level.words[0]).lower() if level.words else ""
+        options = (level.name, word, f"{word or level.name}-{position}", f"level-{position}")
+        name = next(option for option in options if option and option not in taken)
+        taken.add(name)
+        named.append(replace(level, name=name))
+    return tuple(named)
+
+
+def corrected(draft: Draft, corrections: tuple[Correction, ...], evidence: Evidence, lines: Lines) -> Draft:
+    """The draft with a person's corrections, in their order."""
+    for correction in corrections:
+        if correction.subject == "deepest":
+            draft = replace(draft, deepest=_find(draft.levels, correction.what).name)
+        elif correction.subject == "inside":
+            draft = replace(draft, levels=_inside(draft.levels, correction))
+        else:
+            draft = replace(draft, levels=_reworded(draft.levels, correction, evidence, lines))
+    if draft.deepest is not None and draft.deepest not in {level.name for level in draft.levels}:
+        raise InvalidInput(f"--refine: the deepest level {draft.deepest} is no longer there; leave that correction out")
+    return draft
+
+
+def _find(levels: tuple[DraftLevel, ...], name: str) -> DraftLevel:
+    folded = name.casefold()
+    for level in levels:
+        if level.name == folded or any(word.casefold() == folded for word in level.words):
+            return level
+    known = ", ".join(level.name for level in levels) or "none"
+    raise InvalidInput(f"--refine: the text has no level {name!r}; it has {known}")
+
+
+def _inside(levels: tuple[DraftLevel, ...], correction: Correction) -> tuple[DraftLevel, ...]:
+    inner, outer = _find(levels, correction.what), _find(levels, correction.becomes)
+    rest = [level for level in levels if level is not inner]
+    rest.insert(rest.index(outer) + 1, inner)
+    return tuple(rest)
+
+
+def _reworded(
+    levels: tuple[DraftLevel, ...], correction: Correction, evidence: Evidence, lines: Lines
+) -> tuple[DraftLevel, ...]:
+    """A word takes its new role, or none; a line without a word and number becomes a phrase."""
+    line = _line_of(correction, evidence, lines)
+    word = line.word if line is not None else correction.what
+    folded = " ".join(word.casefold().split())
+    left = [_without(level, folded) for level in levels] if folded else list(levels)
+    kept = [level for level in left if level.words or level.phrases]
+    if correction.becomes == TEXT:
+        return tuple(kept)
+    role = _ROLES[correction.becomes]
+    made = _new_level(role, folded, line, evidence, lines)
+    same = next((level for level in kept if level.name == role.name and level.form == made.form), None)
+    if same is not None:
+        return tuple(_with_words(level, made) if level is same else level for level in kept)
+    return _named(_ordered([*kept, made]))
+
+
+def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> Line | None:
+    if correction.subject != "line":
+        return None
+    index = int(correction.what) - lines.first_line
+    line = next((line for line in evidence.lines if line.index == index), None)
+    if line is None:
+        raise InvalidInput(
+            f"--refine: line {correction.what} does not begin like a heading (a capital, a sign or a number with a "
+            "word); name another line, or mark it with `#` in the source"
+        )
+    return line
+
+
+def _without(level: DraftLevel, folded: str) -> DraftLevel:
+    return replace(level, words=tuple(word for word in level.words if word.casefold() != folded))
+
+
+def _with_words(level: DraftLevel, made: DraftLevel) -> DraftLevel:
+    words = level.words + tuple(word for word in made.words if word not in level.words)
+    numbers = level.numbers + tuple(style for style in made.numbers if style not in level.numbers)
+    return replace(level, words=words, phrases=level.phrases + made.phrases, numbers=numbers)
+
+
+def _new_level(role: Role, folded: str, line: Line | None, evidence: Evidence, lines: Lines) -> DraftLevel:
+    kinds = [kind for kind in evidence.kinds if " ".join(kind.word.casefold().split()) == folded]
+    if folded and kinds:
+        made = _level(max(kinds, key=_weight), lines)
+        return replace(made, name=role.name, section_type=role.section_type, rank=role.rank)
+    if line is not None and not line.word:
+        return _plain_level(role, line, phrases=(_phrase(line),))
+    if line is None:
+        raise InvalidInput(f"--refine: no line begins with the word {folded!r} and a number")
+    return _plain_level(role, line, words=(line.word,))
+
+
+def _plain_level(role: Role, line: Line, words: tuple[str, ...] = (), phrases: tuple[str, ...] = ()) -> DraftLevel:
+    return DraftLevel(
+        name=role.name, segment=segment_of_word(words[0]) if words else role.name.upper(),
+        section_type=role.section_type, words=words, phrases=phrases,
+        numbers=("arabic", "roman", "ordinal", "letter") if words else (), number="required",
+        form=line.form, depth=line.depth, rank=role.rank, whole_document=False, title_next_line=False, lines=(line,),
+    )  # fmt: skip
+
+
+def _phrase(line: Line) -> str:
+    phrase = " ".join(line.title.split())
+    if not phrase[-1].isalnum():
+        phrase = phrase.rstrip(".:;,–—- ") or phrase
+    return phrase
+
+
+def yaml_of(draft: Draft, *, name: str, about: str) -> bytes:
+    """The draft as a file that the reader of profiles accepts."""
+    fields: dict[str, Any] = {
+        "schema": "cutter-profile/1", "id": name, "about": about, "unit_kind": "law_unit", "publication_type": "law",
+        "owner": "incomex_council", "forms": ["atx"], "depths": ["section", "article", "principle"],
+        "merge_titles": "true",
+        "sentinels": {"begin": "<!-- cutter:begin -->", "end": "<!-- cutter:end -->"}, "contents": list(CONTENTS),
+    }  # fmt: skip
+    for field in ("deepest", "duplicates", "empty"):
+        value = getattr(draft, field)
+        if value not in (None, "refuse"):
+            fields[field] = value
+    if draft.levels:
+        fields["levels"] = [_level_fields(level) for level in draft.levels]
+    text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
+    return text.replace("'true'", "true").encode()
+
+
+def _level_fields(level: DraftLevel) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": level.name, "segment": level.segment}
+    words = tuple(word for word in level.words if NUMBER not in word)
+    markers = [word for word in level.words if NUMBER in word]
+    if markers:
+        found["marker"] = markers[0]
+    for field, values in (("words", words), ("phrases", level.phrases), ("numbers", level.numbers)):
+        if values:
+            found[field] = list(values)
+    if level.number != "required":
+        found["number"] = level.number
+    if level.form != "atx":
+        found["forms"] = [level.form]
+    if level.whole_document:
+        found["numbering"] = "document"
+    if level.title_next_line:
+        found["title"] = "next_line"
+    return {**found, "section_type": level.section_type}

@@ -1,0 +1,26 @@
+"""Pure: what a text needs before it can be marked, as options of `mark` and `source add`."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from cutter.marking.titles import BIDI
+
+NORMALISE = "--normalise nfc"
+REMOVE_MARKS = "--remove-direction-marks"
+
+
+def prepared(data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """The text as these options make it, and the options; a text that is no UTF-8 is left as it is."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data, ()
+    needs = []
+    if any(BIDI.search(line) for line in text.split("\n") if line.lstrip(" ")[:1] == "#"):
+        text, _ = BIDI.subn("", text)
+        needs.append(REMOVE_MARKS)
+    if not unicodedata.is_normalized("NFC", text):
+        text = unicodedata.normalize("NFC", text)
+        needs.append(NORMALISE)
+    return text.encode() if needs else data, tuple(needs)

@@ -1,0 +1,251 @@
+"""Pure: suggests a profile for a text: drafts it from the lines that look like headings, tries it, and says how sure.
+
+The text is marked a fixed number of times, so that suggesting is linear as marking is. The same text and corrections
+give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+from cutter.domain.amounts import counted
+from cutter.domain.digests import sha256_hex
+from cutter.marking import PROFILES, load_profile
+from cutter.marking.checks import unreadable
+from cutter.marking.lines import read_lines, region
+from cutter.marking.profile_yaml import parse_profile
+from cutter.marking.result import Candidate, Marking, MarkRefusal
+from cutter.marking.suggestion.corrections import parse_corrections
+from cutter.marking.suggestion.draft import Draft, corrected, draft_levels, yaml_of
+from cutter.marking.suggestion.evidence import Evidence, read_evidence
+from cutter.marking.suggestion.preparation import prepared
+from cutter.marking.suggestion.trial import Trial, Unused, try_profile
+
+Confidence = Literal["high", "medium", "low"]
+
+_GIANT_SHARE = 0.5
+"""A unit with more of the text than this is probably not cut."""
+
+_GIANT_BYTES_MIN = 8_000
+_FEW_UNITS = 3
+_LEFT_OUT_SHARE = 0.05
+"""Lines left out, by the units: a larger share is a wrong profile, not a few cross-references."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedLevel:
+    """A level of the suggested profile and what it was seen in."""
+
+    name: str
+    form: str
+    words: tuple[str, ...]
+    numbers: tuple[str, ...]
+    lines: int
+    first_line: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """Another profile and what it makes of the text; `nested_otherwise` is against the numbers of `#`."""
+
+    profile: str
+    units: int
+    nested_otherwise: int
+    left_out: int
+    refused: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A profile for one text. `body` is its file; `result` is what it makes of the text."""
+
+    body: bytes
+    profile_id: str
+    result: Marking | MarkRefusal
+    levels: tuple[SuggestedLevel, ...]
+    unused: tuple[Unused, ...]
+    confidence: Confidence
+    reasons: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+    needs: tuple[str, ...]
+    """`result` is of the text as the options in `needs` prepare it."""
+
+
+def suggest(
+    data: bytes,
+    *,
+    docprefix: str,
+    name: str = "suggested",
+    refine: tuple[str, ...] = (),
+    compared: tuple[str, ...] = PROFILES,
+) -> Suggestion | MarkRefusal:
+    """A profile that fits the text, or why the text cannot be read at all.
+
+    `name` is the profile's id; `compared` are the shipped profiles that are tried as alternatives. Raises InvalidInput
+    for a correction that names no line, word or level of the text.
+    """
+    corrections = parse_corrections(refine)
+    data, needs = prepared(data)
+    about = f"Suggested for the text with sha256 {sha256_hex(data)[:16]}."
+    no_text = unreadable(data)
+    if no_text is not None:
+        return no_text
+    span = region(data, parse_profile(yaml_of(Draft(levels=()), name=name, about=about)))
+    if isinstance(span, MarkRefusal):
+        return span
+    lines = read_lines(data, *span)
+    evidence = read_evidence(lines)
+    desk = _Desk(
+        needs=needs,
+        data=data,
+        docprefix=docprefix,
+        name=name,
+        about=about,
+        evidence=evidence,
+        first_line=lines.first_line,
+    )
+    by_words = Draft(levels=draft_levels(evidence, lines))
+    if corrections:
+        draft, trial = desk.accepting(corrected(by_words, corrections, evidence, lines))
+        return _suggestion(desk, draft, trial, tuple(desk.shipped(compared)))
+    draft, trial, other = desk.better(by_words)
+    return _suggestion(desk, draft, trial, (*other, *desk.shipped(compared)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Desk:
+    """One text and what its drafts are tried with."""
+
+    needs: tuple[str, ...]
+    data: bytes
+    docprefix: str
+    name: str
+    about: str
+    evidence: Evidence
+    first_line: int
+
+    def body(self, draft: Draft) -> bytes:
+        return yaml_of(draft, name=self.name, about=self.about)
+
+    def trial(self, draft: Draft) -> Trial:
+        profile = parse_profile(self.body(draft))
+        return try_profile(self.data, profile, self.docprefix, self.evidence, self.first_line)
+
+    def better(self, by_words: Draft) -> tuple[Draft, Trial, tuple[Alternative, ...]]:
+        """Levels by their words, or `#` headings by their number of `#` alone: the one that costs less."""
+        trial = self.trial(by_words)
+        by_hashes = replace(by_words, levels=tuple(level for level in by_words.levels if level.form != "atx"))
+        if by_hashes == by_words:
+            return *self._accepting(by_words, trial), ()
+        rival = self.trial(by_hashes)
+        if rival.cost[:2] < trial.cost[:2]:
+            return *self._accepting(by_hashes, rival), (_alternative("levels by their words", trial),)
+        return *self._accepting(by_words, trial), (_alternative("levels by the number of #", rival),)
+
+    def shipped(self, names: tuple[str, ...]) -> list[Alternative]:
+        """What shipped profiles make of the text, the best one first."""
+        tried = [
+            _alternative(
+                name, try_profile(self.data, load_profile(name), self.docprefix, self.evidence, self.first_line)
+            )
+            for name in names
+        ]
+        return sorted(tried, key=_likelihood)
+
+    def accepting(self, draft: Draft) -> tuple[Draft, Trial]:
+        return self._accepting(draft, self.trial(draft))
+
+    def _accepting(self, draft: Draft, trial: Trial) -> tuple[Draft, Trial]:
+        """The draft that also allows what the text has: headings without text, and repeats where `#` agrees."""
+        if isinstance(trial.result, MarkRefusal):
+            return draft, trial
+        codes = {finding.code for finding in trial.result.findings}
+        allowed = replace(
+            draft,
+            empty="heading_only" if "heading_only" in codes else "refuse",
+            duplicates="ordinal" if "duplicate_address" in codes and not trial.nested_otherwise else "refuse",
+        )
+        return allowed, trial if allowed == draft else self.trial(allowed)
+
+
+def _suggestion(desk: _Desk, draft: Draft, trial: Trial, other: tuple[Alternative, ...]) -> Suggestion:
+    confidence, reasons = _confidence(draft, trial)
+    return Suggestion(
+        body=desk.body(draft),
+        profile_id=desk.name,
+        result=trial.result,
+        levels=tuple(
+            SuggestedLevel(name=level.name, form="#" * level.depth if level.form == "atx" else level.form,
+                           words=level.words or level.phrases, numbers=level.numbers, lines=len(level.lines),
+                           first_line=desk.first_line + level.lines[0].index, example=level.lines[0].title[:80])
+            for level in draft.levels
+        ),
+        unused=trial.unused,
+        confidence=confidence,
+        reasons=reasons,
+        alternatives=other,
+        needs=desk.needs,
+    )  # fmt: skip
+
+
+def _alternative(name: str, trial: Trial) -> Alternative:
+    refused = trial.result.code if isinstance(trial.result, MarkRefusal) else ""
+    return Alternative(profile=name, units=trial.units, nested_otherwise=trial.nested_otherwise,
+                       left_out=trial.left_out, refused=refused)  # fmt: skip
+
+
+def _likelihood(other: Alternative) -> tuple[bool, int]:
+    return other.refused != "", other.nested_otherwise + other.left_out
+
+
+def _confidence(draft: Draft, trial: Trial) -> tuple[Confidence, tuple[str, ...]]:
+    """How sure the suggestion is, and each reason for doubt."""
+    if isinstance(trial.result, MarkRefusal):
+        return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
+    grave: list[str] = []
+    light: list[str] = []
+    giant = _giant(trial.result)
+    if giant is not None:
+        share = round(100 * (giant.end - giant.start) / (trial.result.region_end - trial.result.region_start))
+        grave.append(f"{giant.address} has {share} % of the text: more headings are probably in it")
+    if trial.left_out:
+        reasons = grave if trial.left_out > _LEFT_OUT_SHARE * trial.units else light
+        reasons.append(f"begin no unit, though they look like headings: {counted(trial.left_out, 'line')}")
+    if trial.nested_otherwise:
+        light.append(f"nested otherwise than the numbers of # say: {counted(trial.nested_otherwise, 'unit')}")
+    light.extend(_unusual_order(draft))
+    if trial.breaks:
+        light.append(f"out of the order of the numbers: {counted(trial.breaks, 'line')}")
+    if draft.duplicates == "ordinal":
+        repeats = Counter(finding.code for finding in trial.result.findings)["duplicate_address"]
+        light.append(f"repeated, with ~2, ~3 in the address: {counted(repeats, 'heading')}")
+    hidden = sum(line.why == "code_block" for line in trial.unused)
+    if hidden:
+        light.append(f"in code blocks or comments, though they look like headings: {counted(hidden, 'line')}")
+    return "low" if grave else "medium" if light else "high", (*grave, *light)
+
+
+def _unusual_order(draft: Draft) -> list[str]:
+    """Levels whose `#` put them inside one that is usually further in."""
+    return [
+        f"by its # {inner.name} is inside {outer.name}; else give --refine '{outer.name} is inside {inner.name}'"
+        for outer, inner in pairwise(draft.levels)
+        if outer.form == inner.form == "atx" and outer.depth < inner.depth and outer.rank > inner.rank
+    ]
+
+
+def _giant(result: Marking) -> Candidate | None:
+    largest = max(result.candidates, key=lambda unit: unit.end - unit.start)
+    size = largest.end - largest.start
+    whole = result.region_end - result.region_start
+    alone = len(result.candidates) <= _FEW_UNITS
+    if size >= _GIANT_BYTES_MIN and (size > _GIANT_SHARE * whole or alone):
+        return largest
+    return None
+
+
+__all__ = ["Alternative", "Confidence", "SuggestedLevel", "Suggestion", "suggest"]

@@ -1,0 +1,152 @@
+"""Pure: what a profile makes of a text, measured against the lines that look like headings."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from cutter.limits import CANDIDATES_MAX
+from cutter.marking.options import Options
+from cutter.marking.profile import Profile
+from cutter.marking.result import Candidate, Exclusion, Marking, MarkRefusal
+from cutter.marking.splitter import mark
+from cutter.marking.suggestion.evidence import Evidence, Line
+from cutter.marking.titles import cut_title
+
+LENIENT = Options(duplicates="ordinal", empty="heading_only", max_candidates=CANDIDATES_MAX)
+"""What a trial asks for, so that a repeated or an empty heading does not hide the rest."""
+
+_BREAKS = frozenset({"numbering_break", "numbering_backwards", "other_form"})
+"""Findings about numbers that do not follow each other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unused:
+    """A line that looks like a heading and begins no unit. `why`: `text`, `code_block` or `outstanding`."""
+
+    line: int
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A profile's outcome: `nested_otherwise` counts the units whose parent is not the one that `#` gives."""
+
+    profile: Profile
+    result: Marking | MarkRefusal
+    nested_otherwise: int
+    breaks: int
+    unused: tuple[Unused, ...]
+
+    @property
+    def units(self) -> int:
+        return len(self.result.candidates) if isinstance(self.result, Marking) else 0
+
+    @property
+    def left_out(self) -> int:
+        """Lines with a word and a number that begin no unit."""
+        return sum(line.why == "text" for line in self.unused)
+
+    @property
+    def cost(self) -> tuple[int, ...]:
+        """The smaller, the better: no refusal, then nesting as written, then headings used, numbers in order."""
+        refused = int(isinstance(self.result, MarkRefusal))
+        return refused, self.nested_otherwise + self.left_out, self.breaks, -self.units
+
+
+def try_profile(data: bytes, profile: Profile, docprefix: str, evidence: Evidence, first_line: int) -> Trial:
+    """Mark the text by the profile and measure the result; `first_line` is the number of the region's first line."""
+    result = mark(data, profile=profile, docprefix=docprefix, options=LENIENT)
+    if isinstance(result, MarkRefusal):
+        return Trial(profile=profile, result=result, nested_otherwise=0, breaks=0, unused=())
+    begins = {unit.line: unit for unit in result.candidates}
+    named = _named_lines(evidence, begins, first_line)
+    return Trial(
+        profile=profile,
+        result=result,
+        nested_otherwise=_nested_otherwise(result, evidence, named, first_line),
+        breaks=sum(finding.code in _BREAKS for finding in result.findings),
+        unused=_unused(result, evidence, named, first_line),
+    )
+
+
+def _named_lines(evidence: Evidence, begins: dict[int, Candidate], first_line: int) -> dict[int, Candidate]:
+    """The unit of each line that begins one, or that is the second line of its heading."""
+    named: dict[int, Candidate] = {}
+    last: Candidate | None = None
+    for line in evidence.lines:
+        number = first_line + line.index
+        unit = begins.get(number)
+        if unit is None and last is not None and last.title.endswith(cut_title(line.title)):
+            unit = last if last.title != cut_title(line.title) else None
+        if unit is not None:
+            named[number] = unit
+        last = unit if number in begins else None
+    return named
+
+
+def _nested_otherwise(result: Marking, evidence: Evidence, named: dict[int, Candidate], first_line: int) -> int:
+    """Units written with `#` whose parent is not the last shallower heading; units without `#` may be in between."""
+    written = [line for line in evidence.lines if line.form == "atx" and not line.hidden]
+    titles = _document_titles(written)
+    with_hashes = {named[first_line + line.index].address for line in written if first_line + line.index in named}
+    parents = {unit.address: unit.parent_address for unit in result.candidates}
+    wrong = 0
+    stack: list[tuple[int, str | None]] = []
+    seen: set[str] = set()
+    for line in written:
+        unit = named.get(first_line + line.index)
+        if unit is not None and unit.address in seen:
+            continue  # the second line of a heading
+        while stack and stack[-1][0] >= line.depth:
+            stack.pop()
+        if unit is None:
+            continue
+        seen.add(unit.address)
+        parent = unit.parent_address
+        while parent is not None and parent not in with_hashes:
+            parent = parents[parent]
+        wrong += parent != (stack[-1][1] if stack else None)
+        stack.append((line.depth, None if line.index in titles else unit.address))
+    return wrong
+
+
+def _document_titles(written: list[Line]) -> set[int]:
+    """The first headings of the shallowest depth, when no later heading has that depth."""
+    if not written:
+        return set()
+    depth = min(line.depth for line in written)
+    run = 0
+    while run < len(written) and written[run].depth == depth:
+        run += 1
+    if any(line.depth == depth for line in written[run:]) or run == len(written):
+        return set()
+    return {line.index for line in written[:run]}
+
+
+def _unused(
+    result: Marking, evidence: Evidence, named: dict[int, Candidate], first_line: int
+) -> tuple[Unused, ...]:  # fmt: skip
+    skipped = _left_out_on_purpose(result)
+    found = []
+    for line in evidence.lines:
+        number = first_line + line.index
+        part = bisect_right(skipped, (number, True)) - 1
+        if number not in named and not (part >= 0 and skipped[part][1]):
+            found.append(Unused(line=number, title=cut_title(line.title), why=_why(line)))
+    return tuple(found)
+
+
+def _why(line: Line) -> str:
+    if line.hidden:
+        return "code_block"
+    return "text" if line.form == "atx" or line.number else "outstanding"
+
+
+def _left_out_on_purpose(result: Marking) -> list[tuple[int, bool]]:
+    """First line of each part, and whether the part is excluded for what it is (a contents table, a draft row)."""
+    return [
+        (part.line, isinstance(part, Exclusion) and part.reason not in ("before_first_unit", "between_blocks"))
+        for part in result.parts()
+    ]

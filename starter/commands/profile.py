@@ -1,0 +1,148 @@
+"""IO: `cutter profile suggest FILE`, which writes a profile that fits a text; needs no server.
+
+Exit 0 with the profile, 4 when the text cannot be read, 2 when the command line or a correction is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from cutter import sources
+from cutter.domain.amounts import counted
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict, InvalidInput
+from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, TREE_ROWS_SHOWN
+from cutter.marking import Marking, MarkRefusal
+from cutter.marking.suggestion import Suggestion, suggest
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, line, say, show, table
+
+app = typer.Typer(help="Marking profiles: suggest one for a text.", no_args_is_help=True, add_completion=False)
+
+WHY = {
+    "text": "with a word and a number, or with #",
+    "outstanding": "bold or in capitals, without a number",
+    "code_block": "in code blocks and comments",
+}
+"""Kinds of lines that look like headings and begin no unit."""
+
+
+@app.callback()
+def profiles() -> None:
+    """Marking profiles: suggest one for a text."""
+
+
+@app.command("suggest")
+def suggest_command(
+    file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Where the profile is written; default: FILE's name with .profile.yaml, here")
+    ] = None,
+    refine: Annotated[
+        list[str] | None,
+        typer.Option(help="A correction, such as 'line 12 is a chapter' or 'word Rule is text'; may be repeated"),
+    ] = None,
+    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a profile that fits a text, and show the tree, the headings left out, how sure it is and what else fits.
+
+    Example: cutter profile suggest law.md --refine "line 12 is a chapter"
+    """
+    data = sources.read(file)
+    path = output or Path(f"{file.stem}.profile.yaml")
+    if path.suffix not in sources.PROFILE_FILES:
+        raise InvalidInput(f"--output {path}: a profile's name ends in .yaml, such as {path.with_suffix('.yaml')}")
+    found = suggest(data, docprefix=docprefix, name=_id_of(file), refine=tuple(refine or ()))
+    if isinstance(found, MarkRefusal):
+        _refuse(found, as_json=as_json)
+        return
+    _write(path, found.body, force=force)
+    again = shlex.join(["cutter", "mark", str(file), "--profile", str(path), *" ".join(found.needs).split()])
+    answer = _as_json(file, path, data, found) | {"next": again}
+    show(answer, as_json=as_json, render=lambda out: _show(out, path, found, again))
+
+
+def _id_of(file: Path) -> str:
+    """The profile's id: the file's name in the letters that an id may have."""
+    slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
+    return f"suggested-{slug}"[:48].rstrip("-")
+
+
+def _write(path: Path, body: bytes, *, force: bool) -> None:
+    if not force and path.exists() and sources.read(path) != body:
+        raise Conflict(f"{path} is there and has another content: give --force to replace it, or --output FILE.yaml")
+    try:
+        path.write_bytes(body)
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror or error}; name a file that can be written: --output") from None
+
+
+def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
+    if as_json:
+        told = {"refused": asdict(refused)}
+        show(as_failure(told, code=refused.code, message=refused.message), as_json=True, render=lambda _: None)
+    else:
+        say(f"refused ({refused.code}): {refused.message}")
+    end(ExitCode.STOPPED)
+
+
+def _as_json(file: Path, path: Path, data: bytes, found: Suggestion) -> dict[str, Any]:
+    units = found.result.candidates if isinstance(found.result, Marking) else ()
+    refused = None if isinstance(found.result, Marking) else asdict(found.result)
+    return {
+        "file": file.name,
+        "sha256": sha256_hex(data),
+        "profile": {"id": found.profile_id, "path": str(path), "sha256": sha256_hex(found.body)},
+        "yaml": found.body.decode(),
+        "confidence": found.confidence,
+        "reasons": list(found.reasons),
+        "needs": list(found.needs),
+        "levels": [asdict(level) for level in found.levels],
+        "tree": [
+            {"address": unit.address, "parent": unit.parent_address, "title": unit.title, "line": unit.line}
+            for unit in units
+        ],
+        "refused": refused,
+        "unused": [asdict(one) for one in found.unused],
+        "alternatives": [asdict(one) for one in found.alternatives],
+    }
+
+
+def _show(out: Console, path: Path, found: Suggestion, again: str) -> None:
+    levels = [(level.name, level.form, ", ".join(level.words), ", ".join(level.numbers), level.lines,
+               f"{level.first_line}: {level.example}") for level in found.levels]  # fmt: skip
+    out.print(table(("level", "form", "words", "numbers", "lines", "first line"), levels))
+    _show_tree(out, found)
+    for why, what in WHY.items():
+        left = [one for one in found.unused if one.why == why]
+        if left:
+            out.print(line(f"{counted(len(left), 'line')} not used, {what}:"), soft_wrap=True)
+        for one in left[:FINDINGS_OF_A_KIND_SHOWN]:
+            out.print(line(f"  line {one.line}: {one.title}"), soft_wrap=True)
+    out.print(line(f"confidence: {found.confidence}"))
+    for reason in found.reasons:
+        out.print(line(f"  {reason}"), soft_wrap=True)
+    if found.needs:
+        out.print(line(f"the text needs {' '.join(found.needs)} in every command that marks it"), soft_wrap=True)
+    others = [(one.profile, one.refused or one.units, one.nested_otherwise, one.left_out) for one in found.alternatives]
+    out.print(table(("alternative", "units", "nested otherwise", "headings left out"), others))
+    out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)
+
+
+def _show_tree(out: Console, found: Suggestion) -> None:
+    if isinstance(found.result, MarkRefusal):
+        return
+    units = found.result.candidates
+    for unit in units[:TREE_ROWS_SHOWN]:
+        out.print(line(f"{'  ' * unit.level}{unit.address.rpartition('/')[2]}  {unit.title}"), soft_wrap=True)
+    if len(units) > TREE_ROWS_SHOWN:
+        out.print(line(f"… and {counted(len(units) - TREE_ROWS_SHOWN, 'unit')} more (--json has them all)"))

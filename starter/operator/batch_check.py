@@ -1,0 +1,71 @@
+"""IO: the marking of each document of a queue, for `cutter orchestrate batch --check`.
+
+Without options each text is marked as it is registered. The options of `cutter mark` show what the queue would give if
+the texts were registered with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cutter import sources
+from cutter.batch.queue import Problem, QueueRefused
+from cutter.errors import InvalidInput
+from cutter.marking import Marking, MarkRefusal
+from cutter.settings import Settings
+from cutter.storage import enacted as law
+from cutter.storage.batches import Admission
+from cutter.storage.pools import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """How many units and findings a document's text has."""
+
+    units: int
+    findings: int
+
+
+def require_check(given: sources.Wanted, *, check: bool) -> None:
+    """Refuse options about the text without --check: a batch marks what is registered."""
+    if given != sources.Wanted() and not check:
+        raise InvalidInput(
+            f"{', '.join(given.names())}: only --check takes options about the texts; to change how they are cut, "
+            "register them again with `cutter source add`"
+        )
+
+
+def mark_all(
+    settings: Settings, connection: Connection, admission: Admission, wanted: sources.Wanted
+) -> dict[str, Marked]:
+    """The marking of each document that would start; QueueRefused names all that a run could not mark or enact."""
+    problems: list[Problem] = []
+    marked: dict[str, Marked] = {}
+    starts = {row["document_id"] for row in admission.rows if row["decided"] is None}
+    for item in (one for one in admission.queue.items if one.document_id in starts):
+        result = sources.marking_of_registered(settings, connection, item.document_id, wanted)
+        wrong = _wrong(settings, item.document_id, result)
+        if wrong is not None:
+            code, message = wrong
+            field = f"items[{item.position - 1}].document_id"
+            text = f"{item.document_id} would be refused ({code}): {message}"
+            problems.append(Problem(line=item.line, field=field, text=text, document_id=item.document_id, code=code))
+        elif isinstance(result, Marking):
+            marked[item.document_id] = Marked(units=len(result.candidates), findings=len(result.findings))
+    if problems:
+        raise QueueRefused(tuple(problems))
+    return marked
+
+
+def _wrong(settings: Settings, document_id: str, result: Marking | MarkRefusal | None) -> tuple[str, str] | None:
+    """(Code, reason) for which a run would not mark or enact the document."""
+    if isinstance(result, MarkRefusal):
+        return result.code, result.message
+    return law.refusal(settings, document_id)
+
+
+def with_units(rows: Iterable[tuple[object, ...]], marked: dict[str, Marked]) -> list[tuple[object, ...]]:
+    """The rows of the check, each with its units and findings; the document is a row's second cell."""
+    counts = {document: (one.units, one.findings) for document, one in marked.items()}
+    return [(*row, *counts.get(str(row[1]), ("", ""))) for row in rows]

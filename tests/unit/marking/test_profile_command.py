@@ -1,0 +1,110 @@
+"""`cutter profile suggest` and `cutter mark --explain` as a person and a machine use them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cutter.marking import parse_profile
+from starter import cli
+from tests.unit.marking.test_mark_command import Told
+
+LAW = "# Act\n\nArticle 1. Aim\n\nText.\n\nArticle 2. Scope\n\nArticle 1 of this act counts.\n"
+
+
+@pytest.fixture
+def cutter(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Told]:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Told:
+        code = cli.run(list(arguments))
+        said = capsys.readouterr()
+        return Told(exit_code=code, stdout=said.out, stderr=said.err)
+
+    return run
+
+
+@pytest.fixture
+def law(tmp_path: Path) -> Path:
+    file = tmp_path / "law.md"
+    file.write_text(LAW, encoding="utf-8")
+    return file
+
+
+def test_the_profile_is_written_and_cuts_the_text(law: Path, cutter: Callable[..., Told]) -> None:
+    told = cutter("profile", "suggest", str(law))
+    assert told.exit_code == 0, told.output
+    assert "confidence: high" in told.stdout
+    assert "ARTICLE-2  Article 2. Scope" in told.stdout
+    profile = parse_profile(Path("law.profile.yaml").read_bytes())
+    assert profile.id == "suggested-law"
+    marked = cutter("mark", str(law), "--profile", "law.profile.yaml", "--json")
+    assert [unit["address"] for unit in json.loads(marked.stdout)["candidates"]] == [
+        "LAW/ACT", "LAW/ARTICLE-1", "LAW/ARTICLE-2",
+    ]  # fmt: skip
+
+
+def test_a_machine_gets_the_profile_and_what_was_left_out(law: Path, cutter: Callable[..., Told]) -> None:
+    told = cutter("profile", "suggest", str(law), "--refine", "word Article is text", "--json")
+    found = json.loads(told.stdout)
+    assert found["profile"]["path"] == "law.profile.yaml"
+    assert found["yaml"] == Path("law.profile.yaml").read_text(encoding="utf-8")
+    assert [line["line"] for line in found["unused"]] == [3, 7]
+    assert {one["profile"] for one in found["alternatives"]} >= {"generic-markdown", "vietnamese-law"}
+
+
+def test_a_profile_that_is_there_is_not_replaced_without_force(law: Path, cutter: Callable[..., Told]) -> None:
+    Path("law.profile.yaml").write_text("mine", encoding="utf-8")
+    refused = cutter("profile", "suggest", str(law))
+    assert refused.exit_code == 4
+    assert "--force" in refused.output
+    assert Path("law.profile.yaml").read_text(encoding="utf-8") == "mine"
+    assert cutter("profile", "suggest", str(law), "--force").exit_code == 0
+    assert cutter("profile", "suggest", str(law)).exit_code == 0
+
+
+def test_a_wrong_correction_or_name_is_a_mistake_of_the_command_line(law: Path, cutter: Callable[..., Told]) -> None:
+    assert cutter("profile", "suggest", str(law), "--refine", "line 900 is a chapter").exit_code == 2
+    assert cutter("profile", "suggest", str(law), "--output", "law.txt").exit_code == 2
+    assert not Path("law.profile.yaml").exists()
+
+
+def test_a_text_that_cannot_be_read_is_refused(tmp_path: Path, cutter: Callable[..., Told]) -> None:
+    file = tmp_path / "law.md"
+    file.write_bytes(b"# Act\n\xff\n")
+    assert cutter("profile", "suggest", str(file)).exit_code == 4
+
+
+def test_the_rule_of_a_line_is_named(law: Path, cutter: Callable[..., Told]) -> None:
+    cutter("profile", "suggest", str(law))
+    told = cutter("mark", str(law), "--profile", "law.profile.yaml", "--explain", "3", "--explain", "9", "--json")
+    rules = [(one["line"], one["verdict"], one["rule"], one["address"]) for one in json.loads(told.stdout)["explained"]]
+    assert rules == [(3, "unit", "word", "LAW/ARTICLE-1"), (9, "text", "no_sign", "LAW/ARTICLE-2")]
+    plain = cutter("mark", str(law), "--explain", "3")
+    assert plain.exit_code == 0
+    assert "line 3 is text (form_not_read)" in plain.stdout
+    assert "read in the forms atx" in plain.stdout
+
+
+def test_a_refused_text_is_explained_before_it_is_refused(tmp_path: Path, cutter: Callable[..., Told]) -> None:
+    file = tmp_path / "law.md"
+    file.write_text("# Act\n\n## Article 1\n\n## Article 2\n\nx\n", encoding="utf-8")
+    told = cutter("mark", str(file), "--explain", "3")
+    assert told.exit_code == 4
+    assert "line 3 is a unit (word)" in told.stdout
+    assert "refused (childless_heading)" in told.stderr
+
+
+def test_a_line_that_is_not_there_is_a_mistake(law: Path, cutter: Callable[..., Told]) -> None:
+    assert cutter("mark", str(law), "--explain", "99").exit_code == 2
+
+
+def test_direction_marks_are_removed_on_request(tmp_path: Path, cutter: Callable[..., Told]) -> None:
+    file = tmp_path / "law.md"
+    file.write_text("# Act\n\n## Article 1. \u202eScope\n\nOne.\n", encoding="utf-8")
+    assert "bidi_in_heading" in cutter("mark", str(file)).stderr
+    told = cutter("mark", str(file), "--remove-direction-marks", "--json")
+    assert json.loads(told.stdout)["candidates"][1]["title"] == "Article 1. Scope"

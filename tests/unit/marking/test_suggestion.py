@@ -1,0 +1,177 @@
+"""What is suggested for laws of each shape, and what a correction changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from cutter.errors import InvalidInput
+from cutter.marking import Marking, Options, mark, parse_profile
+from cutter.marking.suggestion import Suggestion, suggest
+from cutter.marking.suggestion.corrections import FORMS, parse_corrections
+
+
+def suggested(text: str, *refine: str) -> Suggestion:
+    found = suggest(text.encode(), docprefix="LAW", refine=refine)
+    assert isinstance(found, Suggestion), found
+    return found
+
+
+def addresses(found: Suggestion) -> list[str]:
+    assert isinstance(found.result, Marking), found.result
+    return [unit.address.removeprefix("LAW/") for unit in found.result.candidates]
+
+
+def law(*paragraphs: str) -> str:
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def body(numbers: int, word: str = "Article", text: str = "Some text of the law.") -> str:
+    return "".join(f"{word} {number}. Aim {number}\n\n{text}\n\n" for number in range(1, numbers + 1))
+
+
+def test_articles_in_plain_lines_are_found() -> None:
+    found = suggested("# Act\n\n" + body(4))
+    assert addresses(found)[1:] == ["ARTICLE-1", "ARTICLE-2", "ARTICLE-3", "ARTICLE-4"]
+    assert found.confidence == "high"
+
+
+def test_a_cross_reference_at_the_start_of_a_line_is_no_article() -> None:
+    text = body(3).replace("Some text", "As said in\nArticle 2 of this act.\nSome text")
+    assert addresses(suggested(text)) == ["ARTICLE-1", "ARTICLE-2", "ARTICLE-3"]
+
+
+def test_chapters_with_hashes_hold_the_articles_in_plain_lines() -> None:
+    found = suggested("# Act\n\n## Chapter I\n\nArticle 1. A\n\nx\n\n## Chapter II\n\nArticle 2. B\n\ny\n")
+    assert addresses(found)[1:] == ["CHAPTER-I", "CHAPTER-I/ARTICLE-1", "CHAPTER-II", "CHAPTER-II/ARTICLE-2"]
+
+
+def test_a_word_that_no_table_knows_is_found_by_its_numbers() -> None:
+    found = suggested("".join(f"Regla {number}. Title\n\nText.\n\n" for number in (1, 2, 3)))
+    assert [level.words for level in found.levels] == [("Regla",)]
+    assert addresses(found) == ["REGLA-1", "REGLA-2", "REGLA-3"]
+
+
+def test_numbers_that_do_not_count_up_make_no_level() -> None:
+    text = (
+        "# Act\n\n## Article 1\n\nIn 1990. Something.\nIn 1967. Something.\nIn 1980. More.\n\n## Article 2\n\nText.\n"
+    )
+    assert [level.words for level in suggested(text).levels] == [("Article",)]
+
+
+def test_the_number_may_stand_first() -> None:
+    found = suggested(law("# Seadus", "### 1. peatükk Üldsätted", "##### § 1. Eesmärk", "x", "### 2. peatükk Lõpp",
+                          "##### § 2. Aeg", "y"))  # fmt: skip
+    assert addresses(found)[1:] == ["PEATUKK-1", "PEATUKK-1/PAR-1", "PEATUKK-2", "PEATUKK-2/PAR-2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Άρθρο 1\n\nα\n\nΆρθρο 2\n\nβ\n", ["ARTHRO-1", "ARTHRO-2"]),
+        ("Стаття 1. Мета\n\nа\n\nСтаття 2. Сфера\n\nб\n", ["STATTIA-1", "STATTIA-2"]),
+        ("## 第一章 总则\n\n第一条　为了。\n\n第十二条 文。\n", ["ZHANG-1", "ZHANG-1/TIAO-1", "ZHANG-1/TIAO-12"]),
+    ],
+)
+def test_other_scripts_get_addresses_in_ascii(text: str, expected: list[str]) -> None:
+    assert addresses(suggested(text)) == expected
+
+
+def test_levels_follow_the_numbers_of_hashes_where_the_words_say_otherwise() -> None:
+    text = law("# Act", "### CAPITULO I", "#### SECCION I", "##### Artículo 1", "x", "#### SECCION II",
+               "##### Artículo 2", "y")  # fmt: skip
+    inner = ["CAPITULO-I/SECCION-I", "CAPITULO-I/SECCION-I/ARTICULO-1", "CAPITULO-I/SECCION-II",
+             "CAPITULO-I/SECCION-II/ARTICULO-2"]  # fmt: skip
+    assert addresses(suggested(text))[1:] == ["CAPITULO-I", *inner]
+
+
+def test_an_unusual_order_of_levels_lowers_the_confidence_and_names_the_correction() -> None:
+    text = "# Act\n\n### Article 1\n\n#### Section 1\n\nx\n\n### Article 2\n\n#### Section 1\n\ny\n"
+    found = suggested(text)
+    assert found.confidence == "medium"
+    assert any("--refine 'article is inside section'" in reason for reason in found.reasons)
+
+
+def test_quoted_articles_of_a_law_with_hashes_are_left_out_and_named() -> None:
+    text = law("# Act", "## Article 1", "It reads:", "Article 7. Old", "Article 8. Older", "## Article 2", "y",
+               "## Article 3", "z")  # fmt: skip
+    found = suggested(text)
+    assert addresses(found)[1:] == ["ARTICLE-1", "ARTICLE-2", "ARTICLE-3"]
+    assert [line.line for line in found.unused] == [7, 9]
+    assert found.confidence == "low"
+
+
+def test_one_large_unit_is_never_a_sure_thing() -> None:
+    assert suggested("# Act\n\n" + "Words of a law. " * 1_000).confidence == "low"
+
+
+def test_headings_in_a_code_block_are_named() -> None:
+    found = suggested("# Act\n\n## Article 1\n\n```\n## Article 9\n```\n\n## Article 2\n\ny\n")
+    assert [(line.line, line.why) for line in found.unused] == [(6, "code_block")]
+    assert found.confidence == "medium"
+
+
+def test_a_text_that_needs_options_names_them_and_is_cut_with_them() -> None:
+    found = suggested("# Act\n\n## Article 1. \u202eCa\u0301c\n\nOne.\n\n## Article 2. B\n\nTwo.\n")
+    assert found.needs == ("--remove-direction-marks", "--normalise nfc")
+    assert isinstance(found.result, Marking)
+    assert found.result.candidates[1].title == "Article 1. Các"
+
+
+def test_the_profile_cuts_the_text_without_any_option() -> None:
+    text = "# Act\n\n## Article 1\n\n## Article 2\n\nx\n\n## Article 2\n\ny\n"
+    found = suggested(text)
+    result = mark(text.encode(), profile=parse_profile(found.body), docprefix="LAW", options=Options())
+    assert result == found.result
+    assert addresses(found)[1:] == ["ARTICLE-1", "ARTICLE-2", "ARTICLE-2~2"]
+
+
+LAW = "# Act\n\nRule 1. A\n\nx\n\nRule 2. B\n\ny\n\nRule 3. C\n\nz\n\nFINAL RULES\n\nRule 4. D\n\nw\n"
+
+
+def test_a_line_is_corrected_to_a_role() -> None:
+    found = suggested(LAW, "line 15 is a chapter")
+    assert addresses(found)[-2:] == ["FINAL-RULES", "FINAL-RULES/RULE-4"]
+
+
+def test_a_line_and_a_word_are_corrected_to_text() -> None:
+    for correction in ("line 3 is text", "word Rule is text"):
+        assert addresses(suggested(LAW, correction)) == ["ACT"]
+
+
+def test_a_word_is_corrected_to_another_role() -> None:
+    found = suggested(LAW, "word Rule is a section")
+    assert isinstance(found.result, Marking)
+    assert {unit.section_type for unit in found.result.candidates[1:]} == {"section"}
+
+
+def test_the_order_and_the_finest_level_are_corrected() -> None:
+    text = "# Act\n\n### Article 1\n\n#### Section 1\n\nx\n\n### Article 2\n\n#### Section 2\n\ny\n"
+    assert addresses(suggested(text, "deepest is article"))[1:] == ["ARTICLE-1", "ARTICLE-2"]
+    swapped = suggested(text, "article is inside section")
+    assert [level.name for level in swapped.levels] == ["section", "article"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_of_a_correction_is_read(form: str) -> None:
+    assert len(parse_corrections((form,))) == 1
+
+
+@pytest.mark.parametrize(
+    ("correction", "said"),
+    [
+        ("make it better", "none of the forms line 12 is a chapter"),
+        ("line 3 is a poem", "'poem' is none of annex, part"),
+        ("line 4 is a chapter", "line 4 does not begin like a heading"),
+        ("word Paragraph is an article", "no line begins with the word 'paragraph'"),
+        ("deepest is clause", "no level 'clause'; it has article"),
+    ],
+)
+def test_a_wrong_correction_is_refused_with_what_is_possible(correction: str, said: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        suggested(LAW, correction)
+    assert said in str(refused.value)
+
+
+def test_too_many_corrections_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="edit the profile instead"):
+        parse_corrections(("line 1 is text",) * 101)
