@@ -224,7 +224,9 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
     light.extend(_unusual_words(desk, draft))
     joined = len(_HEADING_AFTER_CR.findall(desk.data))
     if joined:
-        grave.append(f"hidden behind a line end other than LF: {counted(joined, 'heading')}; save the text with LF")
+        grave.append(
+            f"after a line end other than LF, so not read: {counted(joined, 'heading')}; save the text with LF"
+        )
     if trial.breaks:
         light.append(f"out of the order of the numbers: {counted(trial.breaks, 'line')}")
     if draft.duplicates == "ordinal":

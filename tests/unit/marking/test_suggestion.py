@@ -185,7 +185,7 @@ def test_a_word_that_is_no_usual_heading_lowers_the_confidence() -> None:
     assert any("--refine 'word Table is text'" in reason for reason in found.reasons)
 
 
-def test_a_heading_behind_another_line_end_lowers_the_confidence() -> None:
+def test_a_heading_after_another_line_end_lowers_the_confidence() -> None:
     found = suggested("# Act\n\n## Article 1\n\nText.\r## Article 2\n\n## Article 3\n\nText.\n")
     assert found.confidence == "low"
     assert any("save the text with LF" in reason for reason in found.reasons)
