@@ -128,15 +128,15 @@ def _law(name: str, data: bytes, collection: Collection) -> Law | None:
     return Law(path=name, data=data, expected=expected) if expected.has_structure else None
 
 
-def cut_by_default(data: bytes) -> Marking | MarkRefusal:
-    """The marking that a person gets who gives no option."""
-    return mark(data, profile=load_profile(DEFAULT), docprefix="LAW", options=Options())
+def cut_by_default(data: bytes) -> tuple[Marking | MarkRefusal, str]:
+    """The marking that a person gets who gives no option, and no confidence."""
+    return mark(data, profile=load_profile(DEFAULT), docprefix="LAW", options=Options()), ""
 
 
-def cut_as_suggested(data: bytes) -> Marking | MarkRefusal:
-    """The marking by what `cutter profile suggest` writes and names in its next command, without a correction."""
+def cut_as_suggested(data: bytes) -> tuple[Marking | MarkRefusal, str]:
+    """The marking by what `cutter profile suggest` writes and names in its next command, and its confidence."""
     found = suggest(data, docprefix="LAW", compared=())
-    return found if isinstance(found, MarkRefusal) else found.result
+    return (found, "") if isinstance(found, MarkRefusal) else (found.result, found.confidence)
 
 
 CUTS = {"default": cut_by_default, "suggested": cut_as_suggested}
@@ -149,8 +149,9 @@ def measure(collection: Collection, directory: Path, seed: str, sample: int) -> 
     for law in laws(collection, directory, seed, sample):
         digest.update(f"{law.path}\0{hashlib.sha256(law.data).hexdigest()}\n".encode())
         for name, cut in CUTS.items():
-            made = compare(cut(law.data), law.expected)
-            records.append(_record(collection, law, name, made))
+            result, confidence = cut(law.data)
+            made = compare(result, law.expected)
+            records.append(_record(collection, law, name, made) | {"confidence": confidence})
     return records, digest.hexdigest()
 
 
@@ -174,8 +175,8 @@ def main() -> None:
     parser.add_argument("directories", nargs="+", type=Path, help="git directories with the commits of the list")
     parser.add_argument("--sample", type=int, help="laws of each collection; default: as the list says")
     parser.add_argument("--list", type=Path, default=LIST)
-    parser.add_argument("--output", type=Path, default=HERE / "results" / "corpus.jsonl")
-    parser.add_argument("--page", type=Path, help="also write the page, such as docs/marking-quality.md")
+    parser.add_argument("--output", type=Path, help="also write a record of each law and cut, as JSON lines")
+    parser.add_argument("--page", type=Path, help="also write the page, such as docs/reference/marking-quality.md")
     chosen = parser.parse_args()
     seed, listed = collections(chosen.list)
     records: list[dict[str, Any]] = []
@@ -192,8 +193,9 @@ def main() -> None:
         digests[collection.repository] = digest
         records.extend(found)
         _say(collection, found, time.process_time() - begun, digest)
-    chosen.output.parent.mkdir(exist_ok=True)
-    chosen.output.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), encoding="utf-8")
+    if chosen.output is not None:
+        lines = [json.dumps(record, ensure_ascii=False) for record in records]
+        chosen.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
     text = page(records, [asdict(one) for one in listed if one.repository in digests])
     print(text)
     if chosen.page is not None:

@@ -1,4 +1,4 @@
-"""Pure: docs/marking-quality.md from the records of `benchmarks.corpus`."""
+"""Pure: docs/reference/marking-quality.md from the records of `benchmarks.corpus`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,15 @@ reads it: the headings, their titles and their parents.
 | flagged | the cut differs, and a finding says something about its structure |
 | silent | the cut differs and no finding says so |
 
+The suggested profile is the one that agrees most with the numbers of `#`, as the suggestion reads them. The comparison
+uses another reader, so it tests that reading and the cut. It does not test whether `#` is right.
+
 A difference is not always an error of the cut: some collections write levels of `#` that contradict the words of the
 headings. A text between a number and the next heading is compared as one title.
 
 This page is made by
 
-    python -m benchmarks.corpus GITDIR... --page docs/marking-quality.md
+    python -m benchmarks.corpus GITDIR... --page docs/reference/marking-quality.md
 
 where each GITDIR is a git directory with a commit of the list below. `--sample N` cuts fewer laws.
 """
@@ -73,6 +76,10 @@ def _targets(records: list[Record]) -> str:
                          "yes" if laws and 100 * right >= target * len(laws) else "no"))  # fmt: skip
         silent = sum(record["verdict"] == "silent" for record in mine)
         rows.append((cut, "silently different", "0", f"{silent:,} of {len(mine):,}", "no" if silent else "yes"))
+        unseen = sum(record["verdict"] == "silent" and record["confidence"] == "high" for record in mine)
+        if cut == "suggested":
+            rows.append((cut, "silently different, suggested with high confidence", "0", f"{unseen:,} of {len(mine):,}",
+                         "no" if unseen else "yes"))  # fmt: skip
     return "## Targets\n\n" + _table(("cut", "what", "target", "measured", "met"), rows)
 
 

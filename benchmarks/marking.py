@@ -20,7 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cutter.marking import Marking, Options, build_plan, load_profile, mark
+from cutter.marking import Marking, MarkRefusal, Options, build_plan, load_profile, mark
+from cutter.marking.suggestion import suggest
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = "fr-code-minier-nouveau.md"
@@ -54,6 +55,14 @@ def marked(profile: str) -> Callable[[bytes], int]:
     return run
 
 
+def suggested(data: bytes) -> int:
+    """Suggests a profile and returns the number of units that it gives."""
+    found = suggest(data, docprefix="LAW")
+    if isinstance(found, MarkRefusal) or isinstance(found.result, MarkRefusal):
+        raise SystemExit("refused: the model law got no profile")
+    return len(found.result.candidates)
+
+
 def planned(profile: str) -> Callable[[bytes], int]:
     """Marks and builds the plan."""
     chosen = load_profile(profile)
@@ -74,6 +83,8 @@ def cases(folder: Path | None) -> list[Case]:
     found = [
         Case(name="model law x 20", data=body * 20, run=generic),
         Case(name="model law x 200", data=body * 200, run=generic, ten_times="model law x 20"),
+        Case(name="suggest, model law x 20", data=body * 20, run=suggested),
+        Case(name="suggest, model law x 200", data=body * 200, run=suggested, ten_times="suggest, model law x 20"),
         *hostile(generic),
     ]
     if folder is None:

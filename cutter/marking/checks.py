@@ -73,7 +73,7 @@ def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
         if sign is not None:
             name = f"U+{ord(sign.group()):04X}"
             return refusal("bidi_in_heading", lines.number(heading.index),
-                           f"the heading holds {name}, which changes its order as shown; remove it from the source",
+                           f"the heading holds {name}, which changes its order as shown; give --remove-direction-marks",
                            character=name)  # fmt: skip
     return None
 

@@ -41,7 +41,7 @@ RULES: dict[str, tuple[Verdict, str]] = {
     "bare_heading": ("text", "a # without text is no heading"),
     "numbering_break": ("text", "its number does not fit the numbers around it"),
     "other_form": ("text", "its level is written in another form elsewhere in the text"),
-    "only_before": ("text", "its level stands only before another one, and that has begun"),
+    "only_before": ("text", "its level is read only before another one, and that has begun"),
     "within": ("text", "its level counts only inside another one"),
     "below_deepest": ("text", "its level is finer than the finest that is cut"),
     "inside_row": ("text", "it is a deeper heading inside a unit, in a profile where such headings only group"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from pathlib import Path
 
@@ -19,6 +20,10 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "laws").glob("*.md")
 ACCEPT = Options(duplicates="ordinal", empty="heading_only", max_candidates=10_000)
 DROPPED = ("numbering_break", "other_form", "below_deepest", "within", "only_before", "bare_heading", "next_line_title")
 """Rules that tell more of a line than that its part is left out."""
+
+BREAKS = ("numbering_break", "other_form")
+UNREAD = ("form_not_read", "no_sign", "no_word")
+HASHES = re.compile("#{1,6}[ \\t]+[^\\s#]")
 
 WORDS = ("Article", "§", "Rule", "Kapitel", "Άρθρο", "Стаття", "peatükk", "Section", "No", "null", "~x", "Art.")
 HEADINGS = st.builds(
@@ -82,8 +87,11 @@ def require_agreement(data: bytes, profile: Profile) -> None:
             assert first.verdict == "unit", (part, first)
     for line in lines:
         assert RULES[line.rule][0] == line.verdict
-    broken = {finding.line for finding in result.findings if finding.code in ("numbering_break", "other_form")}
-    assert broken <= {line.line for line in lines if line.rule in ("numbering_break", "other_form")}
+    broken = {finding.line for finding in result.findings if finding.code in BREAKS}
+    assert broken <= {line.line for line in lines if line.rule in (*BREAKS, "next_line_title")}
+    for line in lines:
+        if line.rule in UNREAD:
+            assert not HASHES.match(line.text), (line, "a # is always a heading, or dropped by a rule with a name")
 
 
 @settings(deadline=None, max_examples=60)

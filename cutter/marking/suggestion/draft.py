@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,9 @@ _TITLE_CHARACTERS_MAX = 200
 
 _BARE_SHARE_MIN = 0.6
 """Share of a kind's lines that must be a number alone before the next line is read as the title."""
+
+_SHORT_NUMBER = re.compile(r"[0-9]{1,4}[A-Za-z]?(?!\w)")
+"""`12 Short title`; a longer number is the key of a data set."""
 
 _ARTICLES_MIN = 2
 """Articles with `#` from which on the whole text is taken to use `#`."""
@@ -93,7 +97,7 @@ def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
     A text that numbers most of its articles with `#` has no headings in plain lines. A word that no table knows is a
     heading only where nothing else is.
     """
-    with_hashes = sum(line.form == "atx" and _is_article(line) for line in evidence.lines)
+    with_hashes = articles_with_hashes(evidence)
     plain = [len(kind.lines) for kind in kinds if kind.form != "atx" and kind.role and kind.role.name == "article"]
     if with_hashes >= max(_ARTICLES_MIN, *plain, 0):
         return [kind for kind in kinds if kind.form == "atx"]
@@ -101,10 +105,15 @@ def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
     return known or kinds
 
 
+def articles_with_hashes(evidence: Evidence) -> int:
+    """How many `#` headings number the smallest parts of the text."""
+    return sum(line.form == "atx" and _is_article(line) for line in evidence.lines)
+
+
 def _is_article(line: Line) -> bool:
     """A heading that numbers the smallest parts: an article's word, or a number without a word."""
     role = role_of(line.word) if line.word else None
-    return not line.hidden and (role.name == "article" if role else not line.word and line.title[:1].isdigit())
+    return not line.hidden and (role.name == "article" if role else _SHORT_NUMBER.match(line.title) is not None)
 
 
 def _weight(kind: Kind) -> int:

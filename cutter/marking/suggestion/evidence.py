@@ -143,13 +143,13 @@ def _designated(index: int, form: Form, depth: int, title: str, hidden: bool) ->
     if known is not None and form == "atx":
         return _line(index, form, depth, title, known, "", begin + len(known), False, hidden)
     first = _FIRST.match(title)
-    behind = _known_word(title, first.end()) if first else None
-    if first is not None and behind is None and form == "atx":
+    after = _known_word(title, first.end()) if first else None
+    if first is not None and after is None and form == "atx":
         unknown = _WORD.match(title, first.end())
-        behind = unknown.group() if unknown else None
-    if first is None or behind is None:
+        after = unknown.group() if unknown else None
+    if first is None or after is None:
         return None
-    return _line(index, form, depth, title, behind, first.group("number"), first.end() + len(behind), True, hidden)
+    return _line(index, form, depth, title, after, first.group("number"), first.end() + len(after), True, hidden)
 
 
 def _word_and_number(title: str, begin: int) -> tuple[str, str, int] | None:

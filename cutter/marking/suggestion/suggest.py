@@ -6,6 +6,7 @@ give the same bytes.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,10 +20,11 @@ from cutter.marking.lines import read_lines, region
 from cutter.marking.profile_yaml import parse_profile
 from cutter.marking.result import Candidate, Marking, MarkRefusal
 from cutter.marking.suggestion.corrections import parse_corrections
-from cutter.marking.suggestion.draft import Draft, corrected, draft_levels, yaml_of
+from cutter.marking.suggestion.draft import Draft, articles_with_hashes, corrected, draft_levels, yaml_of
 from cutter.marking.suggestion.evidence import Evidence, read_evidence
 from cutter.marking.suggestion.preparation import prepared
 from cutter.marking.suggestion.trial import Trial, Unused, try_profile
+from cutter.marking.suggestion.vocabulary import role_of
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -31,6 +33,7 @@ _GIANT_SHARE = 0.5
 
 _GIANT_BYTES_MIN = 8_000
 _FEW_UNITS = 3
+_HEADING_AFTER_CR = re.compile(rb"\r {0,3}#{1,6}[ \t]")
 _LEFT_OUT_SHARE = 0.05
 """Lines left out, by the units: a larger share is a wrong profile, not a few cross-references."""
 
@@ -173,7 +176,7 @@ class _Desk:
 
 
 def _suggestion(desk: _Desk, draft: Draft, trial: Trial, other: tuple[Alternative, ...]) -> Suggestion:
-    confidence, reasons = _confidence(draft, trial)
+    confidence, reasons = _confidence(desk, draft, trial)
     return Suggestion(
         body=desk.body(draft),
         profile_id=desk.name,
@@ -202,7 +205,7 @@ def _likelihood(other: Alternative) -> tuple[bool, int]:
     return other.refused != "", other.nested_otherwise + other.left_out
 
 
-def _confidence(draft: Draft, trial: Trial) -> tuple[Confidence, tuple[str, ...]]:
+def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tuple[str, ...]]:
     """How sure the suggestion is, and each reason for doubt."""
     if isinstance(trial.result, MarkRefusal):
         return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
@@ -218,6 +221,12 @@ def _confidence(draft: Draft, trial: Trial) -> tuple[Confidence, tuple[str, ...]
     if trial.nested_otherwise:
         light.append(f"nested otherwise than the numbers of # say: {counted(trial.nested_otherwise, 'unit')}")
     light.extend(_unusual_order(draft))
+    light.extend(_unusual_words(desk, draft))
+    joined = len(_HEADING_AFTER_CR.findall(desk.data))
+    if joined:
+        grave.append(
+            f"after a line end other than LF, so not read: {counted(joined, 'heading')}; save the text with LF"
+        )
     if trial.breaks:
         light.append(f"out of the order of the numbers: {counted(trial.breaks, 'line')}")
     if draft.duplicates == "ordinal":
@@ -236,6 +245,16 @@ def _unusual_order(draft: Draft) -> list[str]:
         for outer, inner in pairwise(draft.levels)
         if outer.form == inner.form == "atx" and outer.depth < inner.depth and outer.rank > inner.rank
     ]
+
+
+def _unusual_words(desk: _Desk, draft: Draft) -> list[str]:
+    """Levels of words that no table knows, and articles in plain lines of a text that also numbers some with `#`."""
+    plain = [level for level in draft.levels if level.form != "atx"]
+    unknown = [level.words[0] for level in plain if level.words and role_of(level.words[0]) is None]
+    found = [f"no usual word for a heading: {word}; else give --refine 'word {word} is text'" for word in unknown]
+    if plain and articles_with_hashes(desk.evidence) > 1:
+        found.append("some articles are written with #, others in plain lines: perhaps another text is annexed")
+    return found
 
 
 def _giant(result: Marking) -> Candidate | None:

@@ -75,7 +75,7 @@ MARKERS = {
     "编": ("part", "BIAN"), "編": ("part", "HEN"), "篇": ("part", "PIAN"), "章": ("chapter", "ZHANG"),
     "节": ("section", "JIE"), "節": ("section", "SETSU"), "条": ("article", "TIAO"), "條": ("article", "TIAO"),
 }  # fmt: skip
-"""Chinese and Japanese signs behind a number, as in 第十二条: the role and the segment of each."""
+"""Chinese and Japanese signs after a number, as in 第十二条: the role and the segment of each."""
 
 NUMBER = "{n}"
 """Where the number is in a marker, such as 第{n}条."""

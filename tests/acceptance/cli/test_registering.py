@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -48,6 +49,41 @@ async def test_the_options_that_mend_a_text_are_the_same_for_the_preview_and_the
     assert (await cutter("mark", str(file), *options)).code == 0
     told = await cutter("source", "add", str(file), "--document-id", "ICX-NFC-1", *PROFILE, *options, "--json")
     assert (told.code, told.json["status"]) == (0, "registered")
+
+
+async def test_direction_marks_are_removed_on_request_and_the_provenance_says_so(
+    cutter: Cutter, stack: Stack, tmp_path: Path
+) -> None:
+    file = tmp_path / "law.md"
+    file.write_text("# Act\n\n## Article 1. \u202eScope\n\nOne\u200e.\n", encoding="utf-8")
+    add = ("source", "add", str(file), "--document-id", "ICX-BIDI-1", *PROFILE, "--json")
+    assert (await cutter(*add)).json["code"] == "bidi_in_heading"
+    told = await cutter(*add, "--remove-direction-marks")
+    assert (told.code, told.json["status"]) == (0, "registered")
+    provenance = stack.database.value(
+        "select provenance from public.source_version v join public.source_document d using (source_document_ref)"
+        " where d.doc_code = 'ICX-BIDI-1'"
+    )
+    assert provenance["direction_marks_removed"] == 2
+    assert provenance["marked_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert provenance["unmarked_sha256"] != provenance["marked_sha256"]
+
+
+async def test_the_check_of_a_queue_takes_the_options_of_the_preview(cutter: Cutter, tmp_path: Path) -> None:
+    file = tmp_path / "law.md"
+    file.write_bytes(REFUSED["childless_heading"])
+    add = ("source", "add", str(file), "--document-id", "ICX-CHECK-1", *PROFILE, "--force")
+    assert (await cutter(*add)).code == 0
+    queue = tmp_path / "queue.yaml"
+    queue.write_bytes(support.queue_yaml([{"document_id": "ICX-CHECK-1"}], str(uuid_utils.uuid7())))
+    batch = ("orchestrate", "batch", "--queue", str(queue), "--json")
+    assert (await cutter(*batch, "--check")).json["code"] == "childless_heading"
+    told = await cutter(*batch, "--check", "--empty", "heading_only")
+    (row,) = told.json["order"]
+    assert (told.code, row["units"], row["findings"]) == (0, 3, 1)
+    refused = await cutter(*batch, "--empty", "heading_only", "--forbid", "ARTICLE-1")
+    assert refused.code == 2
+    assert "--empty, --forbid: only --check takes options about the texts" in refused.json["message"]
 
 
 async def test_without_a_profile_the_preview_and_the_register_take_the_same_one(cutter: Cutter, tmp_path: Path) -> None:

@@ -108,3 +108,30 @@ def test_direction_marks_are_removed_on_request(tmp_path: Path, cutter: Callable
     assert "bidi_in_heading" in cutter("mark", str(file)).stderr
     told = cutter("mark", str(file), "--remove-direction-marks", "--json")
     assert json.loads(told.stdout)["candidates"][1]["title"] == "Article 1. Scope"
+
+
+RISING = "Điều 1. A\n\nx\n\nĐiều 9. B\n\nx\n\nĐiều 2. C\n\nx\n\nĐiều 3. D\n\nx\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "profile", "line", "rule"),
+    [
+        ("## Chapter I\n## GENERAL\n\n### Article 1\n\nx\n", "generic-markdown", 2, "merged_title"),
+        ("CHAPTER I\n\nGeneral\n\nArticle 1\n\nAim\n\nx\n", "eu-regulation", 3, "next_line_title"),
+        ("Article 1\n\nAim\n\n(1)\n\nx\n", "eu-regulation", 5, "only_before"),
+        ("# Điều 1. A\n\n1. Khoản\n", "vietnamese-law", 3, "below_deepest"),
+        ("# A\n\n    # B\n", "generic-markdown", 3, "indented"),
+        ("# A\n\n```\n# B\n```\n", "generic-markdown", 4, "code_block"),
+        ("# A\n\n##\n\nx\n", "generic-markdown", 3, "bare_heading"),
+        (RISING, "vietnamese-law", 5, "numbering_break"),
+        ("# Điều 1. A\n\nx\n\nĐiều 2. B\n\nx\n", "vietnamese-law", 5, "other_form"),
+        ("Intro\n\n# A\n\nx\n", "generic-markdown", 1, "excluded"),
+    ],
+)
+def test_each_rule_has_a_line_that_it_decides(
+    tmp_path: Path, cutter: Callable[..., Told], text: str, profile: str, line: int, rule: str
+) -> None:
+    file = tmp_path / "law.md"
+    file.write_text(text, encoding="utf-8")
+    told = cutter("mark", str(file), "--profile", profile, "--empty", "heading_only", "--explain", str(line), "--json")
+    assert [one["rule"] for one in json.loads(told.stdout)["explained"]] == [rule]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from cutter.errors import InvalidInput
@@ -175,3 +177,29 @@ def test_a_wrong_correction_is_refused_with_what_is_possible(correction: str, sa
 def test_too_many_corrections_are_refused() -> None:
     with pytest.raises(InvalidInput, match="edit the profile instead"):
         parse_corrections(("line 1 is text",) * 101)
+
+
+def test_a_word_that_is_no_usual_heading_lowers_the_confidence() -> None:
+    found = suggested("".join(f"Table {number}. Rates\n\nText.\n\n" for number in (1, 2, 3)))
+    assert found.confidence == "medium"
+    assert any("--refine 'word Table is text'" in reason for reason in found.reasons)
+
+
+def test_a_heading_after_another_line_end_lowers_the_confidence() -> None:
+    found = suggested("# Act\n\n## Article 1\n\nText.\r## Article 2\n\n## Article 3\n\nText.\n")
+    assert found.confidence == "low"
+    assert any("save the text with LF" in reason for reason in found.reasons)
+
+
+def test_the_time_grows_with_the_text_and_no_faster() -> None:
+    text = "".join(f"Article {number}. Aim\n\n{'Words of the law. ' * 8}\n\n" for number in range(1, 121))
+    hostile = text + "\n".join(("Article " + "1." * 4_000, "# " + "[(" * 4_000, "IV" * 4_000)) + "\n"
+    small = min(seconds(hostile) for _ in range(3))
+    large = min(seconds(hostile * 8) for _ in range(2))
+    assert large < 24 * small, "eight times the text may take eight times as long, not sixty-four"
+
+
+def seconds(text: str) -> float:
+    begun = time.process_time()
+    assert isinstance(suggest(text.encode(), docprefix="LAW"), Suggestion)
+    return time.process_time() - begun
