@@ -8,24 +8,23 @@ by the update that everyone uses, or later by `cutter reconcile`.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 import structlog
-from psycopg.rows import dict_row
 
 from cutter.approvals import schema
-from cutter.approvals.foresight import why_not
+from cutter.approvals.eligibility import why_not
 from cutter.catalogue import BY_NAME
 from cutter.domain.next_step import next_step
 from cutter.errors import CutterError
+from cutter.notifications import slack_answer
+from cutter.notifications.slack_callback import Click
 from cutter.settings import Settings
-from cutter.slack import api
-from cutter.slack.callback import Click
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
-from cutter.types import Json
-from starter.approver import signing
+from cutter.storage.records import records
+from starter.approver import signing_desk
 from starter.slack_app.server import Reply
 from temporal import runs
 from temporal.client import connect as connect_temporal
@@ -33,6 +32,21 @@ from temporal.executions import tell
 
 log = structlog.get_logger()
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostedCard:
+    """A question as it was posted, with its run as it is now. `place` is a gate."""
+
+    subject: str
+    place: str
+    run_id: str
+    document_id: str
+    starter: str
+    state: str
+    first_execution_id: str | None
+
+
+CARD = records("notification_card", PostedCard)
 
 _DECIDE = "select cutter_governance.fn_unsigned_decide(%s, %s, %s, %s, %s)"
 
@@ -45,26 +59,27 @@ def resolve(settings: Settings, click: Click) -> Reply:
     card = _card(settings, click)
     if card is None:
         return _told(settings, click, "unknown_card", "That is no card of ours: `cutter inbox` lists what waits.")
-    if card["place"] not in BY_NAME:
+    if card.place not in BY_NAME:
         return _told(settings, click, "signature_needed", _by_signature(card))
     return _decided(settings, click, card, name)
 
 
-def _card(settings: Settings, click: Click) -> Json | None:
+def _card(settings: Settings, click: Click) -> PostedCard | None:
     """The card that was pressed, as it was posted: in that channel, at that place, about that subject."""
-    pressed = {"subject": click.subject, "channel": click.channel, "message_ts": click.message}
+    reference = f"{click.channel}/{click.message}"
+    pressed = {"channel": "slack", "subject": click.subject, "reference": reference}
     with session(settings, OPERATOR) as connection:
-        return connection.cursor(row_factory=dict_row).execute(query("slack_card"), pressed).fetchone()
+        return CARD.first(connection, pressed)
 
 
-def _decided(settings: Settings, click: Click, card: Json, name: str) -> Reply:
+def _decided(settings: Settings, click: Click, card: PostedCard, name: str) -> Reply:
     """A stop by the policy: what the database says of this person's decision."""
     why = _may_not(settings, card, name)
     if why is not None:
         return _told(settings, click, "may_not_decide", f"{why}. Nothing was changed.")
     word = "approve" if click.approve else "reject"
     with session(settings, OPERATOR) as connection:
-        answer = call(connection, _DECIDE, (card["run_id"], click.subject, word, name, f"slack:{click.user}"))
+        answer = call(connection, _DECIDE, (card.run_id, click.subject, word, name, f"slack:{click.user}"))
     if answer["status"] != "recorded":
         return _told(settings, click, answer["code"], _refusals(card)[answer["code"]])
     if not click.approve:
@@ -72,39 +87,39 @@ def _decided(settings: Settings, click: Click, card: Json, name: str) -> Reply:
     elif answer["have"] < answer["needed"]:
         text = f"{name} approves it: {answer['have']} of {answer['needed']}. Another person must approve it too."
     else:
-        text = f"{name} approves it: {answer['have']} of {answer['needed']}. It goes on."
+        text = f"{name} approves it: {answer['have']} of {answer['needed']}. It continues."
     enough = not click.approve or answer["have"] >= answer["needed"]
     return _told(settings, click, "recorded", text, card if enough else None)
 
 
-def _may_not(settings: Settings, card: Json, name: str) -> str | None:
+def _may_not(settings: Settings, card: PostedCard, name: str) -> str | None:
     """Why this person would not count if they signed; they then do not count without a signature either."""
-    policy = signing.policy_in_force(settings)
+    policy = signing_desk.policy_in_force(settings)
     one = next((one for one in policy.approvers if one.name == name), None)
     if one is None:
         return f"{name} is no approver of epoch {policy.number}"
-    _, gate = signing.gate_ahead(settings, card["run_id"])
-    return why_not(policy, one, gate, schema.RESUME, starter=card["starter"], now=datetime.now(UTC))
+    _, gate = signing_desk.gate_ahead(settings, card.run_id)
+    return why_not(policy, one, gate, schema.RESUME, starter=card.starter, now=datetime.now(UTC))
 
 
-def _refusals(card: Json) -> dict[str, str]:
+def _refusals(card: PostedCard) -> dict[str, str]:
     return {
         "signature_needed": _by_signature(card),
-        "decided_already": f"It was decided already: `cutter status {card['run_id']}`.",
+        "decided_already": f"It was decided already: `cutter status {card.run_id}`.",
         "approver_is_starter": "Who started the run does not decide about it: another person must.",
-        "same_person": "You have decided this already, and the first answer stands: another person must.",
+        "same_person": "You have decided this already, and the first answer counts: another person must.",
     }
 
 
-def _by_signature(card: Json) -> str:
-    step = next_step(run_id=card["run_id"], document_id=card["document_id"], state=card["state"])
+def _by_signature(card: PostedCard) -> str:
+    step = next_step(run_id=card.run_id, document_id=card.document_id, state=card.state)
     return (
-        f"{card['place']} takes a signature: nothing in Slack decides it, and nothing was changed. Type on your own "
+        f"{card.place} takes a signature: nothing in Slack decides it, and nothing was changed. Type on your own "
         f"machine:\n```{step.command}```"
     )
 
 
-def _told(settings: Settings, click: Click, code: str, text: str, deliver_to: Json | None = None) -> Reply:
+def _told(settings: Settings, click: Click, code: str, text: str, deliver_to: PostedCard | None = None) -> Reply:
     log.info("slack.pressed", code=code, user=click.user, subject=click.subject, approve=click.approve)
 
     def afterwards() -> None:
@@ -115,26 +130,26 @@ def _told(settings: Settings, click: Click, code: str, text: str, deliver_to: Js
     return Reply(text=text, afterwards=afterwards)
 
 
-def _deliver(settings: Settings, card: Json, click: Click, reason: str) -> None:
+def _deliver(settings: Settings, card: PostedCard, click: Click, reason: str) -> None:
     """Wake the run's workflow; where that fails, `cutter reconcile` does it."""
     try:
         asyncio.run(_say(settings, card, click, reason))
     except CutterError as problem:
-        log.warning("slack.not_delivered", run_id=card["run_id"], code=problem.code)
+        log.warning("slack.not_delivered", run_id=card.run_id, code=problem.code)
 
 
-async def _say(settings: Settings, card: Json, click: Click, reason: str) -> None:
+async def _say(settings: Settings, card: PostedCard, click: Click, reason: str) -> None:
     client = await connect_temporal(settings)
     if click.approve:
-        await runs.resume(client, card["document_id"], None)
+        await runs.resume(client, card.document_id, None)
     else:
-        await tell(client, card, "cancel", reason)
+        await tell(client, asdict(card), "cancel", reason)
 
 
 def _tell(settings: Settings, click: Click, text: str) -> None:
     """Say it to the person alone, in Slack; who was not reached sees it when the card changes."""
     if not click.answer_to:
         return
-    trouble = api.answer(settings.slack_url, click.answer_to, text)
+    trouble = slack_answer.answer(settings.slack_url, click.answer_to, text)
     if trouble is not None:
         log.warning("slack.not_told", code=trouble.code)

@@ -19,8 +19,9 @@ from typing import Any, Final
 import structlog
 
 from cutter import limits
-from cutter.slack import api, callback
-from cutter.slack.callback import SIGNATURE_HEADER, TIME_HEADER, Click
+from cutter.notifications import slack_answer
+from cutter.notifications import slack_callback as callback
+from cutter.notifications.slack_callback import SIGNATURE_HEADER, TIME_HEADER, Click
 
 log = structlog.get_logger()
 
@@ -109,7 +110,7 @@ def _hang_up(request: socket.socket) -> None:
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
-    timeout = limits.SLACK_SECONDS
+    timeout = limits.CHANNEL_STEP_SECONDS
     server_version = "cutter"
     sys_version = ""
 
@@ -132,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         with self.server.places:
             reply = self.server.resolve(click)
-            self._end(200, json.dumps(api.private(reply.text)).encode())
+            self._end(200, json.dumps(slack_answer.private(reply.text)).encode())
             reply.afterwards()
 
     def _body(self) -> bytes | None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from cutter.slack.callback import signature
+from cutter.notifications.slack_callback import signature
 from cutter.types import Json
 
 TOKEN = "xoxb-1234567890-abcdefghijklmnop"
@@ -45,6 +45,8 @@ class FakeSlack:
     failures: list[Failure] = field(default_factory=list)
     let_go: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    arrived: Callable[[], None] = lambda: None
+    """What happens when a call was carried out and nothing was answered yet."""
 
     def fail(self, *failures: Failure) -> None:
         """The next calls fail like this, one each."""
@@ -129,6 +131,7 @@ def fake_slack() -> Iterator[FakeSlack]:
             answer = None
             if failure is None or failure.done:
                 answer = made.carry_out(method, given, self.headers["Authorization"].removeprefix("Bearer "))
+                made.arrived()
             if failure is None:
                 return self._send(200, answer)
             if failure.silent:

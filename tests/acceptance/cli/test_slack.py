@@ -15,10 +15,11 @@ from urllib.error import HTTPError
 
 import pytest
 
-from cutter.approvals import epochs, schema
+from cutter.approvals import approver_store, schema
 from cutter.approvals.policy import Signing
+from cutter.notifications.slack import TOKEN_FILE
+from cutter.notifications.slack_answer import SIGNING_SECRET_FILE
 from cutter.policy import current
-from cutter.slack.api import SIGNING_SECRET_FILE, TOKEN_FILE
 from starter.commands import approvers
 from tests.acceptance.cli.conftest import ROOT, Cutter
 from tests.support.fake_slack import CHANNEL, SIGNING_SECRET, TOKEN, FakeSlack, fake_slack
@@ -38,8 +39,10 @@ def slack() -> Iterator[FakeSlack]:
 def ask_before_backups(stack: Stack) -> None:
     """The policy asks for the lowest tier before a backup, and the signed epoch lets that go without a signature."""
     current.install(stack.settings.policy, current.shipped().replace(b"rules:\n", ASKING), replace=True)
-    first = epochs.read_epoch(stack.settings.approvers, 1)
-    second = epochs.propose(stack.settings.approvers, first, approvers=first.approvers, signing=Signing.OPTIONAL)
+    first = approver_store.read_epoch(stack.settings.approvers, 1)
+    second = approver_store.propose(
+        stack.settings.approvers, first, approvers=first.approvers, signing=Signing.OPTIONAL
+    )
     approvers.install(stack.settings, second)
 
 
@@ -57,9 +60,9 @@ def switched_on(stack: Stack, slack: FakeSlack) -> dict[str, str]:
 
 @asynccontextmanager
 async def serving(cutter: Cutter, environment: dict[str, str]) -> AsyncIterator[str]:
-    """`cutter slack serve` as a process; where it listens."""
+    """`cutter notify serve` as a process; where it listens."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "starter.cli", "slack", "serve", "--port", "0", "--json", cwd=ROOT,
+        sys.executable, "-m", "starter.cli", "notify", "serve", "--port", "0", "--json", cwd=ROOT,
         env=cutter.environment(environment), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -122,7 +125,7 @@ async def test_a_press_lets_a_rehearsal_go_on_and_decides_nothing_of_a_live_run(
         await rehearsal.until_shown("stopped_policy_backup")
         card = await card_of(rehearsal, "IG_backup")
         assert await press(slack, where, card, sign=False) == (401, "")
-        assert await press(slack, where, card) == (200, "alice approves it: 1 of 1. It goes on.")
+        assert await press(slack, where, card) == (200, "alice approves it: 1 of 1. It continues.")
         assert (await rehearsal.result()).outcome == "rehearsed"
 
         async def told() -> bool:
@@ -139,10 +142,10 @@ async def test_a_press_lets_a_rehearsal_go_on_and_decides_nothing_of_a_live_run(
         await run.approve("SG_cut_authz")
         await run.until_requested("SG_lifecycle_authz")
     found = (await cutter("reconcile", "--json", **environment)).json
-    assert sorted((one["gate"], one["kind"]) for one in found["cards_sent"]) == [
+    assert sorted((one["place"], one["phase"]) for one in found["messages_sent"]) == [
         ("SG_cut_authz", "answered"), ("SG_lifecycle_authz", "asked"),
     ]  # fmt: skip
-    assert found["cards_waiting"] == []
+    assert found["messages_waiting"] == []
     history = str((await run.history()).to_json())
     assert TOKEN not in history
     assert "slack" not in history.lower()

@@ -15,11 +15,11 @@ from cutter.approvals import schema
 from cutter.approvals.policy import Signing
 from cutter.catalogue import WorkerRole
 from cutter.messages import Mode, ResumeInput
+from cutter.notifications import slack_callback as callback
+from cutter.notifications.delivery import make_pass
+from cutter.notifications.slack import SlackChannel, client
 from cutter.policy import current
 from cutter.settings import Settings
-from cutter.slack import callback
-from cutter.slack.api import Slack
-from cutter.slack.posting import make_pass
 from cutter.types import Json
 from starter.slack_app.decisions import resolve
 from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
@@ -41,7 +41,7 @@ class Stopped:
 
     def make_pass(self) -> Json:
         """Bring the channel up to date; the newest message."""
-        make_pass(self.settings, Slack(url=self.slack.url, token=TOKEN))
+        make_pass(self.settings, SlackChannel(channel=CHANNEL, client=client(self.slack.url, TOKEN)))
         return self.slack.posted[-1]
 
     def press(self, user: str, *, approve: bool = True, **changed: Any) -> str:
@@ -121,7 +121,7 @@ def test_one_person_lets_a_rehearsal_go_on_that_asks_for_tier_low(optional: Depl
     assert "rule ask says needs_approval(low) to backup take at IG_backup" in json.dumps(card)
     assert run.resume() == ("refused", "stopped_policy_backup")
     told = run.press(ALICE)
-    assert told == "alice approves it: 1 of 1. It goes on."
+    assert told == "alice approves it: 1 of 1. It continues."
     assert run.press(ALICE) == told
     assert [(one["approver"], one["account"], one["tier"]) for one in run.decisions()] == [
         ("alice", f"slack:{ALICE}", "low")
@@ -153,7 +153,7 @@ def test_a_rejection_cancels_the_run_and_a_second_one_says_the_same(optional: De
     latch = optional.database.value("select to_jsonb(l) from cutter_governance.stop_latch l")
     assert (latch["stopped"], latch["kind"], latch["set_by"]) == (True, "cancel", "alice")
     assert run.press(ALICE, approve=False) == told
-    assert "first answer stands" in run.press(ALICE)
+    assert "first answer counts" in run.press(ALICE)
     assert run.resume() == ("refused", "stopped_policy_backup")
     assert len(run.decisions()) == 1
 
@@ -168,10 +168,10 @@ def test_the_highest_tier_of_a_rehearsal_takes_two_people_and_nobody_counts_twic
     assert run.press(ALICE) == told
     assert run.resume()[0] == "refused"
     # The same person by another account, and the same account under another name.
-    assert "first answer stands" in run.press(BOB, slack_people={BOB: "alice"})
-    assert "first answer stands" in run.press(ALICE, slack_people={ALICE: "bob"})
+    assert "first answer counts" in run.press(BOB, slack_people={BOB: "alice"})
+    assert "first answer counts" in run.press(ALICE, slack_people={ALICE: "bob"})
     assert run.resume()[0] == "refused"
-    assert run.press(BOB) == "bob approves it: 2 of 2. It goes on."
+    assert run.press(BOB) == "bob approves it: 2 of 2. It continues."
     assert run.resume() == ("resumed", "cutplan_ok")
 
 

@@ -12,25 +12,33 @@ from typing import Any
 import pytest
 
 from cutter import limits
-from cutter.errors import ProgrammingError
+from cutter.notifications import slack
+from cutter.notifications import slack_callback as callback
+from cutter.notifications.delivery import Pass, make_pass
+from cutter.notifications.slack import TOKEN_FILE, SlackChannel, client
 from cutter.policy import current
 from cutter.settings import Settings
-from cutter.slack import callback
-from cutter.slack.api import TOKEN_FILE, Slack
-from cutter.slack.posting import Pass, make_pass
-from starter.commands import slack as commands
+from starter.commands import notify as commands
 from starter.slack_app.decisions import resolve
 from tests.integration.storage.conftest import At
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
 
 ROWS = """
-select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'done', done_at is not null, 'in_doubt', in_doubt,
-    'error', last_error, 'ts', message_ts) order by id), '[]') from cutter_governance.slack_outbox
+select coalesce(jsonb_agg(jsonb_build_object('kind', n.phase, 'done', d.done_at is not null, 'in_doubt', d.in_doubt,
+    'outcome', d.outcome, 'error', d.last_error, 'ts', split_part(d.reference, '/', 2)) order by d.id), '[]')
+from cutter_governance.notification_delivery d join cutter_governance.notification n on n.id = d.notification_id
 """
 RECEIPTS = """
 select coalesce(jsonb_agg(target order by id), '[]') from cutter_governance.action_receipt
 where connector = 'notification'
 """
+
+
+LAST_TRY = "update cutter_governance.notification_delivery set attempts = %s"
+
+
+def caller(slack: FakeSlack, token: str = TOKEN) -> SlackChannel:
+    return SlackChannel(channel=CHANNEL, client=client(slack.url, token))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +51,8 @@ class Channel:
 
     def make_pass(self, *, token: str = TOKEN) -> Pass:
         """A pass, with every delay that an earlier one has set over."""
-        self.at.database.run("update cutter_governance.slack_outbox set next_eligible_at = now()")
-        return make_pass(self.settings, Slack(url=self.slack.url, token=token))
+        self.at.database.run("update cutter_governance.notification_delivery set next_eligible_at = now()")
+        return make_pass(self.settings, caller(self.slack, token))
 
     def rows(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.at.database.value(ROWS)
@@ -72,7 +80,9 @@ def channel(at_cut: At, tmp_path: Path) -> Iterator[Channel]:
 
 def test_a_gate_that_waits_gets_one_card_with_its_receipt(channel: Channel) -> None:
     """Seed 003 §7."""
-    assert channel.make_pass().sent == [{"run_id": channel.at.run_id, "gate": "SG_cut_authz", "kind": "asked"}]
+    assert channel.make_pass().sent == [
+        {"channel": "slack", "of": channel.at.run_id, "kind": "approval", "phase": "asked", "place": "SG_cut_authz"}
+    ]
     (message,) = channel.slack.posted
     said = json.dumps(message["blocks"])
     assert f"cutter approve {channel.at.run_id}" in said
@@ -82,13 +92,13 @@ def test_a_gate_that_waits_gets_one_card_with_its_receipt(channel: Channel) -> N
     assert channel.make_pass().sent == []
     assert len(channel.slack.posted) == 1
     subject = message["metadata"]["event_payload"]["subject"]
-    assert channel.at.database.value(RECEIPTS) == [f"slack/{CHANNEL}/{subject}/asked"]
+    assert channel.at.database.value(RECEIPTS) == [f"slack/{subject}/asked"]
 
 
 def test_the_card_is_changed_when_it_is_decided_and_says_by_whom(channel: Channel) -> None:
     channel.make_pass()
     channel.approve()
-    assert [one["kind"] for one in channel.make_pass().sent] == ["answered"]
+    assert [one["phase"] for one in channel.make_pass().sent] == ["answered"]
     (message,) = channel.slack.posted
     said = json.dumps(message)
     assert "approved by alice" in said
@@ -109,8 +119,8 @@ def test_what_was_decided_before_it_could_be_posted_is_never_posted(channel: Cha
 @pytest.mark.parametrize(
     ("failure", "pause"),
     [
-        (Failure(error="invalid_auth"), limits.SLACK_RETRY_SECONDS[0]),
-        (Failure(status=503), limits.SLACK_RETRY_SECONDS[0]),
+        (Failure(error="invalid_auth"), limits.NOTIFICATION_RETRY_SECONDS[0]),
+        (Failure(status=503), limits.NOTIFICATION_RETRY_SECONDS[0]),
         (Failure(status=429, headers=(("Retry-After", "7"),)), 7.0),
     ],
 )
@@ -121,7 +131,7 @@ def test_what_slack_refused_waits_for_a_later_pass(channel: Channel, failure: Fa
     assert (tried.sent, tried.pause_seconds) == ([], pause)
     assert [one["attempts"] for one in tried.waiting] == [1]
     # The delay is the database's: another pass at once has nothing to send.
-    assert make_pass(channel.settings, Slack(url=channel.slack.url, token=TOKEN)).sent == []
+    assert make_pass(channel.settings, caller(channel.slack)).sent == []
     assert len(channel.make_pass().sent) == 1
     assert len(channel.slack.posted) == 1
 
@@ -129,7 +139,7 @@ def test_what_slack_refused_waits_for_a_later_pass(channel: Channel, failure: Fa
 def test_a_message_whose_answer_was_lost_is_found_and_not_posted_again(
     channel: Channel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "SLACK_SECONDS", 0.3)
+    monkeypatch.setattr(limits, "CHANNEL_STEP_SECONDS", 0.3)
     channel.slack.fail(Failure(silent=True, done=True))
     assert channel.make_pass().sent == []
     assert [one["in_doubt"] for one in channel.rows()] == [True]
@@ -148,7 +158,7 @@ def test_a_message_whose_answer_was_lost_is_found_and_not_posted_again(
 def test_a_sender_that_died_before_it_sent_leaves_no_gap(channel: Channel) -> None:
     channel.slack.fail(Failure(error="channel_not_found"))
     channel.make_pass()
-    channel.at.database.run("update cutter_governance.slack_outbox set in_doubt = true")
+    channel.at.database.run("update cutter_governance.notification_delivery set in_doubt = true")
     assert len(channel.make_pass().sent) == 1
     assert channel.calls() == ["chat.postMessage", "conversations.history", "chat.postMessage"]
 
@@ -163,17 +173,19 @@ def test_where_the_app_may_not_read_the_channel_the_card_is_posted_all_the_same(
 def test_two_senders_never_take_the_same_message(channel: Channel) -> None:
     channel.slack.fail(Failure(error="channel_not_found"))
     channel.make_pass()
-    channel.at.database.run("update cutter_governance.slack_outbox set next_eligible_at = now()")
-    take = "select cutter_governance.fn_slack_take(60)"
+    channel.at.database.run("update cutter_governance.notification_delivery set next_eligible_at = now()")
+    take = "select cutter_governance.fn_notification_take('slack', 60)"
     taken = [channel.at.database.value(take, role="cutter_operator") for _ in range(2)]
-    assert taken[0]["kind"] == "asked"
+    assert taken[0]["phase"] == "asked"
     assert taken[1] is None
 
 
 def test_a_message_that_is_refused_again_and_again_is_given_up(channel: Channel) -> None:
     channel.slack.fail(Failure(error="invalid_blocks"), Failure(error="invalid_blocks"))
     assert [one["last_error"] for one in channel.make_pass().waiting] == ["invalid_blocks"]
-    channel.at.database.run("update cutter_governance.slack_outbox set attempts = %s", (limits.SLACK_TRIES - 1,))
+    channel.at.database.run(
+        "update cutter_governance.notification_delivery set attempts = %s", (limits.NOTIFICATION_TRIES - 1,)
+    )
     assert channel.make_pass().waiting == []
     assert (channel.make_pass().sent, channel.slack.posted) == ([], [])
 
@@ -183,7 +195,9 @@ def test_the_answer_to_a_card_that_was_given_up_in_doubt_waits_for_nothing(chann
     """Each try may stand in the channel, and the last one too: nobody can say."""
 
     def give_up() -> None:
-        channel.at.database.run("update cutter_governance.slack_outbox set attempts = %s", (limits.SLACK_TRIES - 1,))
+        channel.at.database.run(
+            "update cutter_governance.notification_delivery set attempts = %s", (limits.NOTIFICATION_TRIES - 1,)
+        )
         channel.make_pass()
 
     channel.slack.fail(*[Failure(error="internal_error")] * 4)
@@ -220,37 +234,39 @@ def test_the_token_stands_in_no_row_and_in_nothing_that_is_told(
 ) -> None:
     channel.slack.fail(Failure(error="not_authed"))
     told = [channel.make_pass(token="xoxb-canary-canary-canary") for _ in range(2)]
-    stored = channel.at.database.value("select jsonb_agg(to_jsonb(o))::text from cutter_governance.slack_outbox o")
+    stored = channel.at.database.value(
+        "select jsonb_agg(to_jsonb(o))::text from cutter_governance.notification_delivery o"
+    )
     assert "invalid_auth" in stored
     assert "canary" not in f"{told}{stored}{capsys.readouterr()}"
 
 
 def test_without_a_channel_nothing_is_posted(channel: Channel) -> None:
     settings = channel.settings.model_copy(update={"slack_channel": None})
-    with pytest.raises(ProgrammingError):
-        make_pass(settings, Slack(url=channel.slack.url, token=TOKEN))
-    assert channel.rows() == []
+    assert slack.make(settings) is None
+    assert commands.drain(settings) == {"messages_sent": [], "messages_waiting": []}
+    assert (channel.rows(), channel.slack.calls) == ([], [])
 
 
 def test_reconcile_sends_what_waits_and_tells_what_slack_does_not_take(channel: Channel, tmp_path: Path) -> None:
     secrets = tmp_path / "secrets-of-slack"
     shutil.copytree(channel.settings.secrets, secrets)
     settings = channel.settings.model_copy(update={"secrets_dir": secrets})
-    (missing,) = commands.drain(settings)["cards_waiting"]
+    (missing,) = commands.drain(settings)["messages_waiting"]
     assert "no slack.token at" in missing["last_error"]
     (secrets / TOKEN_FILE).write_text(TOKEN)
     channel.slack.fail(Failure(error="channel_not_found"))
-    assert [one["last_error"] for one in commands.drain(settings)["cards_waiting"]] == ["channel_not_found"]
-    channel.at.database.run("update cutter_governance.slack_outbox set next_eligible_at = now()")
+    assert [one["last_error"] for one in commands.drain(settings)["messages_waiting"]] == ["channel_not_found"]
+    channel.at.database.run("update cutter_governance.notification_delivery set next_eligible_at = now()")
     assert [len(found) for found in commands.drain(settings).values()] == [1, 0]
     off = settings.model_copy(update={"slack_channel": None})
-    assert commands.drain(off) == {"cards_sent": [], "cards_waiting": []}
+    assert commands.drain(off) == {"messages_sent": [], "messages_waiting": []}
 
 
 def test_nobody_but_the_operator_touches_the_line(channel: Channel) -> None:
     privileges = channel.at.database.value("""
-        select jsonb_object_agg(r, has_table_privilege(r, 'cutter_governance.slack_outbox', 'SELECT')
-            or has_function_privilege(r, 'cutter_governance.fn_slack_take(integer)', 'EXECUTE'))
+        select jsonb_object_agg(r, has_table_privilege(r, 'cutter_governance.notification_delivery', 'SELECT')
+            or has_function_privilege(r, 'cutter_governance.fn_notification_take(text, integer)', 'EXECUTE'))
         from unnest(array['cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify', 'directus',
             'cutter_operator']) as r
     """)

@@ -9,8 +9,10 @@ import pytest
 
 from cutter import limits
 from cutter.errors import CutterError, InvalidInput, Unavailable
+from cutter.notifications.channel import Trouble
+from cutter.notifications.secret_file import secret
+from cutter.notifications.slack import TOKEN_FILE, SlackChannel, client
 from cutter.settings import Settings
-from cutter.slack.api import TOKEN_FILE, Slack, Trouble, secret
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
 
 MESSAGE = {"channel": CHANNEL, "text": "ä & <b>", "blocks": [{"type": "divider"}], "metadata": {"event_type": "x"}}
@@ -22,8 +24,12 @@ def there() -> Iterator[FakeSlack]:
         yield made
 
 
+def caller(url: str, token: str = TOKEN) -> SlackChannel:
+    return SlackChannel(channel=CHANNEL, client=client(url, token))
+
+
 def post(there: FakeSlack, token: str = TOKEN) -> object:
-    return Slack(url=there.url, token=token).call("chat.postMessage", MESSAGE)
+    return caller(there.url, token).call("chat.postMessage", MESSAGE)
 
 
 def test_a_message_arrives_as_it_was_meant(there: FakeSlack) -> None:
@@ -56,15 +62,14 @@ def test_each_kind_of_trouble_is_told_apart(there: FakeSlack, failure: Failure, 
 def test_a_server_that_does_not_answer_leaves_the_call_in_doubt(
     there: FakeSlack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "SLACK_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "CHANNEL_STEP_SECONDS", 0.2)
     there.fail(Failure(silent=True, done=True))
     assert post(there) == Trouble(code="no_answer", in_doubt=True)
     assert len(there.posted) == 1
 
 
 def test_where_nobody_listens_nothing_was_sent() -> None:
-    nobody = Slack(url="http://127.0.0.1:1/api", token=TOKEN)
-    assert nobody.call("chat.postMessage", MESSAGE) == Trouble(code="unreachable")
+    assert caller("http://127.0.0.1:1/api").call("chat.postMessage", MESSAGE) == Trouble(code="unreachable")
 
 
 def test_a_redirect_does_not_carry_the_token_elsewhere(there: FakeSlack) -> None:
@@ -75,13 +80,13 @@ def test_a_redirect_does_not_carry_the_token_elsewhere(there: FakeSlack) -> None
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(there: FakeSlack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SLACK_ANSWER_BYTES_MAX", 10)
+    monkeypatch.setattr(limits, "CHANNEL_ANSWER_BYTES_MAX", 10)
     assert post(there) == Trouble(code="not_slack", in_doubt=True)
 
 
 def test_a_wrong_token_is_told_without_being_shown(there: FakeSlack) -> None:
     assert post(there, "xoxb-wrong-wrong-wrong") == Trouble(code="invalid_auth")
-    assert "xoxb" not in repr(Slack(url=there.url, token="xoxb-wrong-wrong-wrong"))
+    assert "xoxb" not in repr(caller(there.url, "xoxb-wrong-wrong-wrong"))
 
 
 def test_a_secret_is_one_line_of_its_file(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter.approvals.policy import Tier
-from cutter.slack import card
-from cutter.slack.card import Outcome, Waiting
+from cutter.notifications import card_text, slack_blocks
+from cutter.notifications.card_text import Outcome, Waiting
+from cutter.notifications.slack_blocks import render
 
 RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 WAITING = Waiting(
@@ -26,6 +27,16 @@ EFFECT = replace(WAITING, place="IG_backup", tier=Tier.LOW, mode="dryrun", unsig
 
 BOUNDS = {"header": 150, "section": 3000, "field": 2000, "context": 2000, "button": 75, "title": 100, "confirm": 300}
 """Slack's own limits, in characters."""
+
+
+def ask(waiting: Waiting) -> dict[str, Any]:
+    """The question as Slack gets it."""
+    return render(card_text.asked(waiting))
+
+
+def answer(waiting: Waiting, outcome: Outcome, by: list[str]) -> dict[str, Any]:
+    """The answer to it as Slack gets it."""
+    return render(card_text.answered(card_text.asked(waiting), outcome, by))
 
 
 def objects(node: Any) -> Iterator[dict[str, Any]]:
@@ -50,7 +61,7 @@ def buttons(message: dict[str, Any]) -> list[str]:
 
 def test_a_card_says_what_would_be_written_the_policy_s_reason_and_the_command() -> None:
     """Seed 003 §7."""
-    said = words(card.asked(WAITING))
+    said = words(ask(WAITING))
     assert "27 units at as many addresses below ICX-LAW-1/: 20 added, 4 changed, 3 removed" in said
     assert "policy.yaml line 5: rule writes says allow" in said
     assert f"```cutter approve {RUN}```" in said
@@ -59,23 +70,23 @@ def test_a_card_says_what_would_be_written_the_policy_s_reason_and_the_command()
 
 
 def test_enacting_is_told_without_differences() -> None:
-    said = words(card.asked(replace(WAITING, place="SG_lifecycle_authz", findings=2)))
+    said = words(ask(replace(WAITING, place="SG_lifecycle_authz", findings=2)))
     assert "27 units enacted at as many addresses below ICX-LAW-1/; 2 findings" in said
     assert "added" not in said
 
 
 def test_a_stop_of_the_policy_is_told_with_its_reason() -> None:
-    said = words(card.asked(EFFECT))
+    said = words(ask(EFFECT))
     assert "The policy stopped it there, of 27 units. policy.yaml line 5" in said
     assert "ICX-LAW-2026-001 waits at IG_backup" in said
 
 
 def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None:
     """Seed 003 §7."""
-    assert buttons(card.asked(WAITING)) == []
-    assert buttons(card.asked(EFFECT)) == [card.APPROVE, card.REJECT]
-    assert buttons(card.answered(card.asked(EFFECT), Outcome.APPROVED, ["an"])) == []
-    assert {one["value"] for one in objects(card.asked(EFFECT)) if one.get("type") == "button"} == {WAITING.subject}
+    assert buttons(ask(WAITING)) == []
+    assert buttons(ask(EFFECT)) == [slack_blocks.APPROVE, slack_blocks.REJECT]
+    assert buttons(answer(EFFECT, Outcome.APPROVED, ["an"])) == []
+    assert {one["value"] for one in objects(ask(EFFECT)) if one.get("type") == "button"} == {WAITING.subject}
 
 
 @pytest.mark.parametrize(
@@ -91,22 +102,22 @@ def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None
 )
 def test_no_card_can_be_built_whose_buttons_would_pass_by_a_signature(changed: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="signatures alone"):
-        replace(EFFECT, **changed)
-    assert buttons(card.asked(replace(EFFECT, tier=Tier.HIGH))) == [card.APPROVE, card.REJECT]
+        card_text.asked(replace(EFFECT, **changed))
+    assert buttons(ask(replace(EFFECT, tier=Tier.HIGH))) == [slack_blocks.APPROVE, slack_blocks.REJECT]
 
 
 def test_a_decided_card_names_who_decided_and_has_nothing_to_type() -> None:
-    said = words(card.answered(card.asked(WAITING), Outcome.APPROVED, ["an", "bo"]))
+    said = words(answer(WAITING, Outcome.APPROVED, ["an", "bo"]))
     assert "approved by an, bo" in said
     assert "cutter approve" not in said
 
 
 def test_the_same_card_has_the_same_bytes_and_is_found_by_its_subject() -> None:
-    first, again = (json.dumps(card.asked(WAITING)) for _ in range(2))
+    first, again = (json.dumps(ask(WAITING)) for _ in range(2))
     assert first == again
-    payload = card.asked(WAITING)["metadata"]["event_payload"]
+    payload = ask(WAITING)["metadata"]["event_payload"]
     assert payload == {"subject": WAITING.subject, "document": "ICX-LAW-2026-001", "gate": "SG_cut_authz"}
-    assert card.answered(card.asked(WAITING), Outcome.EXPIRED, [])["metadata"] == card.asked(WAITING)["metadata"]
+    assert answer(WAITING, Outcome.EXPIRED, [])["metadata"] == ask(WAITING)["metadata"]
 
 
 HOSTILE = st.text(max_size=4000) | st.sampled_from(
@@ -119,7 +130,7 @@ def test_no_text_makes_a_mention_a_link_or_a_format_or_passes_slack_s_limits(
     reason: str, command: str, names: list[str], unsigned: bool
 ) -> None:
     made = replace(EFFECT, reason=f"zqz {reason}", command=command, unsigned=unsigned)
-    for message in (card.asked(made), card.answered(card.asked(made), Outcome.REJECTED, names)):
+    for message in (ask(made), answer(made, Outcome.REJECTED, names)):
         for text in [*texts(message, "plain_text"), *texts(message, "mrkdwn"), message["text"]]:
             bare = text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
             assert not set(bare) & set("<>&\x00‮⁦​")
@@ -150,7 +161,7 @@ def check_limits(message: dict[str, Any]) -> None:
 
 @given(st.text(max_size=600), st.integers(min_value=1, max_value=300))
 def test_what_is_cut_keeps_its_bound_and_never_half_of_an_entity(text: str, most: int) -> None:
-    shown = card.escaped(text, most)
+    shown = slack_blocks.escaped(text, most)
     assert len(shown) <= most
     for part in shown.split("&")[1:]:
         assert part.startswith(("amp;", "lt;", "gt;"))

@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from cutter import limits
-from cutter.slack.card import APPROVE, REJECT
+from cutter.notifications.slack_blocks import APPROVE, REJECT
 
 SIGNATURE_HEADER: Final = "X-Slack-Signature"
 TIME_HEADER: Final = "X-Slack-Request-Timestamp"

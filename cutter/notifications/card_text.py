@@ -1,0 +1,143 @@
+"""Pure: what each message says (seed 003 §7; spec 05 "Slack")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final
+
+from cutter import limits
+from cutter.approvals.policy import Tier
+from cutter.catalogue import Sovereign
+from cutter.domain import ids
+from cutter.notifications.card import Card, Fact, Kind, Phase, Severity, one_line
+
+
+class Outcome(StrEnum):
+    """What became of a question."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    CANCELED = "canceled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """What waits for people. `subject` identifies it; `place` is a sovereign gate, or a gate that the policy stopped.
+
+    `units` are as many addresses below `docprefix`, None where they are not counted yet; `changes` are how many of
+    them are added, changed and removed. `reason` is the policy's, one line. `command` is what a person types.
+    """
+
+    subject: str
+    place: str
+    run_id: str
+    document_id: str
+    docprefix: str
+    mode: str
+    tier: Tier
+    needed: int
+    reason: str
+    command: str
+    expires: datetime | None = None
+    units: int | None = None
+    changes: tuple[int, int, int] | None = None
+    findings: int = 0
+    unsigned: bool = False
+
+    def __post_init__(self) -> None:
+        ids.run_id(self.run_id)
+        ids.document_id(self.document_id)
+
+
+def asked(waiting: Waiting) -> Card:
+    """The question: what would be written, the policy's reason, and the command that decides it."""
+    sovereign = waiting.place in tuple(Sovereign)
+    return Card(
+        kind=Kind.APPROVAL if sovereign else Kind.POLICY_STOP, phase=Phase.ASKED, severity=Severity.ACTION,
+        subject=waiting.subject, title=f"{waiting.document_id} waits at {waiting.place}", place=waiting.place,
+        run_id=waiting.run_id, document_id=waiting.document_id, mode=waiting.mode, facts=_facts(waiting),
+        text=one_line(f"{_writes(waiting)}. {waiting.reason}", limits.CARD_TEXT_MAX),
+        commands=(one_line(waiting.command),), unsigned=waiting.unsigned,
+    )  # fmt: skip
+
+
+def answered(question: Card, outcome: Outcome, by: Sequence[str]) -> Card:
+    """The answer to a question: by whom, and nothing left to type or to press."""
+    text = f"{outcome} by {', '.join(by)}" if by else outcome.value
+    return replace(
+        question, phase=Phase.ANSWERED, severity=Severity.INFO, unsigned=False, commands=(),
+        title=f"{question.document_id} was {outcome} at {question.place}", text=one_line(text, limits.CARD_TEXT_MAX),
+    )  # fmt: skip
+
+
+_SEVERITIES: Final = {Kind.STOP: Severity.WARNING, Kind.FAILURE: Severity.ERROR, Kind.FINISHED: Severity.INFO}
+_VERBS: Final = {Kind.STOP: "stopped", Kind.FAILURE: "failed", Kind.FINISHED: "finished"}
+_TEXTS: Final = {
+    Kind.STOP: "A person must act before the run continues. The command shows the reason and the next step.",
+    Kind.FAILURE: "The run has ended. The command shows the reason and the next step.",
+    Kind.FINISHED: "The run has ended. The command shows its result.",
+}
+
+
+def of_run(kind: Kind, subject: str, *, state: str, run_id: str, document_id: str, mode: str) -> Card:
+    """A run that stopped, failed or finished. The reason stays in `cutter status`: it may quote the law."""
+    facts = {"Document": document_id, "Run": run_id, "Mode": mode, "State": state}
+    return Card(
+        kind=kind, phase=Phase.TOLD, severity=_SEVERITIES[kind], subject=subject, place=state, run_id=run_id,
+        document_id=document_id, mode=mode, title=one_line(f"{document_id} {_VERBS[kind]}: {state}"),
+        facts=_pairs(facts), text=_TEXTS[kind], commands=(f"cutter status {run_id}",),
+    )  # fmt: skip
+
+
+def of_batch(subject: str, *, state: str, batch_id: str, mode: str, counts: Mapping[str, int]) -> Card:
+    """A batch that halted or ended, with the counts of its documents."""
+    halted = state.startswith("halted_")
+    bad = halted or state != "batch_closeout"
+    facts = {"Batch": batch_id, "Mode": mode, "State": state}
+    facts |= {name.capitalize(): str(count) for name, count in counts.items()}
+    return Card(
+        kind=Kind.BATCH, phase=Phase.TOLD, severity=Severity.WARNING if bad else Severity.INFO, subject=subject,
+        place=state, batch_id=batch_id, mode=mode, title=f"Batch {'halted' if halted else 'ended'}: {state}",
+        facts=_pairs(facts), commands=(f"cutter status {batch_id}",),
+        text="Nothing more starts until a person resumes it." if halted else "Every document of the batch has ended.",
+    )  # fmt: skip
+
+
+def test_card(channel: str, at: datetime) -> Card:
+    """What `cutter notify test` sends."""
+    moment = f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    return Card(
+        kind=Kind.TEST, phase=Phase.TOLD, severity=Severity.INFO, subject=f"test:{channel}:{moment}",
+        title=f"A test of the channel {channel}", facts=_pairs({"Channel": channel, "Sent": moment}),
+        text="If you read this, messages arrive here. Nothing is asked of you.", commands=("cutter notify list",),
+    )  # fmt: skip
+
+
+def _pairs(facts: Mapping[str, str]) -> tuple[Fact, ...]:
+    return tuple(Fact(name=name, value=one_line(value)) for name, value in facts.items())
+
+
+def _facts(waiting: Waiting) -> tuple[Fact, ...]:
+    people = "person" if waiting.needed == 1 else "people"
+    facts = {
+        "Document": waiting.document_id, "Gate": waiting.place, "Run": waiting.run_id, "Mode": waiting.mode,
+        "Asks for": f"{waiting.needed} {people}, tier {waiting.tier}",
+    }  # fmt: skip
+    if waiting.expires is not None:
+        facts["Until"] = f"{waiting.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return _pairs(facts)
+
+
+def _writes(waiting: Waiting) -> str:
+    """What would be written, in numbers."""
+    if waiting.place not in tuple(Sovereign):
+        return f"The policy stopped it there, of {waiting.units or 0} units"
+    enacts = waiting.place == Sovereign.LIFECYCLE
+    said = f"{waiting.units} {'units enacted' if enacts else 'units'} at as many addresses below {waiting.docprefix}/"
+    if waiting.changes is not None and not enacts:
+        said += ": {} added, {} changed, {} removed".format(*waiting.changes)
+    return f"{said}; {waiting.findings} findings" if waiting.findings else said

@@ -1,0 +1,42 @@
+"""IO: the channels that there are, and which of them the settings switch on.
+
+Each is a module of this package with `make(settings)`: the channel, or None where it is off.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Final, cast
+
+from cutter.errors import InvalidInput, Unavailable
+from cutter.notifications.card import Kind
+from cutter.notifications.channel import Channel
+from cutter.settings import NOTIFICATION_CHANNELS, Settings
+
+CHANNELS: Final = NOTIFICATION_CHANNELS
+
+DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.TEST))
+"""What a channel sends that CUTTER_NOTIFY does not name."""
+
+
+def channel(settings: Settings, name: str) -> Channel | None:
+    """The channel of that name, None where it is off; InvalidInput and Unavailable say what it lacks."""
+    if name not in CHANNELS:
+        raise InvalidInput(f"there is no channel {name!r}: choose one of {', '.join(CHANNELS)}")
+    try:
+        module = importlib.import_module(f"cutter.notifications.{name}")
+    except ModuleNotFoundError as problem:
+        raise Unavailable(
+            f"the channel {name} needs {problem.name}: type `pip install 'cutter[{name}]'`", what="channel"
+        ) from None
+    return cast("Channel | None", module.make(settings))
+
+
+def is_on(settings: Settings, name: str) -> bool:
+    """Whether the settings switch a channel on; its secrets and libraries may still be missing."""
+    return bool(getattr(settings, CHANNELS[name]))
+
+
+def kinds_of(settings: Settings, name: str) -> tuple[str, ...]:
+    """The kinds of message that go to a channel."""
+    return tuple(settings.notify.get(name, DEFAULT_KINDS))

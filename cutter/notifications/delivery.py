@@ -1,0 +1,100 @@
+"""IO: delivers the notifications that PostgreSQL holds, channel by channel, in passes.
+
+No run and no gate waits for any of it: rows are written in the transaction that they tell of, and a pass is made later
+by `cutter notify serve` and by `cutter reconcile`. A card is written down before it is sent, so that every try sends
+the same. A sender that dies between sending and recording leaves the message in doubt, and the next pass sends it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+
+from cutter import limits
+from cutter.notifications import facts
+from cutter.notifications.card import from_json
+from cutter.notifications.channel import Channel, Message, Trouble
+from cutter.notifications.channels import kinds_of
+from cutter.notifications.health import undelivered
+from cutter.policy import current
+from cutter.policy.command import NOTIFICATION_POST
+from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, decide
+from cutter.settings import Settings
+from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.records import answer
+from cutter.types import Json
+
+_CHANNEL = "select cutter_governance.fn_notification_channel(%s)"
+_ENTER = "select cutter_governance.fn_notification_enter(%s, %s, %s)"
+_TAKE = "select cutter_governance.fn_notification_take(%s, %s)"
+_DONE = "select cutter_governance.fn_notification_done(%s, %s)"
+_FAILED = "select cutter_governance.fn_notification_failed(%s, %s, %s, %s)"
+
+
+@dataclass(slots=True, kw_only=True)
+class Pass:
+    """What one pass of a channel did: messages that arrived, those that still wait, and how long to pause."""
+
+    sent: list[Json] = field(default_factory=list)
+    waiting: list[Json] = field(default_factory=list)
+    pause_seconds: float = 0.0
+
+
+def make_pass(settings: Settings, channel: Channel) -> Pass:
+    """Put in line what is new for a channel, then send what is due, until the channel says that it is enough."""
+    done = Pass()
+    with session(settings, OPERATOR) as connection:
+        policy = current.read(settings.policy)
+        connection.execute(_CHANNEL, (channel.name,))
+        for number, card in facts.new_cards(connection, channel.name, kinds_of(settings, channel.name), policy):
+            connection.execute(_ENTER, (number, channel.name, card and card.to_json()))
+        for _ in range(limits.NOTIFICATIONS_A_PASS):
+            entry = answer(connection, _TAKE, (channel.name, limits.NOTIFICATION_LEASE_SECONDS))
+            if entry is None or not _send(connection, channel, policy, entry, done):
+                break
+        done.waiting = [asdict(one) for one in undelivered(connection, channel.name) if one.outcome is None]
+    return done
+
+
+def denied(policy: Policy | Broken, about: Json, at: datetime, gate: str | None) -> str | None:
+    """Why the policy denies a message; None when it allows it."""
+    action = ProposedAction(
+        connector=NOTIFICATION_POST.connector.value, operation=NOTIFICATION_POST.name, at=at, gate=gate,
+        document_id=about.get("document_id"), tenant=about.get("tenant"), mode=about.get("mode"),
+    )  # fmt: skip
+    said = decide(policy, action)
+    return None if said.verdict is Verdict.ALLOW else said.why
+
+
+def _send(connection: Connection, channel: Channel, policy: Policy | Broken, entry: Json, done: Pass) -> bool:
+    """One message; False when the next would fare no better."""
+    gate = entry["place"] if entry["phase"] != "told" else None
+    if denied(policy, entry["about"], datetime.fromisoformat(entry["now"]), gate) is not None:
+        _note(connection, entry, Trouble(code="policy_denied", in_doubt=entry["in_doubt"], everywhere=False))
+        return True
+    receipt = channel.send(_message(entry))
+    if isinstance(receipt, Trouble):
+        seconds = _note(connection, entry, receipt)
+        if receipt.everywhere:
+            done.pause_seconds = seconds
+        return not receipt.everywhere
+    connection.execute(_DONE, (entry["id"], receipt))
+    done.sent.append({"channel": channel.name, "of": entry["run_id"] or entry["batch_id"], "kind": entry["kind"],
+                      "phase": entry["phase"], "place": entry["place"]})  # fmt: skip
+    return True
+
+
+def _message(entry: Json) -> Message:
+    return Message(
+        key=f"{entry['subject']}/{entry['phase']}", card=from_json(entry["card"]), created=entry["created"],
+        in_doubt=entry["in_doubt"], question=entry["question"] if entry["phase"] == "answered" else None,
+    )  # fmt: skip
+
+
+def _note(connection: Connection, entry: Json, trouble: Trouble) -> float:
+    """Record why a message did not arrive, and when it is tried again; the seconds until then."""
+    delays = limits.NOTIFICATION_RETRY_SECONDS
+    seconds = trouble.retry_seconds or delays[min(entry["attempts"], len(delays) - 1)]
+    over = trouble.final or entry["attempts"] + 1 >= limits.NOTIFICATION_TRIES
+    connection.execute(_FAILED, (entry["id"], trouble.code, trouble.in_doubt, None if over else max(1, round(seconds))))
+    return seconds

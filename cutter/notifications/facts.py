@@ -1,0 +1,191 @@
+"""IO: what PostgreSQL says about the things that people must hear of, as cards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from cutter import limits
+from cutter.approvals.policy import Tier
+from cutter.approvals.request import RequestDocument, parse_request
+from cutter.catalogue import GATES, Sovereign, stands_on
+from cutter.domain.next_step import next_step
+from cutter.errors import ProgrammingError
+from cutter.notifications import card_text
+from cutter.notifications.card import Card, Kind, from_json
+from cutter.notifications.card_text import Outcome, Waiting
+from cutter.policy.command import Operation, write_of
+from cutter.policy.rules import Broken, Decision, Policy, ProposedAction, decide
+from cutter.storage.pools import Connection
+from cutter.storage.records import Rows, records, values
+from cutter.types import Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestToAsk:
+    """An open request at a sovereign gate, with its document."""
+
+    id: int
+    subject: str
+    place: str
+    run_id: str
+    document_id: str
+    docprefix: str
+    tenant: str
+    mode: str
+    expires_at: datetime
+    document: str
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopToAsk:
+    """A run that the policy stopped. `tier` and `needed`: what a resume takes; `unsigned`: whether a press counts."""
+
+    id: int
+    subject: str
+    place: str
+    run_id: str
+    document_id: str
+    docprefix: str
+    tenant: str
+    mode: str
+    state: str
+    reason: str | None
+    tier: str
+    needed: int
+    unsigned: bool
+    units: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerToTell:
+    """How a question was decided, with the card that asked it; no card if it was never sent."""
+
+    id: int
+    card: str | None
+    outcome: str
+    people: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunToTell:
+    """A run that stopped, failed or finished."""
+
+    id: int
+    kind: str
+    subject: str
+    place: str
+    run_id: str
+    document_id: str
+    mode: str
+    tenant: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchToTell:
+    """A batch that halted or ended, with the counts of its documents."""
+
+    id: int
+    subject: str
+    place: str
+    batch_id: str
+    mode: str
+    documents: int
+    enacted: int
+    failed: int
+    stopped: int
+    voided: int
+
+
+REQUESTS = records("notification_requests_to_ask", RequestToAsk)
+STOPS = records("notification_stops_to_ask", StopToAsk)
+OVERTAKEN: Rows[int] = values("notification_questions_overtaken")
+ANSWERS = records("notification_answers", AnswerToTell)
+RUNS = records("notification_runs_to_tell", RunToTell)
+BATCHES = records("notification_batches_to_tell", BatchToTell)
+
+
+def new_cards(
+    connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | Broken
+) -> Iterator[tuple[int, Card | None]]:
+    """Each notification that a channel has not in line yet, with its card; None for a question that is over."""
+    asked = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS,
+             "most": limits.NOTIFICATIONS_A_PASS}  # fmt: skip
+    for request in REQUESTS.all(connection, asked):
+        yield request.id, card_text.asked(_waiting(request, policy))
+    for stop in STOPS.all(connection, asked):
+        yield stop.id, card_text.asked(_stopped(stop))
+    for overtaken in OVERTAKEN.all(connection, asked):
+        yield overtaken, None
+    for answer in ANSWERS.all(connection, asked):
+        yield answer.id, _answer(answer)
+    for run in RUNS.all(connection, asked):
+        yield run.id, _run(run)
+    for batch in BATCHES.all(connection, asked):
+        yield batch.id, _batch(batch)
+
+
+def _answer(one: AnswerToTell) -> Card | None:
+    return None if one.card is None else card_text.answered(from_json(one.card), Outcome(one.outcome), one.people)
+
+
+def _run(one: RunToTell) -> Card:
+    return card_text.of_run(
+        Kind(one.kind), one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode
+    )
+
+
+def _batch(one: BatchToTell) -> Card:
+    counts = {"documents": one.documents, "enacted": one.enacted, "failed": one.failed, "stopped": one.stopped,
+              "voided": one.voided}  # fmt: skip
+    return card_text.of_batch(one.subject, state=one.place, batch_id=one.batch_id, mode=one.mode, counts=counts)
+
+
+def _waiting(one: RequestToAsk, policy: Policy | Broken) -> Waiting:
+    """A request at a sovereign gate, from its own document and from what the policy says of its writes."""
+    document = parse_request(one.document.encode())
+    if isinstance(document, Refusal):
+        raise ProgrammingError(f"the request of {one.run_id} cannot be read back: {document.reason}")
+    said = list(_decisions(one, Sovereign(one.place), document, policy))
+    tiers = [Tier(document.tier), *(each.tier for each in said if each.tier)]
+    changes = document.changes
+    step = next_step(run_id=one.run_id, document_id=one.document_id, state=_AWAITING[Sovereign(one.place)])
+    return Waiting(
+        subject=one.subject, place=one.place, run_id=one.run_id, document_id=one.document_id,
+        docprefix=one.docprefix, mode=one.mode, tier=max(tiers, key=list(Tier).index),
+        needed=document.approvers_needed, reason="; ".join(dict.fromkeys(each.why for each in said)),
+        command=step.command, expires=one.expires_at, units=document.request.candidate_count,
+        changes=(changes.added_count, changes.changed_count, changes.removed_count), findings=document.findings_count,
+    )  # fmt: skip
+
+
+def _stopped(one: StopToAsk) -> Waiting:
+    """A run that the policy has stopped before a gate, until people say that it may continue."""
+    step = next_step(run_id=one.run_id, document_id=one.document_id, state=one.state)
+    return Waiting(
+        subject=one.subject, place=one.place, run_id=one.run_id, document_id=one.document_id,
+        docprefix=one.docprefix, mode=one.mode, tier=Tier(one.tier), needed=one.needed,
+        reason=one.reason or "", command=step.command, units=one.units, unsigned=one.unsigned,
+    )  # fmt: skip
+
+
+_AWAITING = {gate.sovereign: gate.from_state.value for gate in GATES if gate.sovereign is not None}
+
+
+def _decisions(
+    one: RequestToAsk, sovereign: Sovereign, document: RequestDocument, policy: Policy | Broken
+) -> Iterator[Decision]:
+    """What the policy says of every write that the approval will authorise."""
+    for gate in GATES:
+        write = write_of(gate.name)
+        if stands_on(gate) is sovereign and write is not None:
+            yield decide(policy, _proposed(one, gate.name, write, document.request.candidate_count))
+
+
+def _proposed(one: RequestToAsk, gate: str, operation: Operation, candidates: int | None) -> ProposedAction:
+    return ProposedAction(
+        connector=operation.connector.value, operation=operation.name, at=one.now, gate=gate,
+        document_id=one.document_id, tenant=one.tenant, mode=one.mode, candidates=candidates,
+    )  # fmt: skip

@@ -1,0 +1,65 @@
+"""IO: one HTTP POST with bounds: no redirect is followed, because it would carry a token elsewhere."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable
+from http.client import HTTPException
+from time import monotonic
+from typing import IO, TypeVar
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from cutter import limits
+from cutter.notifications.channel import Trouble
+
+T = TypeVar("T")
+
+
+class _Stays(HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def exchange(request: Request, read: Callable[[IO[bytes]], T]) -> T | Trouble:
+    """One request, and its answer as `read` takes it, within CHANNEL_STEP_SECONDS for each step of it."""
+    try:
+        with build_opener(_Stays).open(request, timeout=limits.CHANNEL_STEP_SECONDS) as response:
+            return read(response)
+    except HTTPError as refused:
+        return _refused(refused)
+    except URLError as problem:
+        never_sent = isinstance(problem.reason, ConnectionRefusedError | socket.gaierror)
+        return Trouble(code="unreachable", in_doubt=not never_sent)
+    except (OSError, HTTPException):
+        return Trouble(code="no_answer", in_doubt=True)
+
+
+def bounded(response: IO[bytes]) -> bytes | None:
+    """The answer's bytes; None for one that is too large or too slow."""
+    until, data = monotonic() + limits.CHANNEL_ANSWER_SECONDS, b""
+    while piece := response.read1(limits.MIB):  # type: ignore[attr-defined]
+        data += piece
+        if len(data) > limits.CHANNEL_ANSWER_BYTES_MAX or monotonic() > until:
+            return None
+    return data
+
+
+def _refused(refused: HTTPError) -> Trouble:
+    with refused:
+        if refused.code in (429, 503) and (asked := refused.headers.get("Retry-After")):
+            return Trouble(code=_code(refused.code), retry_seconds=asked_seconds(asked), in_doubt=refused.code >= 500)
+        if refused.code == 429:
+            return Trouble(code=_code(429), retry_seconds=limits.NOTIFICATION_RETRY_SECONDS[0])
+        return Trouble(code=_code(refused.code), in_doubt=refused.code >= 500)
+
+
+def asked_seconds(text: str) -> float:
+    """The seconds of a Retry-After header, up to the longest delay of ours."""
+    seconds = float(text) if re.fullmatch("[0-9]{1,6}", text) else limits.NOTIFICATION_RETRY_SECONDS[0]
+    return min(seconds, limits.NOTIFICATION_RETRY_SECONDS[-1])
+
+
+def _code(status: int) -> str:
+    return "ratelimited" if status == 429 else f"http_{status}"

@@ -1,0 +1,155 @@
+"""IO: the channel Slack, by slack_sdk (extra `slack`): cards in one channel of a workspace.
+
+slack_sdk makes the calls. This module bounds them: each step has its time, an answer its size, and no redirect is
+followed, because it would carry the token elsewhere. Nothing that Slack answers is shown but its code.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.request import Request
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+
+from cutter import limits
+from cutter.notifications import http_post, slack_blocks
+from cutter.notifications.card import Phase
+from cutter.notifications.channel import Message, Trouble
+from cutter.notifications.secret_file import secret
+from cutter.settings import Settings
+from cutter.types import Json
+
+NAME: Final = "slack"
+TOKEN_FILE: Final = "slack.token"
+
+_CODE = re.compile(r"[a-z0-9_]{1,60}")
+
+_OPERATOR: Final = frozenset(
+    {
+        *("invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "no_permission"),
+        *("missing_scope", "not_allowed_token_type", "ekm_access_denied", "org_login_required"),
+        *("channel_not_found", "not_in_channel", "is_archived", "restricted_action"),
+    }
+)
+"""Refusals that meet every message, until somebody corrects the token, its scopes or the channel."""
+
+_IN_DOUBT: Final = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "not_slack"})
+_FINAL: Final = frozenset({"message_not_found", "cant_update_message"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackChannel:
+    """One channel of a workspace, and the client that holds the token."""
+
+    channel: str
+    client: WebClient
+    name: str = NAME
+
+    def send(self, message: Message) -> str | Trouble:
+        """Post a message, or change the one that it answers; the name of the message is `<channel>/<ts>`."""
+        body = slack_blocks.render(message.card)
+        if message.card.phase is Phase.ANSWERED:
+            return self._change(message.question or "", body)
+        if message.in_doubt:
+            standing = self._find(message)
+            if standing is not None:
+                return standing
+        answer = self.call("chat.postMessage", {**_QUIET, "channel": self.channel, **body})
+        return answer if isinstance(answer, Trouble) else f"{self.channel}/{answer.get('ts')}"
+
+    def _change(self, question: str, body: Json) -> str | Trouble:
+        channel, _, ts = question.partition("/")
+        answer = self.call("chat.update", {**_QUIET, "channel": channel, "ts": ts, **body})
+        return answer if isinstance(answer, Trouble) else question
+
+    def _find(self, message: Message) -> str | Trouble | None:
+        """The name of a message whose answer was lost; None when it is not in the channel.
+
+        Where the app may not read the channel, None: a card that is there twice is better than none.
+        """
+        oldest = str(message.created - limits.SLACK_WINDOW_SECONDS)
+        answer = self.call(
+            "conversations.history",
+            {"channel": self.channel, "oldest": oldest, "limit": str(limits.SLACK_HISTORY_MESSAGES),
+             "include_all_metadata": "true"},
+        )  # fmt: skip
+        if isinstance(answer, Trouble):
+            unreadable = answer.code in ("missing_scope", "not_allowed_token_type")
+            return None if unreadable else replace(answer, in_doubt=True)
+        messages = [one for one in answer.get("messages") or [] if isinstance(one, dict)]
+        ours = (one for one in messages if _subject(one) == message.card.subject)
+        return next((f"{self.channel}/{one.get('ts')}" for one in ours), None)
+
+    def call(self, method: str, arguments: Mapping[str, object]) -> Json | Trouble:
+        """Slack's answer to one call; arguments that are no texts are sent as JSON."""
+        sent = {name: one if isinstance(one, str) else json.dumps(one) for name, one in arguments.items()}
+        try:
+            answer = self.client.api_call(method, params=sent)
+        except _Failed as problem:
+            return problem.trouble
+        except SlackApiError as refused:
+            return _trouble(refused.response.get("error"))
+        return dict(answer.data) if isinstance(answer.data, dict) else Trouble(code="not_slack", in_doubt=True)
+
+
+def make(settings: Settings) -> SlackChannel | None:
+    """Slack as the settings and the secrets folder name it; None where it is off."""
+    if settings.slack_channel is None:
+        return None
+    return SlackChannel(channel=settings.slack_channel, client=client(settings.slack_url, secret(settings, TOKEN_FILE)))
+
+
+def client(url: str, token: str) -> WebClient:
+    """A client that tries once and logs nothing: the outbox tries again, and a log would quote answers."""
+    silent = logging.getLogger("cutter.slack_sdk")
+    silent.disabled = True
+    return _Bounded(token=token, base_url=url, logger=silent, retry_handlers=[])
+
+
+_QUIET: Final = {"unfurl_links": "false", "unfurl_media": "false"}
+
+
+class _Failed(Exception):
+    """A call that brought no answer of Slack's."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        super().__init__(trouble.code)
+        self.trouble = trouble
+
+
+class _Bounded(WebClient):
+    def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:  # noqa: ARG002
+        """The one place where slack_sdk opens a connection."""
+        answer = http_post.exchange(req, http_post.bounded)
+        if isinstance(answer, Trouble):
+            raise _Failed(answer)
+        return {"status": 200, "headers": {}, "body": _slack_s(answer)}
+
+
+def _slack_s(data: bytes | None) -> str:
+    """The text of an answer that is of Slack's form, else of a refusal that says so."""
+    try:
+        text = (data or b"").decode()
+        if isinstance(json.loads(text), dict):
+            return text
+    except (ValueError, RecursionError):
+        pass
+    return json.dumps({"ok": False, "error": "not_slack"})
+
+
+def _trouble(error: object) -> Trouble:
+    code = error if isinstance(error, str) and _CODE.fullmatch(error) else "unknown_error"
+    doubt = code in _IN_DOUBT
+    return Trouble(code=code, in_doubt=doubt, everywhere=code in _OPERATOR or doubt, final=code in _FINAL)
+
+
+def _subject(message: Json) -> object:
+    metadata = message.get("metadata")
+    payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
+    return payload.get("subject") if isinstance(payload, dict) else None

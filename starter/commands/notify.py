@@ -1,0 +1,237 @@
+"""IO: `cutter notify`: sends messages to people by each channel that is on, and runs the server for Slack's
+buttons.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from dataclasses import asdict
+from datetime import UTC, datetime
+from time import sleep
+from typing import Annotated, Any
+
+import structlog
+import typer
+from rich.console import Console
+
+from cutter import limits
+from cutter import log_lines as logs
+from cutter.domain.amounts import counted
+from cutter.errors import CutterError, InvalidInput, Unavailable
+from cutter.notifications import card_text, channels, delivery, health
+from cutter.notifications.channel import Channel, Message, Trouble
+from cutter.notifications.secret_file import secret
+from cutter.notifications.slack_answer import SIGNING_SECRET_FILE
+from cutter.policy import current
+from cutter.settings import Settings, load
+from cutter.storage.pools import OPERATOR, session
+from cutter.storage.records import answer
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, show, table
+from starter.slack_app.decisions import resolve
+from starter.slack_app.server import Server
+
+log = structlog.get_logger()
+
+app = typer.Typer(
+    help="Messages about what waits, stops and ends (docs/guides/notifications.md).", no_args_is_help=True,
+    add_completion=False,
+)  # fmt: skip
+
+View = dict[str, Any]
+Name = Annotated[str, typer.Argument(help=f"One of {', '.join(channels.CHANNELS)}")]
+
+
+@app.command()
+def deliver(as_json: Json = False) -> None:
+    """Send all due messages once by every channel that is on, as `cutter reconcile` does too.
+
+    Example: cutter notify deliver
+    """
+    settings = load()
+    _require_any(settings)
+    found = drain(settings)
+    if found["messages_waiting"]:
+        message = "not every message was taken: type `cutter notify list`"
+        found = as_failure(found, code="UNAVAILABLE", message=message, next_command="cutter notify list")
+    show(found, as_json=as_json, render=lambda out: render(out, found))
+    end(ExitCode.UNAVAILABLE if found["messages_waiting"] else ExitCode.DONE)
+
+
+@app.command("test")
+def send_test(name: Name, as_json: Json = False) -> None:
+    """Send a test message by one channel now, and show the outcome.
+
+    Example: cutter notify test email
+    """
+    settings = load()
+    channel = channels.channel(settings, name)
+    if channel is None:
+        raise InvalidInput(_how_to_switch_on(name))
+    now = datetime.now(UTC)
+    why = delivery.denied(current.read(settings.policy), {}, now, None)
+    if why is not None:
+        raise InvalidInput(f"policy.yaml denies it: {why}. See `cutter policy check --current`")
+    card = card_text.test_card(name, now)
+    receipt = channel.send(Message(key=f"{card.subject}/told", card=card, created=int(now.timestamp())))
+    found: View = {"channel": name, "outcome": "delivered", "reference": receipt}
+    if isinstance(receipt, Trouble):
+        found = {"channel": name, "outcome": "may_have_arrived" if receipt.in_doubt else "not_delivered",
+                 "reason": receipt.code}  # fmt: skip
+        message = f"{name}: {receipt.code}; docs/guides/notifications.md says what to correct"
+        found = as_failure(found, code="UNAVAILABLE", message=message)
+    text = f"{name}: {found['outcome']}" + (f" ({found['reason']})" if "reason" in found else "")
+    show(found, as_json=as_json, render=lambda out: out.print(text))
+    end(ExitCode.UNAVAILABLE if isinstance(receipt, Trouble) else ExitCode.DONE)
+
+
+@app.command("list")
+def undelivered(as_json: Json = False) -> None:
+    """List the messages that wait for another try, and the messages that were given up within a week.
+
+    Example: cutter notify list
+    """
+    with session(load(), OPERATOR) as connection:
+        channels_served, messages = health.health(connection), health.undelivered(connection)
+    found = {
+        "channels": [asdict(one) for one in channels_served],
+        "undelivered": [_shown(asdict(one)) for one in messages],
+    }
+    show(found, as_json=as_json, render=lambda out: _render_list(out, found))
+
+
+@app.command()
+def again(name: Name, as_json: Json = False) -> None:
+    """Make a channel try its given-up messages again.
+
+    Example: cutter notify again email
+    """
+    with session(load(), OPERATOR) as connection:
+        count = answer(connection, "select cutter_governance.fn_notification_again(%s)", (name,))
+    found = {"channel": name, "again": count, "next": "cutter notify deliver"}
+    show(
+        found,
+        as_json=as_json,
+        render=lambda out: out.print(f"{found['again']} will be tried again\nnext: {found['next']}"),
+    )
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port for Slack's callbacks; 0: a free one")] = 8484,
+    host: Annotated[str, typer.Option(help="Address to listen on; an address other than loopback needs TLS")] = (
+        "127.0.0.1"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Deliver by every channel that is on, and receive Slack's buttons if Slack is on, until you interrupt it.
+
+    Example: cutter notify serve --port 8484
+    """
+    settings = load()
+    on = [_made(settings, name) for name in _require_any(settings)]
+    server = _slack_server(settings, host, port) if channels.is_on(settings, "slack") else None
+    logs.to_standard_error()
+    found = {"serves": [one.name for one in on], "listens": server.url if server else None}
+    show(found, as_json=as_json, render=lambda out: _render_serving(out, found))
+    sys.stdout.flush()
+    # Each channel has a thread, so that a slow receiver delays no other channel.
+    for channel in on:
+        threading.Thread(target=_keep_in_step, args=(settings, channel), daemon=True).start()
+    if server is None:
+        threading.Event().wait()
+        return
+    with server:
+        server.serve_forever()
+
+
+def _slack_server(settings: Settings, host: str, port: int) -> Server:
+    signing = secret(settings, SIGNING_SECRET_FILE)
+    try:
+        return Server(host, port, signing, lambda click: resolve(settings, click))
+    except OSError as problem:
+        raise Unavailable(f"{host}:{port} cannot be listened on ({problem.strerror})", what="port") from None
+
+
+def _keep_in_step(settings: Settings, channel: Channel) -> None:
+    """Make pass after pass. A failed pass is logged, and the next pass continues."""
+    while True:
+        pause = limits.NOTIFICATION_PASS_SECONDS
+        try:
+            done = delivery.make_pass(settings, channel)
+        except CutterError as problem:
+            log.warning("notify.pass_failed", channel=channel.name, code=problem.code, reason=str(problem))
+        else:
+            pause = max(pause, done.pause_seconds)
+            for one in done.sent:
+                log.info("notify.sent", **one)
+            if done.pause_seconds:
+                log.warning("notify.paused", channel=channel.name, seconds=pause, waiting=len(done.waiting))
+        sleep(pause)
+
+
+def drain(settings: Settings) -> View:
+    """Make one pass of each channel that is on. A fault of a channel becomes a row of the answer, not an error."""
+    sent: list[View] = []
+    waiting: list[View] = []
+    for name in (one for one in channels.CHANNELS if channels.is_on(settings, one)):
+        try:
+            done = delivery.make_pass(settings, _made(settings, name))
+        except CutterError as problem:
+            waiting.append({"channel": name, "of": "all", "kind": "all", "last_error": str(problem)})
+        else:
+            sent += done.sent
+            waiting += map(_shown, done.waiting)
+    return {"messages_sent": sent, "messages_waiting": waiting}
+
+
+def render(out: Console, found: View) -> None:
+    """Show people the waiting messages and the number of sent ones."""
+    if found["messages_waiting"]:
+        rows = [
+            (one["channel"], one["of"], one["kind"], one["last_error"] or "not tried yet")
+            for one in found["messages_waiting"]
+        ]
+        out.print(table(("channel", "of", "kind", "because"), rows, title="messages that were not taken yet"))
+    if found["messages_sent"]:
+        out.print(f"{counted(len(found['messages_sent']), 'message')} sent")
+
+
+def _made(settings: Settings, name: str) -> Channel:
+    made = channels.channel(settings, name)
+    if made is None:
+        raise InvalidInput(_how_to_switch_on(name))
+    return made
+
+
+def _require_any(settings: Settings) -> list[str]:
+    """The channels that are on. Raises InvalidInput if there is none."""
+    on = [name for name in channels.CHANNELS if channels.is_on(settings, name)]
+    if not on:
+        raise InvalidInput("no channel is on: set CUTTER_SLACK_CHANNEL, CUTTER_EMAIL_TO or CUTTER_WEBHOOK_URL")
+    return on
+
+
+def _how_to_switch_on(name: str) -> str:
+    return f"the channel {name} is off: set CUTTER_{channels.CHANNELS[name].upper()}, see docs/guides/notifications.md"
+
+
+def _shown(message: View) -> View:
+    """A message in its JSON form."""
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in message.items()}
+
+
+def _render_serving(out: Console, found: View) -> None:
+    out.print(f"serves {', '.join(found['serves'])}")
+    if found["listens"]:
+        out.print(f"listens on {found['listens']}")
+
+
+def _render_list(out: Console, found: View) -> None:
+    columns = ("channel", "of", "kind", "tries", "outcome", "because")
+    rows = [
+        (one["channel"], one["of"], one["kind"], one["attempts"], one["outcome"] or "waits", one["last_error"] or "")
+        for one in found["undelivered"]
+    ]
+    out.print(table(columns, rows) if rows else "every message was delivered")
