@@ -28,7 +28,7 @@ from benchmarks.comparison import Comparison, compare
 from benchmarks.corpus_page import page
 from benchmarks.outline import Outline, outline
 from cutter.limits import SOURCE_BYTES_MAX
-from cutter.marking import Marking, MarkRefusal, Options, load_profile, mark
+from cutter.marking import Marking, MarkRefusal, Options, examine, load_profile
 from cutter.marking.suggestion import suggest
 
 HERE = Path(__file__).resolve().parent
@@ -129,8 +129,8 @@ def _law(name: str, data: bytes, collection: Collection) -> Law | None:
 
 
 def cut_by_default(data: bytes) -> tuple[Marking | MarkRefusal, str]:
-    """The marking that a person gets who gives no option, and no confidence."""
-    return mark(data, profile=load_profile(DEFAULT), docprefix="LAW", options=Options()), ""
+    """The cut without any option, shown even where a red finding refuses it, and no confidence."""
+    return examine(data, profile=load_profile(DEFAULT), docprefix="LAW", options=Options()), ""
 
 
 def cut_as_suggested(data: bytes) -> tuple[Marking | MarkRefusal, str]:

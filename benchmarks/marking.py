@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cutter.marking import Marking, MarkRefusal, Options, build_plan, load_profile, mark
+from cutter.marking import Marking, MarkRefusal, Options, build_plan, examine, load_profile
 from cutter.marking.suggestion import suggest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,7 +47,7 @@ def marked(profile: str) -> Callable[[bytes], int]:
     chosen = load_profile(profile)
 
     def run(data: bytes) -> int:
-        marking = mark(data, profile=chosen, docprefix="LAW", options=ALL)
+        marking = examine(data, profile=chosen, docprefix="LAW", options=ALL)
         if not isinstance(marking, Marking):
             raise SystemExit(f"refused: {marking.message}")
         return len(marking.candidates)
@@ -68,7 +68,7 @@ def planned(profile: str) -> Callable[[bytes], int]:
     chosen = load_profile(profile)
 
     def run(data: bytes) -> int:
-        marking = mark(data, profile=chosen, docprefix="LAW", options=ALL)
+        marking = examine(data, profile=chosen, docprefix="LAW", options=ALL)
         assert isinstance(marking, Marking)
         return len(build_plan(data, marking, docprefix="LAW", source_version_id="v").rows)
 

@@ -1,7 +1,6 @@
 """Pure: marking splits a pinned law into units by a profile and proves that no byte was lost (spec 01 "mark").
 
-The shipped profiles are data of the package, as constant as its code; a profile of one's own is read with
-`parse_profile`.
+The shipped profiles are data of the package and as constant as its code. `parse_profile` reads other profiles.
 """
 
 from __future__ import annotations
@@ -15,22 +14,37 @@ from cutter.marking.plan import CutPlan, PlanRow, build_plan, rebuild_digest_rev
 from cutter.marking.profile import Profile
 from cutter.marking.profile_yaml import parse_profile
 from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal, NonContent
-from cutter.marking.splitter import mark
+from cutter.marking.splitter import examine, mark
 
-PROFILES = ("eu-regulation", "generic-markdown", "incomex-constitution", "us-code-style", "vietnamese-law")
+PROFILES = (
+    "brazilian-law",
+    "chinese-law",
+    "common-law-act",
+    "dutch-law",
+    "eu-regulation",
+    "french-law",
+    "generic-markdown",
+    "german-law",
+    "incomex-constitution",
+    "japanese-law",
+    "korean-law",
+    "spanish-law",
+    "us-code-style",
+    "vietnamese-law",
+)
 """Names of the shipped profiles."""
 
 
 @cache
 def load_profile(name: str) -> Profile:
-    """A shipped profile by its name; raises InvalidInput that lists the known ones."""
+    """A shipped profile by its name. Raises InvalidInput that lists the known names."""
     if name not in PROFILES:
         raise InvalidInput(f"profile {name!r} is unknown; shipped are {', '.join(PROFILES)}")
     return parse_profile(profile_bytes(name))
 
 
 def profile_bytes(name: str) -> bytes:
-    """The YAML of a shipped profile, as it is stored with a registered source."""
+    """The YAML of a shipped profile, in the form that is stored with a registered source."""
     return (resources.files(__name__) / "profiles" / f"{name}.yaml").read_bytes()
 
 
@@ -47,6 +61,7 @@ __all__ = [
     "PlanRow",
     "Profile",
     "build_plan",
+    "examine",
     "load_profile",
     "mark",
     "parse_profile",

@@ -1,6 +1,7 @@
-"""Pure: everything about a text that refuses the cut, and everything that is only shown to the reader.
+"""Pure: the checks that refuse a cut, and the notes that are only shown to the reader.
 
-A refusal names its line and the remedy; of several the first in the document is reported, with the number of its kind.
+A refusal names its line and the remedy. If there are several refusals, the first in the document is reported, with the
+number of that kind.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _ODD_KINDS = {
     "control": re.compile("[\x01-\x08\x0e-\x1f\x7f]"),
 }
 _ODD = re.compile("[" + "".join(kind.pattern[1:-1] for kind in _ODD_KINDS.values()) + "]")
-"""One class for all of them: the whole text is searched once."""
+"""One character class for all of them, so that the whole text is searched once."""
 
 ODD_NAMES = {
     "bidi": "characters that change the order of the text as shown",
@@ -38,7 +39,7 @@ ODD_NAMES = {
 
 
 def unreadable(data: bytes) -> MarkRefusal | None:
-    """Bytes that are no text of ours: too many, not UTF-8, not NFC, or with U+0000."""
+    """Refuse bytes that cannot be a law's text: too many, not UTF-8, not NFC, or with U+0000."""
     if len(data) > SOURCE_BYTES_MAX:
         return refusal("too_large", None, f"{len(data)} bytes, at most {SOURCE_BYTES_MAX}; split the document")
     try:
@@ -66,7 +67,7 @@ def _not_nfc(text: str) -> MarkRefusal:
 
 
 def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
-    """A heading that may not read as it is stored."""
+    """Refuse a heading that may look different from its stored text."""
     for heading in headings:
         whole = lines.lines[heading.index].decode("utf-8")
         sign = BIDI.search(whole) or BIDI.search(heading.title)
@@ -79,7 +80,7 @@ def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
 
 
 def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: Options) -> MarkRefusal | None:
-    """No unit at all, or more than were allowed."""
+    """Refuse a cut with no unit, or with more units than allowed."""
     if not units:
         return _no_unit(lines, profile)
     if len(units) > options.max_candidates:
@@ -93,7 +94,9 @@ def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: O
 
 
 def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
-    """Nothing to cut: the remedy depends on whether the profile's words occur in lines that it does not read."""
+    """Refuse a text with nothing to cut. The remedy depends on whether the profile's words occur in lines that the
+    profile does not read.
+    """
     own = "(docs/reference/marking.md) and give it as --profile FILE.yaml; `cutter mark --help` lists the shipped ones"
     read, unread = readable_and_unread(lines, profile)
     if unread:
@@ -123,7 +126,7 @@ def refuse_first(nodes: list[Node], pieces: Pieces, lines: Lines, options: Optio
 
 
 def _forbidden(nodes: list[Node], lines: Lines, options: Options) -> Iterator[MarkRefusal]:
-    forbidden = set(options.forbidden_ids)  # a repeat (`DIEU-44~2`) always comes after the one it repeats
+    forbidden = set(options.forbidden_ids)  # a repeat (`DIEU-44~2`) always comes after the unit that it repeats
     for node in nodes:
         segments = set(node.address.split("/")[1:])
         if segments & forbidden:
@@ -139,7 +142,7 @@ def _duplicates(nodes: list[Node], lines: Lines) -> Iterator[MarkRefusal]:
         first = again[0]
         address = first.address.rpartition("~")[0]
         yield refusal("duplicate_address", lines.number(first.heading.index),
-                      f"{address} stands here again ({len(again)} repeats in all); correct the source, or number the "
+                      f"{address} is here again ({len(again)} repeats in all); correct the source, or number the "
                       "repeats with --duplicates ordinal", address=address, count=len(again))  # fmt: skip
 
 
@@ -154,7 +157,9 @@ def _childless_refusals(nodes: list[Node], pieces: Pieces, lines: Lines) -> Iter
 
 
 def _childless(nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Node]:
-    """Units whose heading is all there is. The document's title may be alone: all units are its parts."""
+    """Units that consist only of their heading. The document's title does not count, because all units are its
+    parts.
+    """
     parents = {node.parent for node in nodes}
     return [
         node
@@ -167,23 +172,26 @@ def _childless(nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Node]:
 
 
 def _says_more(heading: Heading) -> bool:
-    """A numbered paragraph on the heading's own line is text (`1. The minister may …`, cut down to that level)."""
-    return heading.level is not None and heading.level.marker is not None and not heading.bare
+    """True if the heading's own line holds text: `1. The minister may …` at that level, or a plain line that is a
+    sentence.
+    """
+    if heading.level is None or heading.bare:
+        return False
+    return heading.level.marker is not None or (heading.form != "atx" and heading.raw.rstrip("* \r")[-1:] in ".;:")
 
 
 def findings(data: bytes, nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Finding]:
-    """What the reader of the request should look at."""
+    """Notes that the reader of the request should look at."""
     found = [
-        Finding(code="duplicate_address", line=lines.number(node.heading.index), address=node.address,
+        Finding(code="duplicate_address", line=lines.number(node.heading.index), address=node.address, severity="amber",
                 message=f"line {lines.number(node.heading.index)}: the heading repeats; it got {node.address}")
         for node in nodes if node.ordinal > 1
     ]  # fmt: skip
     for node in _childless(nodes, pieces, lines):
         line = lines.number(node.heading.index)
-        found.append(Finding(code="heading_only", line=line, address=node.address,
+        found.append(Finding(code="heading_only", line=line, address=node.address, severity="amber",
                              message=f"line {line}: {node.address} is a heading without text"))  # fmt: skip
     found.extend(_titles(nodes, lines))
-    found.extend(_backwards(nodes, lines))
     found.extend(_odd_characters(data, lines))
     return found
 
@@ -197,22 +205,6 @@ def _titles(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
         if ZERO_WIDTH.search(node.heading.raw):
             yield Finding(code="zero_width_in_title", line=line, address=node.address,
                           message=f"line {line}: invisible characters left out of the title")  # fmt: skip
-
-
-def _backwards(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
-    """Numbered headings that step back within their parent."""
-    last: dict[tuple[int | None, str, str], tuple[int, ...]] = {}
-    for node in nodes:
-        number = node.heading.number
-        if number is None or number.value is None or node.ordinal > 1:
-            continue
-        name = node.heading.level.name if node.heading.level else str(node.heading.depth)
-        key = (node.parent, name, number.series)
-        if key in last and number.value < last[key]:
-            line = lines.number(node.heading.index)
-            yield Finding(code="numbering_backwards", line=line, address=node.address,
-                          message=f"line {line}: {number.text} stands behind a higher number")  # fmt: skip
-        last[key] = number.value
 
 
 def _odd_characters(data: bytes, lines: Lines) -> Iterator[Finding]:

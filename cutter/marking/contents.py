@@ -1,4 +1,4 @@
-"""Pure: finds the table of contents, whose entries repeat the headings and are not them."""
+"""Pure: finds the table of contents, whose entries repeat the headings but are not headings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from cutter.marking.result import MarkRefusal, refusal
 from cutter.marking.titles import plain_title
 
 _LONGEST_LINE = 120
-"""Bytes of a line that may be the title of a contents block."""
+"""The most bytes of a line that may be the title of a table of contents."""
 
 
 def contents_block(lines: Lines, headings: list[Heading], profile: Profile) -> tuple[int, int] | MarkRefusal | None:
-    """Line indexes [begin, end) of the block, None when there is none, a refusal when its end cannot be seen.
+    """Line indexes [begin, end) of the table. None if there is no table, and a refusal if its end cannot be found.
 
-    It ends where its first entry comes again, or at the next ATX heading that is no entry of it.
+    The table ends where its first entry occurs again, or at the next ATX heading that is not one of its entries.
     """
     begin = _title_line(lines, headings, profile)
     if begin is None:
@@ -23,7 +23,7 @@ def contents_block(lines: Lines, headings: list[Heading], profile: Profile) -> t
     behind = [heading for heading in headings if heading.index > begin]
     if not behind:
         return refusal(
-            "contents_without_end", lines.number(begin), "a table of contents with nothing behind it; "
+            "contents_without_end", lines.number(begin), "a table of contents with nothing after it; "
             "remove it or end it with a heading",
         )  # fmt: skip
     first = behind[0]

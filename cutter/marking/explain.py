@@ -1,6 +1,6 @@
-"""Pure: says of a line why it is a heading, or why it is none, by the rule of the marking that decided it.
+"""Pure: explains why a line is a heading or is not one, by naming the rule of the marking that decided.
 
-The text is read by the same steps as the marking. Each explanation names one rule; `RULES` lists them all.
+It reads the text with the same steps as the marking. Each explanation names one rule, and `RULES` lists all rules.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from cutter.errors import InvalidInput
 from cutter.marking.checks import unreadable
 from cutter.marking.contents import contents_block
 from cutter.marking.lines import Lines, read_lines, region
-from cutter.marking.merging import merge_titles
 from cutter.marking.numbering import settle
 from cutter.marking.options import Options
 from cutter.marking.profile import Form, Profile
 from cutter.marking.recognise import Heading, find_headings
 from cutter.marking.result import Candidate, Exclusion, Marking, MarkRefusal
 from cutter.marking.rows import rows_of
-from cutter.marking.splitter import mark
+from cutter.marking.splitter import examine
+from cutter.marking.title_merger import merge_titles
 
 Verdict = Literal["unit", "title", "group", "excluded", "blank", "text"]
 
@@ -49,12 +49,12 @@ RULES: dict[str, tuple[Verdict, str]] = {
     "no_sign": ("text", "words follow its number, so it reads like a cross-reference"),
     "no_word": ("text", "no level of the profile has its words"),
 }
-"""Rule, what it makes of a line, and the reason in words."""
+"""Each rule with the kind of line that it gives and the reason in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What a line is and by which rule. `address` is the unit that it begins or belongs to."""
+    """What a line is, and the rule that decided. `address` names the unit that the line begins or belongs to."""
 
     line: int
     text: str
@@ -77,7 +77,7 @@ class Explainer:
         self._read()
 
     def line(self, number: int) -> Explanation:
-        """The explanation of a line, from 1; raises InvalidInput when the text has no such line."""
+        """The explanation of a line, counted from 1. Raises InvalidInput if the text has no such line."""
         if not 1 <= number <= self._count:
             raise InvalidInput(f"line {number}: the text has {counted(self._count, 'line')}")
         index = number - self._lines.first_line
@@ -88,7 +88,7 @@ class Explainer:
         return _explanation(number, text, rule, heading, more, self._address(index, rule))
 
     def _read(self) -> None:
-        """Note the rule of each line that the marking's steps decide."""
+        """Note the rule for each line that a step of the marking decides."""
         lines, profile = self._lines, self._profile
         found, noticed = find_headings(lines, profile)
         for finding in noticed:
@@ -152,7 +152,7 @@ class Explainer:
                 return
 
     def _of_text(self, index: int) -> tuple[str, Heading | None, str]:
-        """The rule of a line that no step took for a heading."""
+        """The rule for a line that no step treated as a heading."""
         line = self._lines.lines[index]
         if self._lines.is_blank(index):
             return "blank", None, ""
@@ -169,7 +169,7 @@ class Explainer:
         return "no_word", None, ""
 
     def _one(self, line: bytes) -> Heading | None:
-        """A line read alone, in every form that there is."""
+        """Read a single line in every existing form."""
         found, _ = find_headings(read_lines(line, 0, len(line)), self._wide)
         return found[0] if found else None
 
@@ -178,7 +178,7 @@ class Explainer:
         return self._parts[place] if place >= 0 else None
 
     def _address(self, index: int, rule: str) -> str | None:
-        """The unit whose bytes hold the line; a blank line belongs to none."""
+        """The unit whose bytes contain the line. A blank line belongs to no unit."""
         part = self._part(index)
         return part.address if isinstance(part, Candidate) and rule != "blank" else None
 
@@ -186,8 +186,11 @@ class Explainer:
 def explainer(
     data: bytes, *, profile: Profile, docprefix: str, options: Options
 ) -> tuple[Explainer, Marking | MarkRefusal] | MarkRefusal:
-    """The explainer of a text with its marking; the refusal of a text that has no lines to explain."""
-    result = mark(data, profile=profile, docprefix=docprefix, options=options)
+    """The explainer of a text with its marking, or the refusal of a text that has no lines to explain.
+
+    A cut with red findings is explained too, because people ask about the lines of these findings.
+    """
+    result = examine(data, profile=profile, docprefix=docprefix, options=options)
     refused = unreadable(data)
     if refused is not None:
         return refused

@@ -1,6 +1,7 @@
-"""Pure: who is whose parent, and each unit's address.
+"""Pure: finds the parent and the address of each unit.
 
-The level comes from the heading's word; depth (the number of `#`) decides only where there is no word.
+If two headings have different numbers of `#`, these numbers decide. If the numbers are equal, and for plain and bold
+lines, the heading's word decides. With `nesting: words` the word always decides.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cutter.marking.lines import Lines
-from cutter.marking.profile import Profile
+from cutter.marking.profile import Nesting, Profile
 from cutter.marking.recognise import PLAIN_DEPTH, Heading
 from cutter.marking.segments import number_segment, title_segment
+
+Parents = list[int | None]
+"""For each heading the position of its parent, None at the top."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,30 +31,45 @@ class Node:
     is_document_title: bool
 
 
-def build_tree(headings: list[Heading], lines: Lines, profile: Profile, docprefix: str) -> list[Node]:
-    """Nodes in document order; an address that was taken gets `~2`, `~3` … (the caller refuses when that is not asked).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """Both readings of a text's structure: by the number of `#`, and by the words alone."""
 
-    The document's own title is next to the units, not above them: it would be in every address and say nothing.
+    by_hashes: Parents
+    by_words: Parents
+    titles: frozenset[int]
+
+
+def shape_of(headings: list[Heading], lines: Lines, profile: Profile) -> Shape:
+    """The parents according to the numbers of `#`, and the parents according to the words."""
+    if profile.flat:
+        nobody: Parents = [None] * len(headings)
+        return Shape(by_hashes=nobody, by_words=nobody, titles=frozenset())
+    ranks = ranks_of(headings, lines, profile)
+    titles = frozenset(_document_titles(headings))
+    by_hashes = _parents(headings, ranks, titles, hashes=True)
+    return Shape(by_hashes=by_hashes, by_words=_parents(headings, ranks, titles, hashes=False), titles=titles)
+
+
+def build_tree(headings: list[Heading], shape: Shape, nesting: Nesting, docprefix: str) -> list[Node]:
+    """Nodes in document order. A repeated address gets `~2`, `~3` … (the caller refuses this unless it was asked for).
+
+    The document's own title is next to the units, not above them, because it would add nothing to every address.
     """
-    ranks = _ranks(headings, lines, profile)
-    titles = set() if profile.flat else _document_titles(headings)
+    parents = shape.by_hashes if nesting == "hashes" else shape.by_words
     nodes: list[Node] = []
-    stack: list[int] = []
     uses: dict[str, int] = defaultdict(int)
-    for heading in headings:
-        is_title = heading.index in titles
-        parent = None if profile.flat or is_title else _parent(stack, nodes, heading, ranks)
+    for heading, parent in zip(headings, parents, strict=True):
         above = docprefix if parent is None else nodes[parent].address
         base = f"{above}/{segment_of(heading)}"
         uses[base] += 1
         ordinal = uses[base]
         address = base if ordinal == 1 else f"{base}~{ordinal}"
         level = 1 if parent is None else nodes[parent].level + 1
-        node = Node(heading=heading, parent=parent, address=address, level=level, ordinal=ordinal,
-                    is_document_title=is_title)  # fmt: skip
-        if not is_title:
-            stack.append(len(nodes))
-        nodes.append(node)
+        nodes.append(
+            Node(heading=heading, parent=parent, address=address, level=level, ordinal=ordinal,
+                 is_document_title=heading.index in shape.titles)
+        )  # fmt: skip
     return nodes
 
 
@@ -59,40 +78,149 @@ def segment_of(heading: Heading) -> str:
     word = heading.level.segment if heading.level else ""
     if heading.number is not None:
         return number_segment(word, heading.number.text)
-    return title_segment(heading.title)
+    rest = _behind_the_word(heading) if word else None
+    if rest is None:
+        return title_segment(heading.title)
+    return f"{word}-{title_segment(rest)}" if rest else word
 
 
-def _parent(stack: list[int], nodes: list[Node], heading: Heading, ranks: dict[str, int]) -> int | None:
-    """Pop what the heading closes; the top that is left is its parent."""
+def _behind_the_word(heading: Heading) -> str | None:
+    """What follows the level's word in a heading without a number (`SCHEDULE Repeals`), so that addresses have one name
+    for one kind; None for a title that does not begin with the word."""
+    assert heading.level is not None
+    title = heading.title.casefold()
+    word = max((word for word in heading.level.words if title.startswith(word.casefold())), key=len, default="")
+    return heading.title[len(word) :].strip(" \t\u00a0.:–—-") if word else None
+
+
+def _parents(headings: list[Heading], ranks: dict[str, int], titles: frozenset[int], *, hashes: bool) -> Parents:
+    parents: Parents = []
+    stack: list[int] = []
+    annexes: dict[str, int] = {}
+    behind = _annexes_at_the_end(headings)
+    for position, heading in enumerate(headings):
+        if heading.index in titles:
+            parents.append(None)
+            continue
+        if position >= behind and _is_annex(heading):
+            _close_the_law(stack, headings)
+        if hashes:
+            _close_by_hashes(stack, headings, heading, ranks)
+        else:
+            _close_by_words(stack, headings, heading, ranks)
+        _leave_the_form_before(stack, headings, position, parents, annexes)
+        parents.append(stack[-1] if stack else None)
+        stack.append(position)
+    return parents
+
+
+def _close_by_hashes(stack: list[int], headings: list[Heading], heading: Heading, ranks: dict[str, int]) -> None:
+    """Close the first open heading that cannot contain this heading, and everything inside it."""
+    for place, position in enumerate(stack):
+        if _closes(headings[position], heading, ranks):
+            del stack[place:]
+            return
+
+
+def _annexes_at_the_end(headings: list[Heading]) -> int:
+    """Position of the first annex after which no division of the law with fewer `#` comes, or the end.
+
+    From that annex on, an annex belongs to the law and not to its last chapter, whatever its number of `#`.
+    """
+    first = len(headings)
+    shallowest = PLAIN_DEPTH + 1
+    for position in range(len(headings) - 1, -1, -1):
+        heading = headings[position]
+        if _is_annex(heading):
+            if heading.depth > shallowest:
+                return first
+            first = position
+        elif heading.level is not None and heading.number is not None:
+            shallowest = min(shallowest, heading.depth)
+    return first
+
+
+def _is_annex(heading: Heading) -> bool:
+    return heading.level is not None and heading.level.section_type == "appendix"
+
+
+def _close_the_law(stack: list[int], headings: list[Heading]) -> None:
+    """Close every numbered division and everything inside it. A heading that only groups the annexes stays open."""
+    for place, position in enumerate(stack):
+        if headings[position].level is not None:
+            del stack[place:]
+            return
+
+
+def _closes(above: Heading, heading: Heading, ranks: dict[str, int]) -> bool:
+    explicit = above.form == heading.form == "atx"
+    if explicit and above.depth != heading.depth:
+        return above.depth > heading.depth
+    if above.level is not None and heading.level is not None:
+        return ranks[above.level.name] >= ranks[heading.level.name]
+    return above.depth >= heading.depth
+
+
+def _close_by_words(stack: list[int], headings: list[Heading], heading: Heading, ranks: dict[str, int]) -> None:
+    """The same by the words. A heading without a word is placed by its number of `#`."""
     if heading.level is not None:
         rank = ranks[heading.level.name]
         for place, position in enumerate(stack):
-            level = nodes[position].heading.level
+            level = headings[position].level
             if level is not None and ranks[level.name] >= rank:
                 del stack[place:]
                 break
-        while stack and nodes[stack[-1]].heading.level is None and nodes[stack[-1]].heading.depth >= heading.depth:
+        while stack and headings[stack[-1]].level is None and headings[stack[-1]].depth >= heading.depth:
             stack.pop()
     else:
-        while stack and nodes[stack[-1]].heading.depth >= heading.depth:
+        while stack and headings[stack[-1]].depth >= heading.depth:
             stack.pop()
-    return stack[-1] if stack else None
 
 
-def _ranks(headings: list[Heading], lines: Lines, profile: Profile) -> dict[str, int]:
-    """Rank of each level, 0 outermost; a pair that nests either way is ordered by what the document shows."""
+def _leave_the_form_before(
+    stack: list[int], headings: list[Heading], position: int, parents: Parents, annexes: dict[str, int]
+) -> None:
+    """An annex that continues the numbering of the annex before it has the same parent. A form or a title between them
+    is not its parent.
+    """
+    heading = headings[position]
+    if heading.level is None or not _is_annex(heading):
+        return
+    before = annexes.get(heading.level.name)
+    annexes[heading.level.name] = position
+    if before is None or not _counts_on(headings[before], heading):
+        return
+    home = parents[before]
+    while stack and stack[-1] != home and stack[-1] > before and _is_form(headings[stack[-1]]):
+        stack.pop()
+
+
+def _is_form(heading: Heading) -> bool:
+    return heading.level is None or _is_annex(heading)
+
+
+def _counts_on(before: Heading, heading: Heading) -> bool:
+    if before.number is None or heading.number is None or before.number.value is None or heading.number.value is None:
+        return False
+    return heading.number.value > before.number.value
+
+
+def ranks_of(headings: list[Heading], lines: Lines, profile: Profile) -> dict[str, int]:
+    """The rank of each level, with 0 as the outermost. If a pair of levels can nest either way, the document decides
+    their order.
+    """
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
     for outer, inner in profile.either_way:
-        counted = _starts_again_under(headings, outer, inner, ranks)
+        counted = starts_again_under(headings, outer, inner, ranks)
         if counted or (counted is None and _opens_with(headings, lines, outer, inner)):
             ranks[outer], ranks[inner] = ranks[inner], ranks[outer]
     return ranks
 
 
-def _starts_again_under(headings: list[Heading], outer: str, inner: str, ranks: dict[str, int]) -> bool | None:
-    """True when `outer` mostly counts from the beginning again with an `inner`, and nothing further out, in between.
+def starts_again_under(headings: list[Heading], outer: str, inner: str, ranks: dict[str, int]) -> bool | None:
+    """True if the numbering of `outer` mostly begins again with an `inner`, and nothing further out, in between.
 
-    Mostly, since two versions of one section may follow each other. None when `outer` never starts again.
+    "Mostly" allows for two versions of one section that follow each other. None if `outer` never begins again.
     """
     last: tuple[int, ...] | None = None
     between: set[str] = set()

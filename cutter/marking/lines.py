@@ -1,6 +1,7 @@
-"""Pure: the lines of a region, and which of them can hold no heading (fences, comments, front matter, indented code).
+"""Pure: splits a region into lines, and finds the lines that cannot be headings (fences, comments, front matter,
+indented code).
 
-Lines end at LF and nowhere else; a CR, a form feed or U+2028 is a character of its line.
+Only LF ends a line. A CR, a form feed or U+2028 is a character of its line.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from cutter.marking.result import Finding, MarkRefusal, refusal
 BLANK_BYTES = b" \t\r\n\f\v"
 BOM = b"\xef\xbb\xbf"
 
+FRONT, INDENTED, COMMENT, FENCE = 1, 2, 3, 4
+"""The reason why a line cannot be a heading. A `pre` element counts as a fence."""
+
 _FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _RAW_OPEN = re.compile(rb" {0,3}<(?:!--|(?:pre|script|style|textarea)(?=[ \t>\r]|$))", re.IGNORECASE)
 _RAW_CLOSE = re.compile(rb"</(?:pre|script|style|textarea)>", re.IGNORECASE)
@@ -26,7 +30,8 @@ _RULE = re.compile(rb" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})
 class Lines:
     """The lines of `data[start:end]`. `lines[i]` excludes its LF, `starts[i]` is its byte offset in the document.
 
-    `opaque[i]` is 1 where no heading can be. `front_matter` counts the leading lines of a YAML block.
+    `opaque[i]` is 0 if line i can be a heading, else FRONT, INDENTED, COMMENT or FENCE. `front_matter` is the number of
+    leading lines that are a YAML block.
     """
 
     lines: tuple[bytes, ...]
@@ -43,7 +48,7 @@ class Lines:
         return self.first_line + index
 
     def offset(self, index: int) -> int:
-        """Byte offset of a line; of the line after the last one, the region's end."""
+        """The byte offset of a line. For the line after the last one it is the end of the region."""
         return self.starts[index] if index < len(self.starts) else self.end
 
     def is_blank(self, index: int) -> bool:
@@ -61,7 +66,9 @@ def is_rule(line: bytes) -> bool:
 
 
 def region(data: bytes, profile: Profile) -> tuple[int, int] | MarkRefusal:
-    """Byte span between the profile's sentinels (each once, or neither: the whole document)."""
+    """The byte span between the profile's sentinels. Each must occur once; if both are missing, it is the whole
+    document.
+    """
     if profile.sentinels is None:
         return 0, len(data)
     begin, end = (mark.encode() for mark in profile.sentinels)
@@ -74,12 +81,12 @@ def region(data: bytes, profile: Profile) -> tuple[int, int] | MarkRefusal:
     return refusal(
         "broken_sentinels",
         data.count(b"\n", 0, first) + 1,
-        f"{len(begins)} begin and {len(ends)} end sentinels; each must stand once, begin first, or neither",
+        f"{len(begins)} begin and {len(ends)} end sentinels; each must occur once, begin first, or neither",
     )
 
 
 def _marker_lines(data: bytes, marker: bytes) -> list[tuple[int, int]]:
-    """Spans (line start, start of the next line) of the lines that are the marker alone."""
+    """Spans (line start, start of the next line) of the lines that consist of the marker alone."""
     spans = []
     at = data.find(marker)
     while at >= 0:
@@ -126,41 +133,43 @@ def _front_matter(lines: list[bytes]) -> int:
 
 def _opaque(lines: list[bytes], front: int, first_line: int) -> tuple[bytes, tuple[Finding, ...]]:
     marks = bytearray(len(lines))
-    marks[:front] = b"\x01" * front
+    marks[:front] = bytes([FRONT]) * front
     closer: _Closer | None = None
     opened_at = 0
     for index in range(front, len(lines)):
         line = lines[index]
         if closer is not None:
-            marks[index] = 1
+            marks[index] = closer.kind
             if closer.ends(line):
                 closer = None
             continue
         if line[:4] == b"    " or line[:1] == b"\t":
-            marks[index] = 1
+            marks[index] = INDENTED
             continue
         head = line.lstrip(b" ")[:1]
         if head in (b"`", b"~", b"<"):
             closer = _opens(line)
             if closer is not None:
-                marks[index], opened_at = 1, index
+                marks[index], opened_at = closer.kind, index
                 if closer.raw and closer.ends(line[line.index(b"<") + 1 :]):
                     closer = None
     if closer is None:
         return bytes(marks), ()
     line_number = first_line + opened_at
-    return bytes(marks), (
-        Finding(code="unclosed_block", line=line_number, message=f"line {line_number}: opens a fence or comment that "
-                "never ends; all behind it was read as text"),
-    )  # fmt: skip
+    message = f"line {line_number}: opens a fence or comment that never ends; all after it was read as text"
+    return bytes(marks), (Finding(code="unclosed_block", line=line_number, message=message, severity="amber"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Closer:
-    """What ends the block that is open."""
+    """The text that ends the open block."""
 
     raw: bytes = b""
     fence: bytes = b""
+
+    @property
+    def kind(self) -> int:
+        return COMMENT if self.raw == b"-->" else FENCE
 
     def ends(self, line: bytes) -> bool:
         if self.raw == b"-->":

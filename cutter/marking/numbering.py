@@ -1,7 +1,8 @@
-"""Pure: which of the plain and bold lines that look like headings are headings.
+"""Pure: decides which plain and bold lines that look like headings are headings.
 
-A cross-reference may begin a wrapped line (`Article 5. …`). Within its parent a level counts upwards, so the headings
-are a longest strictly increasing run of the lines that look like it; the others are text and each is a finding.
+A cross-reference may be at the beginning of a wrapped line (`Article 5. …`). But the numbers of a level increase within
+a parent. So the headings are the longest strictly increasing run of the lines that look like headings of that level.
+The other lines are text, and each of them is a finding.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _FORM_ORDER = ("atx", "bold", "plain")
 
 
 def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
-    """Confirmed headings, and a finding for each line that looked like one."""
+    """The confirmed headings, and a finding for each line that only looked like one."""
     findings: list[Finding] = []
     kept = _one_form_a_level(headings, lines, findings)
     kept = _within(_only_before(kept), profile)
@@ -35,7 +36,7 @@ def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[lis
 
 
 def _one_form_a_level(headings: list[Heading], lines: Lines, findings: list[Finding]) -> list[Heading]:
-    """A level written with `#` anywhere is not also read from plain lines."""
+    """If a level is written with `#` anywhere, it is not also read from plain lines."""
     forms: dict[str, set[str]] = defaultdict(set)
     for heading in headings:
         if heading.level is not None:
@@ -50,12 +51,12 @@ def _one_form_a_level(headings: list[Heading], lines: Lines, findings: list[Find
             message = f"line {line}: reads like a {heading.level.name} but the others are written as " + (
                 f"{best[heading.level.name]} headings; it is text"
             )
-            findings.append(Finding(code="other_form", line=line, message=message))
+            findings.append(Finding(code="other_form", line=line, message=message, severity="red"))
     return kept
 
 
 def _only_before(headings: list[Heading]) -> list[Heading]:
-    """Levels that occur only before another one (recitals before the first chapter)."""
+    """Levels that occur only before another level (such as recitals before the first chapter)."""
     first: dict[str, int] = {}
     for heading in headings:
         if heading.level is not None:
@@ -70,7 +71,7 @@ def _only_before(headings: list[Heading]) -> list[Heading]:
 
 
 def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
-    """Levels that occur only inside another one: a numbered line in a preamble or a form is no clause."""
+    """Levels that occur only inside another level, because a numbered line in a preamble or a form is not a clause."""
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
     kept: list[Heading] = []
     container = -1
@@ -86,7 +87,9 @@ def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
 
 
 def _groups(headings: list[Heading], name: str, outer: set[str], whole_document: bool) -> Iterable[list[Heading]]:
-    """Plain and bold headings of one level, apart by parent (unless it counts through the document) and series."""
+    """Plain and bold headings of one level, grouped by series and by parent (unless the numbers continue through the
+    document).
+    """
     groups: dict[tuple[int, str], list[Heading]] = defaultdict(list)
     parent = -1
     for heading in headings:
@@ -98,7 +101,7 @@ def _groups(headings: list[Heading], name: str, outer: set[str], whole_document:
 
 
 def _breaking(group: list[Heading]) -> list[Heading]:
-    """Members outside the longest strictly increasing run; unnumbered ones (`PHẦN CHUNG`) are never outside."""
+    """The members outside the longest strictly increasing run. Unnumbered members (`PHẦN CHUNG`) are never outside."""
     numbered = [heading for heading in group if heading.number is not None]
     comparable = [heading for heading in numbered if heading.number is not None and heading.number.value is not None]
     values = [heading.number.value for heading in comparable if heading.number and heading.number.value is not None]
@@ -132,4 +135,4 @@ def _break_finding(line: int, heading: Heading) -> Finding:
     name = heading.level.name if heading.level else "heading"
     number = heading.number.text if heading.number else ""
     message = f"line {line}: {name} {number} breaks the numbering around it; it is text"
-    return Finding(code="numbering_break", line=line, message=message)
+    return Finding(code="numbering_break", line=line, message=message, severity="red")

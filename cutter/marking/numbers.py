@@ -1,13 +1,14 @@
-"""Pure: the numbers that laws count with, and the order between them.
+"""Pure: the numbers that laws use, and their order.
 
-A number is written in one of a closed set of styles; each style is a bounded expression, so that no profile can make
-matching slower than linear.
+A number has one of a closed set of styles. Each style is a bounded expression, so that no profile can make matching
+slower than linear.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 ORDINALS: dict[str, int] = {
     "préambule": 0, "preambule": 0, "préliminaire": 0, "preliminaire": 0, "preliminar": 0,
@@ -27,42 +28,54 @@ ORDINALS: dict[str, int] = {
 """Numbers written as words, in lower case."""
 
 _ALSO = {"bis": 1, "ter": 2, "quater": 3, "quinquies": 4, "sexies": 5, "septies": 6}
-_BIS = r"(?:[ -]?(?:" + "|".join(_ALSO) + r"))?"
+_BIS = r"(?:[ -]?(?:" + "|".join(_ALSO) + r")(?![ \u00a0][0-9]))?"
+"""The suffix must not be before a number, because there `bis` is the German word for "to" (§§ 5 bis 7)."""
+
+RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+"""Raised digits: § 5¹ was inserted after § 5."""
+
+_LOWERED = str.maketrans(RAISED, "0123456789")
+_RAISED_RUN = re.compile(f"[{RAISED}]+")
 
 STYLES: dict[str, str] = {
     # L111-12-1, R. 5-2, L661-3 A
     "code": r"(?-i:[LRDA])\*?\.?[ ]?[0-9]{1,5}(?:-[0-9]{1,4}){0,6}(?: (?-i:[A-Z]))?",
     # 1.2.3, 39.12.NĐ.1
     "dotted": r"[0-9]{1,4}(?:\.(?:[0-9]{1,4}|(?-i:[A-ZĐ]{1,4})(?=\.[0-9]))){1,6}",
-    # 5, 5a, 34-1, 5 bis, 1er, 0-B
-    "arabic": r"[0-9]{1,5}(?:-[0-9]{1,4}){0,4}(?:-(?-i:[A-Z])|(?:er|ère|st|nd|rd|th|º|ª|°)|(?-i:[a-zđA-ZĐ]))?" + _BIS,
+    # 5, 5a, 34-1, 1 - 1, 5¹, 5 bis, 1er, 0-B
+    "arabic": r"[0-9]{1,5}(?:-[0-9]{1,4}){0,4}(?: - [0-9]{1,2}(?= ?(?:[.)]|$))|["
+    + RAISED
+    + r"]{1,3})?(?:-(?-i:[A-Z])|(?:er|ère|st|nd|rd|th|º|ª|°)|(?-i:[a-zđA-ZĐ]))?"
+    + _BIS,
     # IV, IER, VIIIa, XI bis
     "roman": r"(?-i:[IVXLCDM]{1,8})(?:er|ère|º|ª|°|(?-i:[a-z]))?" + _BIS,
     "ordinal": "(?:" + "|".join(sorted(ORDINALS, key=len, reverse=True)) + ")",
     "letter": r"(?-i:[A-ZĐ])",
     "small_letter": r"(?-i:[a-zđ])",
+    # 十二, 百二十三
+    "cjk": "[〇零一二三四五六七八九十百千]{1,9}",
     # M01, A-2
     "lettered": r"(?-i:[A-ZĐ]{1,3})[ -]?[0-9]{1,4}",
-    # 十二, 一百零五, 一〇五
-    "han": r"[〇零一二三四五六七八九十百千]{1,9}",
 }
 
+CJK_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
+              "十": 10, "百": 100, "千": 1000}  # fmt: skip
+"""The signs of numbers as in 第十二条. The last three signs multiply the sign before them."""
+
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-_ALPHABET = "aăâbcdđeêfghijklmnoôơpqrstuưvwxyz"
+ALPHABET = "aăâbcdđeêfghijklmnoôơpqrstuưvwxyz"
 """Latin and Vietnamese letters in one order that agrees with both alphabets."""
 
 _ROMAN_NUMBER = re.compile(r"([IVXLCDM]+)(?:(?i:er|ère)|º|ª|°|[a-z])?(?i:" + _BIS + ")")
 _LETTERS = frozenset("LCDM")
-"""Alone they are letters: no law has a fiftieth book, many have a Part C."""
-_HAN = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
-_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+"""Alone, these are letters and not Roman numerals: no law has a fiftieth book, but many have a Part C."""
 _PIECES = re.compile(r"[0-9]+|[^\W\d_]+")
-_TAIL_MARKS = frozenset({"er", "ère", "st", "nd", "rd", "th"})
+_TAIL_MARKS = frozenset({"er", "ère", "st", "nd", "rd", "th", "º", "ª"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """A number as written, the series it counts in and its place there (None when it cannot be compared)."""
+    """A number as written, its series, and its place in the series (None if it cannot be compared)."""
 
     text: str
     series: str
@@ -74,33 +87,32 @@ def pattern(styles: tuple[str, ...]) -> str:
     return "(?:" + "|".join(STYLES[style] for style in STYLES if style in styles) + ")"
 
 
+def lowered(text: str) -> str:
+    """A number with its raised digits as a separate part: 5-1 for 5¹."""
+    return _RAISED_RUN.sub(lambda found: "-" + found.group().translate(_LOWERED), text)
+
+
+def raised(digits: str) -> str:
+    """Digits as raised ones: ¹² for 12."""
+    return "".join(RAISED[int(digit)] for digit in digits)
+
+
+@lru_cache(maxsize=4_096)
 def parse(text: str) -> Number:
-    """Read a number; letters in front of the last digits name its series (`39.12.NĐ.` in 39.12.NĐ.7)."""
+    """Read a number. The part that names its source is the series (`39.12.NĐ` in 39.12.NĐ.7, `1.12.TT.2` in
+    1.12.TT.2.1).
+    """
+    if text and all(sign in CJK_DIGITS or sign in "-0123456789" for sign in text) and not text.isascii():
+        text = "-".join(str(cjk_value(part)) for part in text.split("-") if part)
     word = ORDINALS.get(text.lower())
     if word is not None:
         return Number(text=text, series="", value=(word,))
     roman = _ROMAN_NUMBER.fullmatch(text)
     if roman and text not in _LETTERS:
         return _roman_number(text, roman.group(1))
-    if text and text[0] in _HAN | _HAN_UNITS:
-        return _han_number(text)
-    if len(text) == 1 and text.lower() in _ALPHABET:
-        return Number(text=text, series="", value=(_ALPHABET.index(text.lower()),))
+    if len(text) == 1 and text.lower() in ALPHABET:
+        return Number(text=text, series="", value=(ALPHABET.index(text.lower()),))
     return _decimal(text)
-
-
-def _han_number(text: str) -> Number:
-    """A Chinese numeral as digits, so that addresses and the order need no other script (十二 is 12)."""
-    total = digits = 0
-    for sign in text:
-        if sign in _HAN_UNITS:
-            total += max(digits, 1) * _HAN_UNITS[sign]
-            digits = 0
-        elif sign in _HAN:
-            digits = digits * 10 + _HAN[sign]
-        else:
-            return Number(text=text, series=text, value=None)
-    return Number(text=str(total + digits), series="", value=(total + digits,))
 
 
 def _roman_number(text: str, numeral: str) -> Number:
@@ -118,6 +130,20 @@ def roman_value(numeral: str) -> int | None:
     return total if _to_roman(total) == numeral else None
 
 
+def cjk_value(text: str) -> int:
+    """Value of a number in digits or in the signs of CJK_DIGITS (十二, 百二十三, 一〇五)."""
+    if text.isascii():
+        return int(text)
+    total, digit = 0, 0
+    for sign in text:
+        value = CJK_DIGITS[sign]
+        if value < 10:
+            digit = digit * 10 + value
+        else:
+            total, digit = total + (digit or 1) * value, 0
+    return total + digit
+
+
 def _to_roman(value: int) -> str:
     signs = ((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"),
              (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))  # fmt: skip
@@ -129,13 +155,15 @@ def _to_roman(value: int) -> str:
 
 
 def _decimal(text: str) -> Number:
-    pieces = _PIECES.findall(text)
+    pieces = _PIECES.findall(lowered(text))
     if not any(piece.isdigit() for piece in pieces):
         return Number(text=text, series=text, value=None)
     last_digits = max(i for i, piece in enumerate(pieces) if piece.isdigit())
     before, tail = pieces[: last_digits + 1], pieces[last_digits + 1 :]
     letters = [i for i, piece in enumerate(before) if not piece.isdigit()]
     cut = letters[-1] + 1 if letters else 0
+    if cut > 1 and "." in text:
+        cut = last_digits  # in a codified text, the part before the last number names the source
     series = ".".join(before[:cut])
     value = [int(piece) for piece in before[cut:]]
     for piece in tail:
@@ -148,4 +176,4 @@ def _suffix(rest: str) -> tuple[int, ...]:
         return ()
     if rest in _ALSO:
         return (_ALSO[rest],)
-    return (_ALPHABET.find(rest[0]) + 1,)
+    return (ALPHABET.find(rest[0]) + 1,)

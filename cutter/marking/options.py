@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from cutter.errors import InvalidInput
-from cutter.limits import CANDIDATES_DEFAULT, CANDIDATES_MAX
-from cutter.marking.profile import Duplicates, Empty
+from cutter.limits import ACCEPTANCES_MAX, CANDIDATES_DEFAULT, CANDIDATES_MAX, REASON_CHARACTERS_MAX
+from cutter.marking.profile import Duplicates, Empty, Nesting
+
+_NAME = re.compile(r"[a-z][a-z_]{0,47}:[A-Z0-9][A-Z0-9/~-]{0,999}")
 
 Scope = Literal["all", "enacted_only"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`duplicates`, `empty`, `scope` and `deepest` are the profile's own unless given; the shipped profiles refuse.
+    """`duplicates`, `empty`, `scope` and `deepest` come from the profile if they are not given. The shipped profiles
+    refuse repeats and empty headings.
 
     `deepest` is the name of the finest level that becomes a unit (vietnamese-law: dieu, khoan or diem).
-    `forbidden_ids` are whole address segments (`DIEU-44` is not `DIEU-4`) that must not be cut.
+    `forbidden_ids` are whole address segments (`DIEU-44` is not `DIEU-4`) that must not be cut. `nesting` says what
+    decides where the number of `#` and the words of two headings disagree. `accept` holds the names of red findings
+    that a person accepts, each with the reason; a mapping becomes sorted pairs.
     """
 
     duplicates: Duplicates | None = None
@@ -28,13 +34,44 @@ class Options:
     deepest: str | None = None
     max_candidates: int = CANDIDATES_DEFAULT
     forbidden_ids: tuple[str, ...] = ()
+    nesting: Nesting | None = None
+    accept: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        _one_of("nesting", self.nesting, (None, "hashes", "words"))
+        object.__setattr__(self, "accept", _acceptances(self.accept))
         _one_of("duplicates", self.duplicates, (None, "refuse", "ordinal"))
         _one_of("empty", self.empty, (None, "refuse", "heading_only"))
         _one_of("scope", self.scope, (None, "all", "enacted_only"))
         if not 1 <= self.max_candidates <= CANDIDATES_MAX:
             raise InvalidInput(f"max_candidates {self.max_candidates}: 1 to {CANDIDATES_MAX}")
+
+    @property
+    def acceptances(self) -> dict[str, str]:
+        """Reason of each accepted finding by its name."""
+        return dict(self.accept)
+
+
+def _acceptances(given: object) -> tuple[tuple[str, str], ...]:
+    """Sorted pairs of name and reason; raises InvalidInput for a name or a reason of another form."""
+    try:
+        pairs = dict(given)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise InvalidInput("accept: must be names of findings, each with its reason") from None
+    if len(pairs) > ACCEPTANCES_MAX:
+        raise InvalidInput(f"accept: {len(pairs)} findings, at most {ACCEPTANCES_MAX}; correct the text or the profile")
+    for name, reason in pairs.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise InvalidInput(f"accept {name!r}: must be KIND:PLACE, such as nesting_differs:LAW/CHAPTER-II")
+        if not isinstance(reason, str) or not _is_reason(reason):
+            raise InvalidInput(
+                f"accept {name}: needs a reason, one line of at most {REASON_CHARACTERS_MAX} characters (--because)"
+            )
+    return tuple(sorted(pairs.items()))
+
+
+def _is_reason(text: str) -> bool:
+    return bool(text.strip()) and text.isprintable() and len(text) <= REASON_CHARACTERS_MAX
 
 
 def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
@@ -44,10 +81,17 @@ def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
 
 
 def preview(profile: str, options: Mapping[str, object], forbidden: Iterable[str], *, docprefix: str = "") -> str:
-    """The command that marks a text by this profile and these options; it writes nothing and needs no server."""
+    """The command that marks a text by this profile and these options. The command writes nothing and needs no
+    server.
+    """
     words = ["cutter", "mark", "FILE", "--profile", profile, *(["--docprefix", docprefix] if docprefix else [])]
+    accepted = options.get("accept") or {}
     for name, value in sorted(options.items()):
+        if name == "accept":
+            continue
         words += [f"--{name.replace('_', '-')}", str(value)]
     for segment in forbidden:
         words += ["--forbid", segment]
+    for name, reason in sorted(_acceptances(accepted)):
+        words += ["--accept", name, "--because", reason]
     return shlex.join(words)

@@ -1,6 +1,6 @@
 """Pure: the rows that a cut writes, and their digests (spec 01 "cutplan", spec 04 "writer_digest").
 
-No timestamps and no random ids, so that every machine gets the same digests from the same bytes.
+A plan has no timestamps and no random ids. So every machine gets the same digests from the same bytes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CutPlan:
 
 
 def build_plan(data: bytes, marking: Marking, *, docprefix: str, source_version_id: str) -> CutPlan:
-    """Rows to write for a marking of exactly these bytes; raises ProgrammingError when they are others."""
+    """The rows to write for a marking. Raises ProgrammingError if the marking is not of exactly these bytes."""
     marking.prove(data)
     rows = tuple(_row(data, unit, docprefix, source_version_id) for unit in marking.candidates)
     counts = Counter(row.section_type for row in rows)
@@ -70,7 +70,7 @@ def build_plan(data: bytes, marking: Marking, *, docprefix: str, source_version_
 
 
 def unit_key(source_version_id: str, address: str, content_hash: str) -> str:
-    """Idempotency key of one unit; without a run id, so that a rehearsal and the run agree."""
+    """The idempotency key of one unit. It does not contain the run id, so that a rehearsal and the live run agree."""
     return canonical_digest(
         {
             "v": KEY_VERSION,
@@ -82,22 +82,22 @@ def unit_key(source_version_id: str, address: str, content_hash: str) -> str:
 
 
 def cut_plan_digest(rows: tuple[PlanRow, ...]) -> str:
-    """Digest of the plan's rows with their idempotency keys; a body enters as its sha256."""
+    """The digest of the plan's rows with their idempotency keys. A body enters as its sha256."""
     return canonical_digest({"v": PLAN_VERSION, "rows": [_fields(row) for row in rows]})
 
 
 def rebuild_digest_reversed(data: bytes, marking: Marking, *, docprefix: str) -> str:
     """writer_digest of a second, independent build: from the last unit to the first, straight from the bytes.
 
-    It shares no step with `build_plan` but the framing of a line; where both agree, neither depends on order or on
-    what the other left.
+    It shares only the framing of a line with `build_plan`. If both agree, neither depends on the order or on data of
+    the other.
     """
     view = memoryview(data)
     lines: list[str] = []
     below = marking.region_end
     for unit in reversed(marking.candidates):
         if unit.end > below:
-            raise ProgrammingError(f"line {unit.line}: {unit.address} reaches into the unit behind it")
+            raise ProgrammingError(f"line {unit.line}: {unit.address} reaches into the next unit")
         below = unit.start
         address = unit.address
         if address.split("/", 1)[0] != docprefix:

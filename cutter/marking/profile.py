@@ -1,7 +1,7 @@
-"""Pure: a marking profile: which lines of a law are headings, what each becomes and how they nest.
+"""Pure: a marking profile. It says which lines of a law are headings, what each heading becomes, and how headings nest.
 
-A profile holds words and choices, never expressions: the recogniser builds its own bounded ones from them, so that any
-profile is linear in the text.
+A profile holds words and choices, never expressions. The recogniser builds its own bounded expressions from the words,
+so that marking by any profile is linear in the text.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ Form = Literal["atx", "bold", "plain"]
 Numbering = Literal["parent", "document"]
 Duplicates = Literal["refuse", "ordinal"]
 Empty = Literal["refuse", "heading_only"]
+Nesting = Literal["hashes", "words"]
 
 SECTION_TYPES = (
     "appendix",
@@ -29,10 +30,10 @@ SECTION_TYPES = (
     "section",
     "technical_spec",
 )
-"""The vocabulary `section_type` (facts-domain, "Vocabularies"); the database has the last word."""
+"""The vocabulary `section_type` (facts-domain, "Vocabularies"). The database decides."""
 
 STATUSES = ("enacted", "controlled_draft", "draft", "obsolete")
-"""Statuses of a source row, from the one that is cut to the one that is furthest from it."""
+"""The statuses of a source row, from the one that is cut to the one that is furthest from being cut."""
 
 EXCLUSION_REASONS = {
     "controlled_draft": "controlled_draft_deferred",
@@ -98,11 +99,12 @@ class Profile:
     deepest: str | None
     duplicates: Duplicates
     empty: Empty
+    nesting: Nesting
     status: StatusRules | None
 
     @property
     def scope(self) -> str | None:
-        """The scope in which a text is cut unless another is given; None where the profile knows no status."""
+        """The scope in which a text is cut if no other scope is given. None if the profile knows no status."""
         if self.status is None:
             return None
         return "enacted_only" if self.status.enacted_only else "all"

@@ -1,4 +1,6 @@
-"""Pure: a marking profile's file: its closed fields, each with the form of its value; errors name field and line."""
+"""Pure: reads a marking profile's file. Its set of fields is closed, each field has a form, and errors name the field
+and the line.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ from cutter.marking.profile import (
     Empty,
     Form,
     Level,
+    Nesting,
     Numbering,
     Profile,
     StatusRules,
@@ -35,7 +38,7 @@ _FORMS = ("atx", "bold", "plain")
 PROFILE_KEYS = (
     "schema", "id", "about", "unit_kind", "publication_type", "owner", "forms", "depths", "other_headings",
     "hierarchy", "merge_titles", "duplicates", "empty", "sentinels", "contents", "tail", "either_way", "deepest",
-    "status", "levels",
+    "nesting", "status", "levels",
 )  # fmt: skip
 LEVEL_KEYS = (
     "name", "segment", "section_type", "words", "phrases", "marker", "alone", "numbers", "number", "forms",
@@ -47,7 +50,8 @@ LEVEL_KEYS = (
 def parse_profile(data: bytes) -> Profile:
     """A profile from its bytes; raises InvalidInput that names the line and the field.
 
-    A few are remembered: two gates of every document ask for the same one, and reading YAML costs more than marking.
+    A few profiles are cached, because two gates of every document need the same profile and reading YAML costs more
+    than marking.
     """
     node, flaws = plain_yaml.read(data, bytes_max=PROFILE_BYTES_MAX)
     if flaws or node is None:
@@ -84,6 +88,7 @@ def _profile(root: _Fields, data: bytes) -> Profile:
         deepest=root.choice("deepest", names) if root.has("deepest") else None,
         duplicates=cast(Duplicates, root.choice("duplicates", ("refuse", "ordinal"), default="refuse")),
         empty=cast(Empty, root.choice("empty", ("refuse", "heading_only"), default="refuse")),
+        nesting=cast(Nesting, root.choice("nesting", ("hashes", "words"), default="hashes")),
         status=_status(root),
     )
 
@@ -114,7 +119,7 @@ def _marker(fields: _Fields) -> tuple[str, str] | None:
         return None
     before, mark, after = fields.word("marker").partition("{n}")
     if not mark or not after.strip() or len(before) + len(after) > 8:
-        fields.fail("marker", "is like '({n})' or '{n}.': the number as {n} with a sign behind it")
+        fields.fail("marker", "is like '({n})' or '{n}.': the number as {n} followed by a sign")
     return before, after
 
 

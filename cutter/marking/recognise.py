@@ -1,7 +1,7 @@
 """Pure: tells which lines look like headings, by the words of the profile and by `#`.
 
-Every expression is anchored at the line's start, looks at a bounded piece of it and is built here from the profile's
-words, so that reading is linear in the text.
+This module builds every expression from the profile's words. Each expression is anchored at the line's start and reads
+a bounded piece of the line, so that reading is linear in the text.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from cutter.marking.result import Finding
 from cutter.marking.titles import plain_title, visible, without_closing_hashes
 
 _ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
-_BOLD = re.compile(r" {0,3}(?:\*\*|__)(?=\S)")
+_BOLD = re.compile(r"[ \u00a0]{0,3}(?:\*\*|__)[ \u00a0]*(?=\S)")
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(?=\S)")
+_ALSO_SIGNS = re.compile("[의の之]")
 _LIST_NUMBER = re.compile(r"[0-9]{1,4}[.)][ \t]+")
 _OTHER_NUMBER = re.compile(
     r"\[?(?:"
@@ -31,15 +32,15 @@ _OTHER_NUMBER = re.compile(
     r")"
 )
 PLAIN_DEPTH = 7
-"""Depth of a heading that is not an ATX one: below them all."""
+"""The depth of a heading that is not an ATX heading. It is below all ATX headings."""
 
 _PLAIN_CHARACTERS = 600
-"""A plain line is read this far for its word and number."""
+"""How far a plain line is read for its word and number."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Heading:
-    """A line that is a heading, or may be one (plain and bold forms are settled by their numbering later)."""
+    """A line that is a heading, or may be one. For plain and bold lines the numbering decides later."""
 
     index: int
     form: Form
@@ -50,6 +51,8 @@ class Heading:
     number: Number | None = None
     bare: bool = False
     status: str = ""
+    word: str = ""
+    """The level's word as this heading writes it, in lower case."""
     last: int = field(default=0)
     """Index of the last line that the heading takes (its title may be on a later one)."""
 
@@ -97,13 +100,19 @@ def _marked(level: Level) -> re.Pattern[str] | None:
     if level.marker is None:
         return None
     before, after = (re.escape(part) for part in level.marker)
+    number = numbers.pattern(level.numbers)
+    if not level.marker[1].isascii():
+        # 第三条の二, 제5조의2: the number continues after the sign; a particle there makes it a reference
+        return re.compile(
+            rf"{before}(?P<number>{number}){after}(?P<also>(?:[의の之]{number})*)(?=[ \t\u00a0\u3000(（:：]|$)"
+        )
     end = r"[ \t\r]*$" if level.alone else r"(?=[ \t\u00a0\u3000]|$)"
-    return re.compile(rf"{before}(?P<number>{numbers.pattern(level.numbers)}){after}{end}")
+    return re.compile(rf"{before}(?P<number>{number}){after}{end}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What a line is read with."""
+    """The compiled expressions with which a line is read."""
 
     readers: tuple[_Reader, ...]
     starts: re.Pattern[str] | None
@@ -167,7 +176,8 @@ def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
     if bullet is None:
         heading = _heading(index, form, PLAIN_DEPTH, whole, reading)
         return heading if _read_level(heading, heading.title, reading.readers, form) else None
-    # a list item may be a point of a clause (`- a) …`), never an article: lists of references begin so
+    # a list item may be a point of a clause (`- a) …`) but never an article, because lists of references begin like
+    # that
     heading = _heading(index, form, PLAIN_DEPTH, text[begin:], reading)
     marked = tuple(reader for reader in reading.readers if reader.marked is not None)
     return heading if _read_level(heading, heading.title, marked, form) else None
@@ -184,7 +194,7 @@ def _heading(index: int, form: Form, depth: int, raw: str, reading: _Reading) ->
 
 @lru_cache(maxsize=64)
 def _line_starts(profile: Profile) -> re.Pattern[str] | None:
-    """A quick test of a line's first characters, before it is read in earnest; None when only `#` makes a heading."""
+    """A quick test of a line's first characters before the full reading. None if only `#` makes a heading."""
     parts: list[str] = []
     for level in profile.levels:
         if set(level.forms) == {"atx"}:
@@ -210,11 +220,11 @@ def _read_level(heading: Heading, text: str, readers: tuple[_Reader, ...], form:
 
 
 def _is_title(rest: str, match: re.Match[str], form: Form) -> bool:
-    """A plain line is a heading only when its number ends the line or a sign parts it from the title.
+    """A plain line is a heading only if its number ends the line or a sign separates the number from the title.
 
     `Article 5 of this Regulation` at the start of a wrapped line is a cross-reference.
     """
-    if form != "plain" or match.group().rstrip()[-1:] in ".)":
+    if form != "plain" or "also" in match.re.groupindex or match.group().rstrip()[-1:] in ".)º°ª":
         return True
     return not rest.strip() or rest.lstrip(" \t\u00a0")[:1] in ".:–—-"
 
@@ -222,9 +232,17 @@ def _is_title(rest: str, match: re.Match[str], form: Form) -> bool:
 def _set_level(heading: Heading, level: Level, text: str, match: re.Match[str]) -> None:
     groups = match.groupdict()
     written = groups.get("number") or groups.get("first")
+    if written and groups.get("also"):
+        written = "-".join((written, *_ALSO_SIGNS.split(groups["also"].strip("의の之"))))
     heading.level = level
     heading.number = numbers.parse(" ".join(written.split())) if written else None
+    heading.word = _word_of(match.group(), written)
     heading.bare = not text[match.end() :].strip(" \t\u00a0.:–—-]*_")
+
+
+def _word_of(matched: str, number: str | None) -> str:
+    word = matched.replace(number, " ") if number else matched
+    return word.strip(" \t\u00a0[].:-").casefold()
 
 
 def _read_other_number(heading: Heading) -> None:

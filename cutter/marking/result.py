@@ -1,6 +1,7 @@
-"""Pure: what marking a law yields: units, itemised exclusions, the rest, and the proof that they are the whole region.
+"""Pure: the result of marking a law: units, itemised exclusions, the rest, and the proof that together they are the
+whole region.
 
-Offsets are bytes into the document, lines count from 1 and end at LF only. Nothing here holds text beyond titles.
+Offsets are bytes into the document. Lines count from 1 and end only at LF. The result holds no text except titles.
 """
 
 from __future__ import annotations
@@ -8,11 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import ProgrammingError
 
 MARK_VERSION = "mark/1"
+
+FINDINGS_VERSION = "mark-findings/1"
+
+Severity = Literal["red", "amber", "info"]
+"""Red: the text is probably cut wrong. Amber: worth a look. Info: a note about the text."""
 
 _TITLE_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f]")
 _BLANK = b" \t\r\n\f\v"
@@ -48,7 +55,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusion:
-    """A piece with text that is not cut, why, and which rule knew its status ("structure" when it has none)."""
+    """A piece of text that is not cut, the reason, and the rule that decided its status ("structure" if none did)."""
 
     start: int
     end: int
@@ -72,22 +79,36 @@ class NonContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something the reader of the request should look at; it does not stop the cut."""
+    """An observation about the text that the reader of the request should look at.
+
+    `code` is its kind. A red finding refuses the cut until a person accepts it by its name. The name is the kind and
+    the address, or the kind and the line if the finding belongs to no unit.
+    """
 
     code: str
     line: int
     message: str
     address: str | None = None
+    severity: Severity = "info"
+
+    @property
+    def name(self) -> str:
+        """The name that a person types to accept the finding, such as `nesting_differs:LAW/CHAPTER-II`."""
+        return f"{self.code}:{self.address or f'LINE-{self.line}'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkRefusal:
-    """Why this text is not cut: a stable code, the line when there is one, one sentence with the remedy."""
+    """Why this text is not cut: a stable code, the line if there is one, and one sentence with the remedy.
+
+    `findings` holds the red findings that nobody accepted, if they are the reason.
+    """
 
     code: str
     line: int | None
     message: str
     details: tuple[tuple[str, str], ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 Part = Candidate | Exclusion | NonContent
@@ -95,7 +116,7 @@ Part = Candidate | Exclusion | NonContent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marking:
-    """The partition of one region. An instance whose parts do not tile the region cannot be built.
+    """The partition of one region. The constructor refuses parts that do not cover the region exactly.
 
     `prove(data)` re-derives every digest and the concatenation from the bytes.
     """
@@ -110,6 +131,27 @@ class Marking:
     non_content: tuple[NonContent, ...]
     findings: tuple[Finding, ...]
     mark_digest: str
+    accepted: tuple[tuple[str, str], ...] = ()
+    """Names of the red findings that a person accepted, each with the reason."""
+
+    @property
+    def unaccepted(self) -> tuple[Finding, ...]:
+        """Red findings that nobody accepted. No gate passes a marking that has such a finding."""
+        names = {name for name, _ in self.accepted}
+        return tuple(finding for finding in self.findings if finding.severity == "red" and finding.name not in names)
+
+    @property
+    def findings_digest(self) -> str:
+        """The digest of the assessment: every finding with its severity and place, and every acceptance with its
+        reason.
+        """
+        return canonical_digest(
+            {
+                "v": FINDINGS_VERSION,
+                "findings": [[item.severity, item.code, item.line, item.address] for item in self.findings],
+                "accepted": [list(pair) for pair in self.accepted],
+            }
+        )
 
     def __post_init__(self) -> None:
         self._check_tiling()
@@ -149,12 +191,12 @@ class Marking:
             if unit.address in seen:
                 raise ProgrammingError(f"line {unit.line}: {unit.address} is given twice")
             if unit.parent_address is not None and unit.parent_address not in seen:
-                raise ProgrammingError(f"line {unit.line}: the parent of {unit.address} does not stand before it")
+                raise ProgrammingError(f"line {unit.line}: the parent of {unit.address} does not precede it")
             seen.add(unit.address)
 
 
 def mark_digest(candidates: tuple[Candidate, ...], exclusions: tuple[Exclusion, ...]) -> str:
-    """Digest of what is cut and what is not: (span, kind, level, address) of each unit, and the exclusions."""
+    """The digest of the cut: (span, kind, level, address) of each unit, and the exclusions."""
     return canonical_digest(
         {
             "v": MARK_VERSION,

@@ -1,4 +1,6 @@
-"""Pure: settles for each heading what it is: a unit, a row not in force, a group header, or text of its unit."""
+"""Pure: decides for each heading whether it is a unit, a row that is not in force, a group header, or text of its
+unit.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from cutter.marking.status import GroupStack, row_status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A heading with its part in the cut; `reason` and `basis` say why an excluded one is not cut."""
+    """A heading with its role in the cut. `reason` and `basis` say why an excluded row is not cut."""
 
     heading: Heading
     kind: Literal["unit", "excluded", "group"]
@@ -26,7 +28,7 @@ class Row:
 def rows_of(
     headings: list[Heading], lines: Lines, profile: Profile, options: Options
 ) -> tuple[tuple[Row, ...], list[Finding]]:
-    """Rows in document order and a finding for each ✅ row under a header that is not enacted."""
+    """Rows in document order, and a finding for each ✅ row under a header that is not enacted."""
     rows: list[Row] = []
     findings: list[Finding] = []
     groups = GroupStack()
@@ -34,7 +36,7 @@ def rows_of(
     for heading in headings:
         if not profile.other_headings_are_units and heading.level is None:
             if current is not None and heading.depth > current.depth:
-                continue  # a heading inside a row is that row's text
+                continue  # a heading inside a row is text of that row
             groups.enter(heading)
             rows.append(Row(heading=heading, kind="group"))
             current = None
@@ -54,7 +56,7 @@ def _row(
     if state.conflict:
         line = lines.number(heading.index)
         message = f"line {line}: is marked {heading.status} under a header that is {state.status}; the header counts"
-        findings.append(Finding(code="status_conflict", line=line, message=message))
+        findings.append(Finding(code="status_conflict", line=line, message=message, severity="amber"))
     enacted_only = rules.enacted_only if options.scope is None else options.scope == "enacted_only"
     if not enacted_only or state.status == "enacted":
         return Row(heading=heading, kind="unit")

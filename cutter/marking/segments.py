@@ -7,6 +7,7 @@ import unicodedata
 
 from cutter.domain.digests import sha256_hex
 from cutter.limits import SEGMENT_CHARACTERS_MAX
+from cutter.marking.numbers import lowered
 
 _LETTERS = str.maketrans(
     {
@@ -21,7 +22,9 @@ _HASH_CHARACTERS = 8
 
 
 def ascii_upper(text: str) -> str:
-    """Upper-case ASCII of a text: marks dropped, special letters spelled out, all else a single hyphen."""
+    """A text as upper-case ASCII. Accents are dropped, special letters are spelled out, and everything else becomes a
+    single hyphen.
+    """
     bare = unicodedata.normalize("NFKD", text.translate(_LETTERS))
     kept = "".join(character for character in bare if not unicodedata.combining(character))
     return _NOT_SEGMENT.sub("-", kept.upper()).strip("-")
@@ -30,8 +33,8 @@ def ascii_upper(text: str) -> str:
 def title_segment(title: str) -> str:
     """Segment of a heading without a number, at most SEGMENT_CHARACTERS_MAX characters.
 
-    A title that loses letters (too long, or in a script without a spelling here) gets a piece of its own digest, so
-    that two different titles do not meet at one address.
+    If a title loses letters (because it is too long, or in a script without a spelling here), its segment gets a piece
+    of the title's digest. So two different titles do not get one address.
     """
     slug = ascii_upper(title)
     lost = any(character.isalpha() and not ascii_upper(character) for character in title)
@@ -46,9 +49,9 @@ def title_segment(title: str) -> str:
 def number_segment(word: str, number: str) -> str:
     """Segment of a numbered heading: `CHAPTER-1`, or the bare number when the heading has no word.
 
-    đ counts apart from d in Vietnamese (points d and đ, articles 5d and 5đ), so as a number it is spelled DD.
+    Vietnamese has separate letters d and đ (points d and đ, articles 5d and 5đ). So đ in a number is spelled DD.
     """
-    tail = ascii_upper(_LONE_D.sub("DD", number)) or title_segment(number)
+    tail = ascii_upper(_LONE_D.sub("DD", lowered(number))) or title_segment(number)
     return f"{word}-{tail}" if word else tail
 
 

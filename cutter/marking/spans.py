@@ -15,7 +15,7 @@ from cutter.marking.titles import cut_title
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Lines [begin, end) that are excluded whole."""
+    """Lines [begin, end) that are excluded as a whole."""
 
     begin: int
     end: int
@@ -44,7 +44,7 @@ class _Layout:
 def lay_out(
     lines: Lines, rows: tuple[Row, ...], nodes: list[Node], blocks: tuple[Block, ...], profile: Profile
 ) -> Pieces:
-    """Cut the region at every heading and block; white space after a piece belongs to no piece."""
+    """Cut the region at every heading and block. White space after a piece belongs to no piece."""
     layout = _Layout(lines)
     if lines.offset(0) > lines.start:
         mark = NonContent(start=lines.start, end=lines.offset(0), line=1, kind="byte_order_mark")
@@ -69,7 +69,7 @@ def lay_out(
 def _borders(
     lines: Lines, rows: tuple[Row, ...], blocks: tuple[Block, ...], profile: Profile
 ) -> dict[int, Row | Block | None]:
-    """What begins at which line index; None is text that belongs to nothing."""
+    """Maps a line index to the piece that begins there. None means text that belongs to no piece."""
     borders: dict[int, Row | Block | None] = {0: None}
     borders.update({row.heading.index: row for row in rows})
     tail = _tail_begin(lines, rows, profile)
@@ -124,7 +124,7 @@ def _blank(layout: _Layout, start: int, end: int, index: int) -> None:
 
 
 def _exclude(layout: _Layout, begin: int, end: int, reason: str, basis: str) -> None:
-    """An exclusion where there is text; a stretch of blank lines is only blank."""
+    """An exclusion if the lines hold text. Blank lines alone are only blank."""
     outer_start, outer_end = layout.lines.offset(begin), layout.lines.offset(end)
     start, stop, first = _trimmed(layout, begin, end)
     _blank(layout, outer_start, start if stop > start else outer_end, begin)
@@ -135,7 +135,7 @@ def _exclude(layout: _Layout, begin: int, end: int, reason: str, basis: str) -> 
 
 
 def _group(layout: _Layout, header: Heading, begin: int, end: int) -> None:
-    """A group header's line is no content; text below it, outside any row, is itemised."""
+    """The line of a group header is not content. Text below it that is outside all rows is itemised."""
     start, stop = layout.lines.offset(begin), layout.lines.offset(begin + 1)
     line = layout.lines.number(header.index)
     layout.non_content.append(NonContent(start=start, end=stop, line=line, kind="group_header"))

@@ -1,7 +1,7 @@
 """Pure: `mark`, which splits a pinned text into units (spec 01 "mark").
 
-The way is one: bytes → lines → headings → the tree → spans → a `Marking` whose partition is proven, or a refusal that
-says which line and what to do.
+There is one sequence of steps: bytes → lines → headings → the tree → spans. It ends with a `Marking` whose partition is
+proven, or with a refusal that names the line and the remedy.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import docprefix as checked_docprefix
 from cutter.errors import InvalidInput
 from cutter.marking import checks
+from cutter.marking.assessment import CAUSES, Structure, in_order, refuse_unaccepted, structure_findings
 from cutter.marking.contents import contents_block
-from cutter.marking.hierarchy import build_tree
+from cutter.marking.hierarchy import build_tree, shape_of
 from cutter.marking.lines import Lines, read_lines, region
-from cutter.marking.merging import merge_titles
 from cutter.marking.numbering import settle
 from cutter.marking.options import Options
 from cutter.marking.profile import Profile
@@ -23,14 +23,40 @@ from cutter.marking.recognise import Heading, find_headings
 from cutter.marking.result import Finding, Marking, MarkRefusal, mark_digest
 from cutter.marking.rows import Row, rows_of
 from cutter.marking.spans import Block, Pieces, lay_out
+from cutter.marking.title_merger import merge_titles
 
 
 def mark(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> Marking | MarkRefusal:
-    """Split a law into units, or say in one sentence why not.
+    """Split a law into units, or say in one sentence why not. A red finding that nobody accepted is a refusal.
 
     `data` is the pinned snapshot, `docprefix` the first segment of every address. Raises InvalidInput only for a wrong
-    docprefix or option; what is wrong with the text is a MarkRefusal.
+    docprefix or option. A fault of the text is a MarkRefusal.
     """
+    cut = _cut(data, profile, docprefix, options)
+    if isinstance(cut, MarkRefusal):
+        return cut
+    if cut.refused is not None:
+        return refuse_unaccepted(cut.marking, only=CAUSES) or cut.refused
+    return refuse_unaccepted(cut.marking) or cut.marking
+
+
+def examine(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> Marking | MarkRefusal:
+    """Mark like `mark`, but show a cut with unaccepted red findings instead of refusing it. No gate uses this."""
+    cut = _cut(data, profile, docprefix, options)
+    if isinstance(cut, MarkRefusal):
+        return cut
+    return cut.refused or cut.marking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cut:
+    """A proven partition, and the refusal of the repeats or empty headings in it."""
+
+    marking: Marking
+    refused: MarkRefusal | None
+
+
+def _cut(data: bytes, profile: Profile, docprefix: str, options: Options) -> _Cut | MarkRefusal:
     prefix = checked_docprefix(docprefix)
     options = _resolved(profile, options)
     unreadable = checks.unreadable(data)
@@ -48,24 +74,33 @@ def mark(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Headings:
-    """Rows and group headers in order, blocks that are excluded whole, and what was noticed so far."""
+    """Rows and group headers in order, blocks that are excluded as a whole, and the findings so far."""
 
     rows: tuple[Row, ...]
     blocks: tuple[Block, ...]
     findings: tuple[Finding, ...]
+    left_out: frozenset[int]
 
 
 def _resolved(profile: Profile, options: Options) -> Options:
-    """The options with the profile's own choices where none was given; raises InvalidInput for one it cannot follow."""
+    """The options, with the profile's choice for each option that is not given. Raises InvalidInput for an option that
+    the profile cannot follow.
+    """
     if options.deepest is not None and options.deepest not in profile.level_names():
         raise InvalidInput(f"deepest {options.deepest!r}: profile {profile.id} has {', '.join(profile.level_names())}")
     if options.scope == "enacted_only" and profile.status is None:
         raise InvalidInput(f"scope enacted_only: profile {profile.id} knows no status markers")
-    return replace(options, duplicates=options.duplicates or profile.duplicates, empty=options.empty or profile.empty)
+    return replace(
+        options,
+        duplicates=options.duplicates or profile.duplicates,
+        empty=options.empty or profile.empty,
+        nesting=options.nesting or profile.nesting,
+    )
 
 
 def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | MarkRefusal:
     found, noticed = find_headings(lines, profile)
+    every = found
     contents = contents_block(lines, found, profile)
     if isinstance(contents, MarkRefusal):
         return contents
@@ -76,18 +111,31 @@ def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | M
         begin, end = contents
         blocks.append(Block(begin=begin, end=end, reason="table_of_contents"))
         found = [heading for heading in found if not begin <= heading.index < end]
-    settled, breaks = settle(_down_to(found, profile, options), lines, profile)
+    wanted = _down_to(found, profile, options)
+    settled, breaks = settle(wanted, lines, profile)
     hidden = checks.bidi_heading(settled, lines)
     merged = merge_titles(settled, lines, profile)
     hidden = hidden or checks.bidi_heading(merged, lines)
     if hidden is not None:
         return hidden
     rows, conflicts = rows_of(merged, lines, profile, options)
-    return _Headings(rows=rows, blocks=tuple(blocks), findings=(*lines.findings, *noticed, *breaks, *conflicts))
+    return _Headings(
+        rows=rows,
+        blocks=tuple(blocks),
+        findings=(*lines.findings, *noticed, *breaks, *conflicts),
+        left_out=_left_out(every, rows, breaks, lines),
+    )
+
+
+def _left_out(every: list[Heading], rows: tuple[Row, ...], breaks: list[Finding], lines: Lines) -> frozenset[int]:
+    """Lines that the profile reads as headings but that are not units, by an option or because of a finding."""
+    units = {row.heading.index for row in rows if row.kind == "unit"}
+    told = {finding.line - lines.first_line for finding in breaks}
+    return frozenset(told | {heading.index for heading in every if heading.index not in units})
 
 
 def _down_to(headings: list[Heading], profile: Profile, options: Options) -> list[Heading]:
-    """Drop the levels below the finest one that becomes a unit; their text stays in the units above."""
+    """Drop the levels below the finest level that becomes a unit. Their text stays in the units above."""
     deepest = options.deepest or profile.deepest
     if deepest is None:
         return headings
@@ -98,23 +146,37 @@ def _down_to(headings: list[Heading], profile: Profile, options: Options) -> lis
 
 def _marking(
     data: bytes, lines: Lines, headings: _Headings, profile: Profile, prefix: str, options: Options
-) -> Marking | MarkRefusal:
+) -> _Cut | MarkRefusal:
     units = [row.heading for row in headings.rows if row.kind == "unit"]
     counted = checks.wrong_count(units, lines, profile, options)
     if counted is not None:
         return counted
-    nodes = build_tree(units, lines, profile, prefix)
+    assert options.nesting is not None
+    shape = shape_of(units, lines, profile)
+    nodes = build_tree(units, shape, options.nesting, prefix)
     pieces = lay_out(lines, headings.rows, nodes, headings.blocks, profile)
-    refused = checks.refuse_first(nodes, pieces, lines, options)
-    if refused is not None:
-        return refused
-    findings = (*headings.findings, *checks.findings(data, nodes, pieces, lines))
-    return _assemble(data, lines, pieces, profile, findings)
+    structure = Structure(
+        nodes=nodes, shape=shape, pieces=pieces, lines=lines, left_out=headings.left_out,
+        skipped=tuple((block.begin, block.end) for block in headings.blocks), noticed=headings.findings,
+    )  # fmt: skip
+    findings = (
+        *headings.findings,
+        *checks.findings(data, nodes, pieces, lines),
+        *structure_findings(structure, profile, options.nesting),
+    )
+    accepted = tuple(options.acceptances.items())
+    marking = _assemble(data, lines, pieces, profile, in_order(findings, prefix), accepted)
+    return _Cut(marking=marking, refused=checks.refuse_first(nodes, pieces, lines, options))
 
 
 def _assemble(
-    data: bytes, lines: Lines, pieces: Pieces, profile: Profile, findings: tuple[Finding, ...]
-) -> Marking | MarkRefusal:
+    data: bytes,
+    lines: Lines,
+    pieces: Pieces,
+    profile: Profile,
+    findings: tuple[Finding, ...],
+    accepted: tuple[tuple[str, str], ...],
+) -> Marking:
     marking = Marking(
         region_sha=sha256_hex(data[lines.start : lines.end]),
         region_start=lines.start,
@@ -124,8 +186,9 @@ def _assemble(
         candidates=pieces.candidates,
         exclusions=pieces.exclusions,
         non_content=pieces.non_content,
-        findings=tuple(sorted(findings, key=lambda finding: (finding.line, finding.code, finding.message))),
+        findings=findings,
         mark_digest=mark_digest(pieces.candidates, pieces.exclusions),
+        accepted=accepted,
     )
     marking.prove(data)
     return marking

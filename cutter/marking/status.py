@@ -1,7 +1,8 @@
-"""Pure: which rows of a law are in force, from its own markers (facts-domain, "status of a row").
+"""Pure: decides from a law's own markers which rows are in force (facts-domain, "status of a row").
 
 Tier 1 is the marker of the group header above a row, tier 2 the row's own, tier 3 the profile's default. A row is cut
-only when neither of its markers objects: a 📋 row stays out of an enacted group, and a ✅ row out of a deferred one.
+only if neither of its markers objects. So a 📋 row in an enacted group is not cut, and a ✅ row in a deferred group is
+not cut either.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class GroupStack:
         self._open: list[tuple[int, str]] = []
 
     def enter(self, header: Heading) -> None:
-        """Open a header; it closes those of its depth and below."""
+        """Open a header, and close the open headers of its depth and below."""
         while self._open and self._open[-1][0] >= header.depth:
             self._open.pop()
         self._open.append((header.depth, header.status))

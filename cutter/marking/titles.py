@@ -6,6 +6,7 @@ import html
 import re
 
 from cutter.limits import TITLE_CHARACTERS_MAX
+from cutter.marking import numbers
 
 BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Characters that change the order in which a line is shown."""
@@ -15,6 +16,8 @@ ZERO_WIDTH = re.compile("[\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufeff]")
 
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
 _AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]*)>")
+_RAISED = re.compile(r"(?<=[0-9])<sup>([0-9]{1,3})</sup>")
+"""An inserted number such as § 5<sup>1</sup>. If only the tags were removed, it would read 51."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]*\]")
 _CODE = re.compile(r"`+")
@@ -25,7 +28,7 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t\r]*$")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _HIDDEN = "\x00"
-"""Stands for an escaped character meanwhile; no text of ours holds it."""
+"""A placeholder for an escaped character. No text that cutter accepts contains it."""
 
 
 def plain_title(raw: str) -> str:
@@ -35,6 +38,7 @@ def plain_title(raw: str) -> str:
     for _ in range(2):  # an image inside a link
         text = _IMAGE_OR_LINK.sub(r"\1", text)
     text = _AUTOLINK.sub(r"\1", _FOOTNOTE.sub("", text))
+    text = _RAISED.sub(lambda found: numbers.raised(found.group(1)), text)
     text = _CODE.sub("", _TAG.sub("", text))
     text = _UNDERSCORES.sub("", _STARS.sub("", text))
     text = _ENTITY.sub(lambda found: html.unescape(found.group()), text)

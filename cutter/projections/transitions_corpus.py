@@ -12,13 +12,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import psycopg
+from psycopg.rows import scalar_row
 
 from cutter import limits
-from cutter.lifecycle.declared import BATCH, DOCUMENT_RUN, TASK, WORKER
+from cutter.lifecycle.declarations import BATCH, DOCUMENT_RUN, TASK, WORKER
 from cutter.lifecycle.events import Event, instant, timed
 from cutter.lifecycle.history import of_audit, run_events
 from cutter.lifecycle.workstream import batch_events
+from cutter.projections.batch_folder_files import FACTS
 from cutter.storage.queries import query
+from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
 Connection = psycopg.Connection[Any]
@@ -54,26 +57,24 @@ class Spool:
 def gathered(connection: Connection) -> Spool:
     """Every transition that the database knows; the connection is in a transaction of its own, with one snapshot."""
     spool = Spool()
-    for (run_id,) in _each(connection, "all_run_ids"):
+    for run_id in _each(connection, "all_run_ids"):
         spool.add(_of_run(connection, run_id))
-    for (batch_id,) in _each(connection, "all_batch_ids"):
+    for batch_id in _each(connection, "all_batch_ids"):
         spool.add(_of_batch(connection, batch_id))
     spool.add(_of_workers(connection))
     return spool
 
 
-def _each(connection: Connection, name: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of a query, some at a time."""
-    with connection.cursor(name=name) as cursor:
+def _each(connection: Connection, name: str) -> Iterator[Any]:
+    """The values of a query with one column, some at a time."""
+    with connection.cursor(name=name, row_factory=scalar_row) as cursor:
         cursor.itersize = limits.EXPORT_ROWS_AT_ONCE
         cursor.execute(query(name))
         yield from cursor
 
 
 def _of_run(connection: Connection, run_id: str) -> Iterator[Event]:
-    row = connection.execute("select cutter_governance.fn_run_sidecar(%s)", (run_id,)).fetchone()
-    assert row is not None
-    sidecar: Json = row[0]
+    sidecar: Json = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (run_id,))
     run = sidecar["run"]
     events = run_events(sidecar)
     if run["batch_id"] is not None:
@@ -83,16 +84,14 @@ def _of_run(connection: Connection, run_id: str) -> Iterator[Event]:
 
 
 def _of_batch(connection: Connection, batch_id: str) -> Iterator[Event]:
-    row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
-    assert row is not None
-    facts: Json = row[0]
+    facts = FACTS.one(connection, {"batch_id": batch_id})
     created = instant(facts["view"]["batch"]["created_at"])
     return timed(batch_events(facts), {(BATCH.event_type, batch_id): created})
 
 
 def _of_workers(connection: Connection) -> Iterator[Event]:
     since: dict[tuple[str, str], str] = {}
-    for (body,) in _each(connection, "worker_events"):
+    for body in _each(connection, "worker_events"):
         event = of_audit(json.dumps(body) if isinstance(body, dict) else str(body))
         if event is None:
             continue  # a malformed row is shown by the audit export

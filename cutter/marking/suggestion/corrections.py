@@ -1,4 +1,4 @@
-"""Pure: what a person corrects in a suggestion, in a few typed forms.
+"""Pure: a person's corrections of a suggestion, in a few typed forms.
 
 `line 12 is a chapter`, `line 12 is text`, `word Rule is an article`, `word Rule is text`, `section is inside chapter`,
 `deepest is article`. A role is one of the vocabulary's (`chapter`), a level is named by its role or by its word.
@@ -17,7 +17,7 @@ from cutter.marking.suggestion.vocabulary import ROLE_NAMES
 Subject = Literal["line", "word", "inside", "deepest"]
 
 TEXT = "text"
-"""What a line or word is that begins no unit."""
+"""The role of a line or word that begins no unit."""
 
 FORMS = (
     "line 12 is a chapter", "line 12 is text", "word Rule is an article", "word Rule is text",
@@ -41,7 +41,9 @@ class Correction:
 
 
 def parse_corrections(texts: tuple[str, ...]) -> tuple[Correction, ...]:
-    """Corrections as they were typed; raises InvalidInput that repeats the wrong one and lists the forms."""
+    """Read corrections as they were typed. Raises InvalidInput that repeats the wrong correction and lists the
+    forms.
+    """
     if len(texts) > CORRECTIONS_MAX:
         raise InvalidInput(f"--refine: {len(texts)} corrections, at most {CORRECTIONS_MAX}; edit the profile instead")
     return tuple(_parse(" ".join(text.split())) for text in texts)

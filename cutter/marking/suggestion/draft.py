@@ -1,4 +1,4 @@
-"""Pure: a profile that is being drafted: its levels from the kinds of a text, their order, and its YAML."""
+"""Pure: drafts a profile: its levels from the kinds of heading in a text, their order, and the YAML."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from cutter.marking.suggestion.evidence import Evidence, Kind, Line
 from cutter.marking.suggestion.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
 
 _UNKNOWN_RANK = 7
-"""A word of no known role is put between the subsections and the articles."""
+"""A word without a known role is placed between the subsections and the articles."""
 
 _TITLE_CHARACTERS_MAX = 200
-"""A longer line below a heading is its text, not its title."""
+"""A line below a heading that is longer than this is text, not the title."""
 
 _BARE_SHARE_MIN = 0.6
-"""Share of a kind's lines that must be a number alone before the next line is read as the title."""
+"""If at least this share of a kind's lines is only a number, the next line is read as the title."""
 
 _SHORT_NUMBER = re.compile(r"[0-9]{1,4}[A-Za-z]?(?!\w)")
-"""`12 Short title`; a longer number is the key of a data set."""
+"""A number that can begin a heading such as `12 Short title`. A longer number is the key of a data set."""
 
 _ARTICLES_MIN = 2
-"""Articles with `#` from which on the whole text is taken to use `#`."""
+"""From this number of articles with `#` on, the whole text is assumed to use `#`."""
 
 _SAME_WORD_CHARACTERS = 3
-"""Spellings of one word (Art., Article) begin with the same letters."""
+"""The number of equal first letters by which two spellings are one word (Art., Article)."""
 
 _ROLES = {role.name: role for role in ROLES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftLevel:
-    """A level of the draft, and the lines that it was made from."""
+    """A level of the draft, and the lines from which it was made."""
 
     name: str
     segment: str
@@ -59,7 +59,7 @@ class DraftLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A profile as it may be written; `words` False leaves `#` headings to their number of `#`."""
+    """A draft of a profile. If `words` is False, headings with `#` are nested only by their number of `#`."""
 
     levels: tuple[DraftLevel, ...]
     deepest: str | None = None
@@ -94,8 +94,8 @@ def _one_form_each(kinds: tuple[Kind, ...]) -> list[Kind]:
 def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
     """The kinds without lines that are probably quoted or belong to a table.
 
-    A text that numbers most of its articles with `#` has no headings in plain lines. A word that no table knows is a
-    heading only where nothing else is.
+    A text that writes most of its articles with `#` has no headings in plain lines. A word that no table knows is a
+    heading only if the text has no other headings.
     """
     with_hashes = articles_with_hashes(evidence)
     plain = [len(kind.lines) for kind in kinds if kind.form != "atx" and kind.role and kind.role.name == "article"]
@@ -150,7 +150,7 @@ def _has_titles_below(kind: Kind, lines: Lines) -> bool:
 
 
 def _is_title(lines: Lines, index: int) -> bool:
-    """The next line with text, or the one after a blank line, is short and no sentence."""
+    """True if the next line with text, also after a blank line, is short and not a sentence."""
     for at in range(index, min(index + 2, len(lines.lines))):
         text = lines.lines[at].strip()
         if text:
@@ -168,7 +168,7 @@ def _spelled_otherwise(level: DraftLevel, other: DraftLevel) -> bool:
 
 
 def _joined(level: DraftLevel, other: DraftLevel) -> DraftLevel:
-    """One level for two spellings; the more frequent one names it."""
+    """Merge two spellings into one level. The more frequent spelling names it."""
     large, small = (level, other) if len(level.lines) >= len(other.lines) else (other, level)
     sides = {large.number, small.number}
     return replace(
@@ -181,9 +181,10 @@ def _joined(level: DraftLevel, other: DraftLevel) -> DraftLevel:
 
 
 def _ordered(levels: list[DraftLevel]) -> list[DraftLevel]:
-    """By `#`, and at one depth the one that begins later is further out, since it ends what is before it.
+    """Order levels by `#`. At one depth, the level that begins later is further out, because it ends the parts before
+    it.
 
-    A level without `#` is put before the first one that is usually further in.
+    A level without `#` is placed before the first level that is usually further in.
     """
     with_hashes = [level for level in levels if level.form == "atx"]
     ordered = sorted(with_hashes, key=lambda level: (level.depth, level.rank, -level.lines[0].index))
@@ -242,7 +243,7 @@ def _inside(levels: tuple[DraftLevel, ...], correction: Correction) -> tuple[Dra
 def _reworded(
     levels: tuple[DraftLevel, ...], correction: Correction, evidence: Evidence, lines: Lines
 ) -> tuple[DraftLevel, ...]:
-    """A word takes its new role, or none; a line without a word and number becomes a phrase."""
+    """Give a word its new role or no role. A line without a word and number becomes a phrase."""
     line = _line_of(correction, evidence, lines)
     word = line.word if line is not None else correction.what
     folded = " ".join(word.casefold().split())

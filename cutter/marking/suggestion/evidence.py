@@ -1,7 +1,7 @@
-"""Pure: the lines of a text that look like headings, read without a profile, and the kinds of them.
+"""Pure: finds the lines of a text that look like headings without using a profile, and groups them by kind.
 
-A kind is a word with numbers, such as `Article 5` or `5. peatükk`. A word that no table knows is a kind if its
-numbers count up from the beginning. Each line is read once, from its start and no further than a bound.
+A kind is a word with numbers, such as `Article 5` or `5. peatükk`. A word that no table knows is a kind if its numbers
+count up from the beginning. Each line is read once, from its start up to a bound.
 """
 
 from __future__ import annotations
@@ -18,21 +18,25 @@ from cutter.marking.suggestion.vocabulary import MARKERS, NUMBER, Role, known_wo
 from cutter.marking.titles import plain_title, without_closing_hashes
 
 _CHARACTERS = 600
-"""How much of a line is read."""
+"""The most characters of a line that are read."""
 
 _UNKNOWN_LINES_MIN = 3
-"""Lines that a word must begin before it is taken for a kind of heading without being known."""
+"""An unknown word must begin this many lines before it counts as a kind of heading."""
 
 _STEPS_SHARE_MIN = 0.6
-"""Share of the steps between an unknown word's numbers that must be by one, or back to the beginning."""
+"""At least this share of the steps between the numbers of an unknown word must go up by one, or back to the
+beginning.
+"""
 
 _OUTSTANDING_CHARACTERS_MAX = 120
-"""A longer line in bold or in capitals is a sentence."""
+"""A line in bold or in capitals that is longer than this is a sentence."""
 
 _STYLES_AFTER = ("code", "dotted", "arabic", "roman", "ordinal", "letter", "lettered")
 _STYLES_FIRST = ("arabic", "roman", "ordinal")
-_PREFERRED = ("arabic", "roman", "ordinal", "letter", "dotted", "lettered", "code", "han")
-"""Order in which styles are chosen for a kind: a later one only for numbers that no earlier one reads."""
+_PREFERRED = ("arabic", "roman", "ordinal", "letter", "dotted", "lettered", "code", "cjk")
+"""The order in which styles are chosen for a kind. A later style is chosen only for numbers that no earlier style
+reads.
+"""
 
 _ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
 _BOLD = re.compile(r" {0,3}(?:\*\*|__)(?=\S)")
@@ -40,7 +44,7 @@ _WORD = re.compile(r"[^\W\d_]{2,24}\.?")
 _AFTER = re.compile(rf"[ \t\u00a0]*(?P<number>{numbers.pattern(_STYLES_AFTER)})(?!\w)", re.IGNORECASE)
 _FIRST = re.compile(rf"\[?(?P<number>{numbers.pattern(_STYLES_FIRST)})\.?[ \t\u00a0]+", re.IGNORECASE)
 _MARKED = re.compile(
-    rf"第(?P<number>{numbers.pattern(('han', 'arabic'))})(?P<sign>[{''.join(MARKERS)}])(?=[ \t\u00a0\u3000]|$)"
+    rf"第(?P<number>{numbers.pattern(('cjk', 'arabic'))})(?P<sign>[{''.join(MARKERS)}])(?=[ \t\u00a0\u3000]|$)"
 )
 _LISTED = re.compile(r"[0-9]{1,4}[.)][ \t]+")
 _STYLE = {style: re.compile(numbers.STYLES[style] + r"\Z", re.IGNORECASE) for style in _PREFERRED}
@@ -153,7 +157,7 @@ def _designated(index: int, form: Form, depth: int, title: str, hidden: bool) ->
 
 
 def _word_and_number(title: str, begin: int) -> tuple[str, str, int] | None:
-    """(Word, number, end) where a word is followed by a number; letters in the word itself are no number."""
+    """(Word, number, end) if a number follows a word. Letters inside the word do not count as a number."""
     word = _known_word(title, begin)
     if word is None:
         unknown = _WORD.match(title, begin)
@@ -187,7 +191,7 @@ def _line(
 
 
 def _undesignated(index: int, form: Form, depth: int, title: str, raw: str, hidden: bool) -> Line | None:
-    """A heading without a word and number: any ATX line; a short line that is bold or in capitals as a whole."""
+    """A heading without a word and number: any ATX line, or a short line that is entirely bold or in capitals."""
     if form == "plain":
         letters = [character for character in title if character.isalpha()]
         if len(title) > _OUTSTANDING_CHARACTERS_MAX or len(letters) < 4 or not title.isupper():
@@ -198,7 +202,7 @@ def _undesignated(index: int, form: Form, depth: int, title: str, raw: str, hidd
 
 
 def _outstanding(line: Line) -> bool:
-    """Lines that look like headings without being of a kind: `#`, all bold, all capitals."""
+    """Lines that look like headings but belong to no kind: with `#`, entirely bold, or entirely in capitals."""
     return line.form == "atx" or not line.word
 
 
@@ -207,8 +211,18 @@ def _kinds(found: list[Line]) -> tuple[Kind, ...]:
     for line in found:
         if line.word and not line.hidden:
             groups[line.key, line.form].append(line)
-    kinds = [kind for (_, form), lines in groups.items() if (kind := _kind(form, lines)) is not None]
+    digits = Counter(line.depth for line in found if line.form == "atx" and line.title[:1].isdigit())
+    groups = {key: _without_titles(lines, digits) for key, lines in groups.items()}
+    kinds = [kind for (_, form), lines in groups.items() if lines and (kind := _kind(form, lines)) is not None]
     return tuple(sorted(kinds, key=lambda kind: kind.lines[0].index))
+
+
+def _without_titles(lines: list[Line], digits: Counter[int]) -> list[Line]:
+    """The lines without those whose word begins a title (`31. Regulation of taxis`): fewer than half of the headings
+    that begin with a digit at their depth have the word. `digits` counts these headings by depth."""
+    first = Counter(line.depth for line in lines if line.number_first and line.form == "atx")
+    titles = {depth for depth, count in first.items() if 2 * count < digits[depth]}
+    return [line for line in lines if not (line.number_first and line.form == "atx" and line.depth in titles)]
 
 
 def _kind(form: Form, lines: list[Line]) -> Kind | None:

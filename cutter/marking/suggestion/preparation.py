@@ -1,4 +1,4 @@
-"""Pure: what a text needs before it can be marked, as options of `mark` and `source add`."""
+"""Pure: finds the options of `mark` and `source add` that a text needs before it can be marked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REMOVE_MARKS = "--remove-direction-marks"
 
 
 def prepared(data: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """The text as these options make it, and the options; a text that is no UTF-8 is left as it is."""
+    """The prepared text, and the options that prepare it. A text that is not UTF-8 stays as it is."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

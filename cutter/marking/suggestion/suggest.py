@@ -1,7 +1,8 @@
-"""Pure: suggests a profile for a text: drafts it from the lines that look like headings, tries it, and says how sure.
+"""Pure: suggests a profile for a text. It drafts the profile from lines that look like headings, tries it, and gives a
+confidence.
 
-The text is marked a fixed number of times, so that suggesting is linear as marking is. The same text and corrections
-give the same bytes.
+The text is marked a fixed number of times, so that suggesting is as linear as marking. The same text and corrections
+always give the same bytes.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Literal
 
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
+from cutter.limits import FINDINGS_OF_A_KIND_SHOWN
 from cutter.marking import PROFILES, load_profile
 from cutter.marking.checks import unreadable
 from cutter.marking.lines import read_lines, region
 from cutter.marking.profile_yaml import parse_profile
-from cutter.marking.result import Candidate, Marking, MarkRefusal
+from cutter.marking.result import Candidate, Finding, Marking, MarkRefusal
 from cutter.marking.suggestion.corrections import parse_corrections
 from cutter.marking.suggestion.draft import Draft, articles_with_hashes, corrected, draft_levels, yaml_of
 from cutter.marking.suggestion.evidence import Evidence, read_evidence
@@ -29,18 +31,20 @@ from cutter.marking.suggestion.vocabulary import role_of
 Confidence = Literal["high", "medium", "low"]
 
 _GIANT_SHARE = 0.5
-"""A unit with more of the text than this is probably not cut."""
+"""A unit that holds more than this share of the text probably contains uncut headings."""
 
 _GIANT_BYTES_MIN = 8_000
 _FEW_UNITS = 3
 _HEADING_AFTER_CR = re.compile(rb"\r {0,3}#{1,6}[ \t]")
 _LEFT_OUT_SHARE = 0.05
-"""Lines left out, by the units: a larger share is a wrong profile, not a few cross-references."""
+"""The number of left-out lines divided by the number of units. A larger share means a wrong profile, not a few
+cross-references.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestedLevel:
-    """A level of the suggested profile and what it was seen in."""
+    """A level of the suggested profile, and the lines in which it was found."""
 
     name: str
     form: str
@@ -53,18 +57,24 @@ class SuggestedLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """Another profile and what it makes of the text; `nested_otherwise` is against the numbers of `#`."""
+    """Another profile and its result for the text. `nested_otherwise` counts differences from the numbers of `#`.
+
+    `red` counts the red findings. A cut with a red finding is shown here, although `mark` refuses it.
+    """
 
     profile: str
     units: int
     nested_otherwise: int
     left_out: int
     refused: str
+    red: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A profile for one text. `body` is its file; `result` is what it makes of the text."""
+    """A profile for one text. `body` is the profile's file. `result` is the marking of the text with its red
+    findings.
+    """
 
     body: bytes
     profile_id: str
@@ -75,7 +85,12 @@ class Suggestion:
     reasons: tuple[str, ...]
     alternatives: tuple[Alternative, ...]
     needs: tuple[str, ...]
-    """`result` is of the text as the options in `needs` prepare it."""
+    """`result` is for the text as prepared by the options in `needs`."""
+
+    @property
+    def red(self) -> tuple[Finding, ...]:
+        """The findings because of which `mark` refuses this cut."""
+        return self.result.unaccepted if isinstance(self.result, Marking) else ()
 
 
 def suggest(
@@ -86,7 +101,7 @@ def suggest(
     refine: tuple[str, ...] = (),
     compared: tuple[str, ...] = PROFILES,
 ) -> Suggestion | MarkRefusal:
-    """A profile that fits the text, or why the text cannot be read at all.
+    """A profile that fits the text, or the reason why the text cannot be read at all.
 
     `name` is the profile's id; `compared` are the shipped profiles that are tried as alternatives. Raises InvalidInput
     for a correction that names no line, word or level of the text.
@@ -121,7 +136,7 @@ def suggest(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Desk:
-    """One text and what its drafts are tried with."""
+    """One text, and the options with which its drafts are tried."""
 
     needs: tuple[str, ...]
     data: bytes
@@ -139,7 +154,7 @@ class _Desk:
         return try_profile(self.data, profile, self.docprefix, self.evidence, self.first_line)
 
     def better(self, by_words: Draft) -> tuple[Draft, Trial, tuple[Alternative, ...]]:
-        """Levels by their words, or `#` headings by their number of `#` alone: the one that costs less."""
+        """The better of two drafts: levels by their words, or headings only by their number of `#`."""
         trial = self.trial(by_words)
         by_hashes = replace(by_words, levels=tuple(level for level in by_words.levels if level.form != "atx"))
         if by_hashes == by_words:
@@ -150,7 +165,7 @@ class _Desk:
         return *self._accepting(by_words, trial), (_alternative("levels by the number of #", rival),)
 
     def shipped(self, names: tuple[str, ...]) -> list[Alternative]:
-        """What shipped profiles make of the text, the best one first."""
+        """The results of the shipped profiles for the text, best first."""
         tried = [
             _alternative(
                 name, try_profile(self.data, load_profile(name), self.docprefix, self.evidence, self.first_line)
@@ -163,7 +178,9 @@ class _Desk:
         return self._accepting(draft, self.trial(draft))
 
     def _accepting(self, draft: Draft, trial: Trial) -> tuple[Draft, Trial]:
-        """The draft that also allows what the text has: headings without text, and repeats where `#` agrees."""
+        """The draft with permission for headings without text and for repeats, if the text has them and the `#`
+        agree.
+        """
         if isinstance(trial.result, MarkRefusal):
             return draft, trial
         codes = {finding.code for finding in trial.result.findings}
@@ -198,18 +215,18 @@ def _suggestion(desk: _Desk, draft: Draft, trial: Trial, other: tuple[Alternativ
 def _alternative(name: str, trial: Trial) -> Alternative:
     refused = trial.result.code if isinstance(trial.result, MarkRefusal) else ""
     return Alternative(profile=name, units=trial.units, nested_otherwise=trial.nested_otherwise,
-                       left_out=trial.left_out, refused=refused)  # fmt: skip
+                       left_out=trial.left_out, refused=refused, red=len(trial.red))  # fmt: skip
 
 
-def _likelihood(other: Alternative) -> tuple[bool, int]:
-    return other.refused != "", other.nested_otherwise + other.left_out
+def _likelihood(other: Alternative) -> tuple[bool, bool, int]:
+    return other.refused != "", other.red > 0, other.nested_otherwise + other.left_out
 
 
 def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tuple[str, ...]]:
-    """How sure the suggestion is, and each reason for doubt."""
+    """The confidence of the suggestion, and each reason for doubt."""
     if isinstance(trial.result, MarkRefusal):
         return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
-    grave: list[str] = []
+    grave = _red_reasons(trial)
     light: list[str] = []
     giant = _giant(trial.result)
     if giant is not None:
@@ -238,8 +255,18 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
     return "low" if grave else "medium" if light else "high", (*grave, *light)
 
 
+def _red_reasons(trial: Trial) -> list[str]:
+    """The names of the red findings because of which `mark` refuses the cut. Their number is bounded."""
+    if not trial.red:
+        return []
+    named = ", ".join(finding.name for finding in trial.red[:FINDINGS_OF_A_KIND_SHOWN])
+    more = len(trial.red) - FINDINGS_OF_A_KIND_SHOWN
+    rest = f" and {counted(more, 'other')}" if more > 0 else ""
+    return [f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}"]
+
+
 def _unusual_order(draft: Draft) -> list[str]:
-    """Levels whose `#` put them inside one that is usually further in."""
+    """Levels whose `#` put them inside a level that is usually further in."""
     return [
         f"by its # {inner.name} is inside {outer.name}; else give --refine '{outer.name} is inside {inner.name}'"
         for outer, inner in pairwise(draft.levels)

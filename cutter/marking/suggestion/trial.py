@@ -1,4 +1,4 @@
-"""Pure: what a profile makes of a text, measured against the lines that look like headings."""
+"""Pure: marks a text by a profile, and compares the result with the lines that look like headings."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from dataclasses import dataclass
 from cutter.limits import CANDIDATES_MAX
 from cutter.marking.options import Options
 from cutter.marking.profile import Profile
-from cutter.marking.result import Candidate, Exclusion, Marking, MarkRefusal
-from cutter.marking.splitter import mark
+from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal
+from cutter.marking.splitter import examine
 from cutter.marking.suggestion.evidence import Evidence, Line
 from cutter.marking.titles import cut_title
 
 LENIENT = Options(duplicates="ordinal", empty="heading_only", max_candidates=CANDIDATES_MAX)
-"""What a trial asks for, so that a repeated or an empty heading does not hide the rest."""
+"""The options of a trial. They allow repeated and empty headings, so that one does not hide the other findings."""
 
-_BREAKS = frozenset({"numbering_break", "numbering_backwards", "other_form"})
-"""Findings about numbers that do not follow each other."""
+_BREAKS = frozenset(
+    {"numbering_break", "other_form", "number_missing", "number_repeated", "number_backwards", "kinds_mixed"}
+)
+"""Findings about numbers that do not follow each other. A profile without words has none of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unused:
-    """A line that looks like a heading and begins no unit. `why`: `text`, `code_block` or `outstanding`."""
+    """A line that looks like a heading but begins no unit. `why` is `text`, `code_block` or `outstanding`."""
 
     line: int
     title: str
@@ -31,7 +33,10 @@ class Unused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A profile's outcome: `nested_otherwise` counts the units whose parent is not the one that `#` gives."""
+    """The outcome of a profile. It is shown even if `mark` would refuse the cut for its red findings.
+
+    `nested_otherwise` counts the units whose parent is not the one that `#` gives.
+    """
 
     profile: Profile
     result: Marking | MarkRefusal
@@ -49,15 +54,25 @@ class Trial:
         return sum(line.why == "text" for line in self.unused)
 
     @property
+    def red(self) -> tuple[Finding, ...]:
+        """The findings because of which `mark` refuses the cut."""
+        return self.result.unaccepted if isinstance(self.result, Marking) else ()
+
+    @property
     def cost(self) -> tuple[int, ...]:
-        """The smaller, the better: no refusal, then nesting as written, then headings used, numbers in order."""
+        """A cost; smaller is better. The first criterion is no refusal, then the structure as written and used, then
+        numbers in order.
+
+        Red findings about numbers count last, because a profile that reads no words has none.
+        """
         refused = int(isinstance(self.result, MarkRefusal))
-        return refused, self.nested_otherwise + self.left_out, self.breaks, -self.units
+        red = sum(finding.code not in _BREAKS for finding in self.red)
+        return refused, self.nested_otherwise + self.left_out + red, self.breaks, -self.units
 
 
 def try_profile(data: bytes, profile: Profile, docprefix: str, evidence: Evidence, first_line: int) -> Trial:
     """Mark the text by the profile and measure the result; `first_line` is the number of the region's first line."""
-    result = mark(data, profile=profile, docprefix=docprefix, options=LENIENT)
+    result = examine(data, profile=profile, docprefix=docprefix, options=LENIENT)
     if isinstance(result, MarkRefusal):
         return Trial(profile=profile, result=result, nested_otherwise=0, breaks=0, unused=())
     begins = {unit.line: unit for unit in result.candidates}

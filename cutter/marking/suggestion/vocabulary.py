@@ -1,6 +1,7 @@
 """Pure: the words that laws use for their parts, by language, and the role of each.
 
-A word that is missing here is found too if its numbers count up; the table adds the role and the order of the roles.
+A word that is missing here is still found if its numbers count up. The table adds the word's role and the order of the
+roles.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from cutter.marking.segments import ascii_upper
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """What a part of a law is: its usual rank (0 is outermost) and the section_type of its units."""
+    """The role of a part of a law: its usual rank (0 is outermost) and the section_type of its units."""
 
     name: str
     rank: int
@@ -43,8 +44,8 @@ ROLES = (
         "Section", "Sección", "Seccion", "Abschnitt", "Sezione", "Secțiunea", "Secció", "Afdeling", "Oddíl", "Oddiel",
         "Diel", "Díl", "Oddział", "Jagu", "Mục", "Τμήμα", "Skirsnis", "Avsnitt", "Subchapter", "Titulek")),
     Role(name="subsection", rank=6, section_type="section", words=(
-        "Subsection", "Sub-section", "Sous-section", "Subsección", "Subseccion", "Unterabschnitt", "Subsecțiunea",
-        "Pododdíl", "Jaotis", "Tiểu mục", "Paragraaf", "Subpart")),
+        "Subsection", "Sub-section", "Sous-section", "Subsección", "Subseccion", "Sub sección", "Sub seccion",
+        "Unterabschnitt", "Subsecțiunea", "Pododdíl", "Jaotis", "Tiểu mục", "Paragraaf", "Subpart")),
     Role(name="article", rank=8, section_type="article", words=(
         "Article", "Articles", "Art", "Art.", "Artikel", "Artículo", "Articulo", "Articol", "Articolul", "Articolo",
         "Artykuł", "§", "§§", "Čl.", "Článok", "Článek", "Άρθρο", "Статья", "Стаття", "Член", "Điều", "Straipsnis",
@@ -78,10 +79,10 @@ MARKERS = {
 """Chinese and Japanese signs after a number, as in 第十二条: the role and the segment of each."""
 
 NUMBER = "{n}"
-"""Where the number is in a marker, such as 第{n}条."""
+"""The place of the number in a marker, such as 第{n}条."""
 
 SIGN_SEGMENT = "PAR"
-"""Segment of `§`, which is no letter."""
+"""The segment of `§`, which is not a letter."""
 
 _SEGMENT_CHARACTERS = 24
 

@@ -14,7 +14,7 @@ from benchmarks.comparison import compare, difference
 from benchmarks.corpus import LIST, collections
 from benchmarks.corpus_page import page
 from benchmarks.outline import Outline, outline
-from cutter.marking import Marking, MarkRefusal, Options, load_profile, mark
+from cutter.marking import Marking, MarkRefusal, Options, examine, load_profile
 
 LAW = """# Act
 
@@ -29,7 +29,7 @@ Text.
 ### Article 2 [Scope](x)
 
 ```
-### Article 9
+### Sample
 ```
 
 ## Chapter II Ends
@@ -43,7 +43,7 @@ ARTICLES = re.compile(r"Article [0-9]+\.")
 
 
 def cut(text: str, profile: str = "generic-markdown") -> Marking | MarkRefusal:
-    return mark(text.encode(), profile=load_profile(profile), docprefix="LAW", options=Options())
+    return examine(text.encode(), profile=load_profile(profile), docprefix="LAW", options=Options())
 
 
 def test_the_outline_is_read_without_the_code_of_the_marking() -> None:
@@ -62,6 +62,11 @@ def test_the_outline_has_headings_with_their_parents() -> None:
     assert found.explicit
 
 
+def test_the_lines_of_the_outline_end_at_lf_and_a_heading_after_cr_is_one_of_it() -> None:
+    found = outline("# Act\n\nText\rmore\r\n\n## Article 1\rx\n\ny\r## Article 2\n")
+    assert [(entry.line, entry.title) for entry in found.entries] == [(1, "Act"), (5, "Article 1"), (7, "Article 2")]
+
+
 def test_a_right_cut_is_right_and_a_heading_with_its_name_is_one() -> None:
     made = compare(cut(LAW), outline(LAW))
     assert (made.verdict, made.shape, made.units, made.expected) == ("right", "", 6, 7)
@@ -72,7 +77,7 @@ def test_a_right_cut_is_right_and_a_heading_with_its_name_is_one() -> None:
     [
         (LAW.replace("### Article 2", "Article 2"), "heading_not_cut", 11),
         (LAW.replace("# Article 2 [Scope]", "# Article 2 [Aims]"), "title_differs", 11),
-        (LAW.replace("```\n### Article 9\n```", "x\n### Article 9\ny"), "unit_without_heading", 14),
+        (LAW.replace("```\n### Sample\n```", "x\n### Sample\ny"), "unit_without_heading", 14),
     ],
 )
 def test_a_cut_of_another_structure_differs(text: str, shape: str, line: int) -> None:
@@ -98,10 +103,43 @@ def test_an_inverted_parent_is_silently_different() -> None:
     assert (made.verdict, made.shape, made.line) == ("silent", "root_inside_another", 7)
 
 
-def test_a_finding_about_structure_makes_a_difference_flagged() -> None:
-    text = "# Act\n\n## Article 1\n\nx\n\n```\n\n## Article 2\n\ny\n"
-    expected = outline(text.replace("```\n", ""))
-    assert compare(cut(text), expected).verdict == "flagged"
+UNCLOSED = "# Act\n\n## Article 1\n\nx\n\n```\n\n## Article 2\n\ny\n"
+
+
+def test_a_red_finding_refuses_a_cut_that_differs() -> None:
+    made = compare(cut(UNCLOSED), outline(UNCLOSED.replace("```\n", "")))
+    assert (made.verdict, made.shape, made.line) == ("refused", "heading_in_fence", 9)
+    assert made.difference == "heading_not_cut"
+
+
+def test_a_red_finding_in_a_cut_that_does_not_differ_is_a_false_alarm() -> None:
+    quoted = LAW.replace("### Sample", "### Article 9")
+    made = compare(cut(quoted), outline(quoted))
+    assert (made.verdict, made.shape, made.line) == ("refused though right", "heading_in_fence", 14)
+    assert made.difference == ""
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 4), (1, 2, 2, 3), ("I", "II", "IV")])
+def test_a_number_that_is_odd_in_the_outline_too_is_no_false_alarm(numbers: tuple[object, ...]) -> None:
+    text = "".join(f"## Article {number}\n\nx\n\n" for number in numbers)
+    options = Options(duplicates="ordinal")
+    result = examine(text.encode(), profile=load_profile("generic-markdown"), docprefix="LAW", options=options)
+    assert compare(result, outline(text)).verdict == "refused for its numbers"
+
+
+def test_an_amber_finding_about_structure_makes_a_difference_flagged() -> None:
+    sparse = "".join(f"## Article {number}\n\nx\n\n" for number in range(1, 13, 2))
+    other = outline(sparse.replace("## Article 5", "### Article 5"))
+    assert compare(cut(sparse), other).verdict == "flagged"
+
+
+def test_an_amber_finding_that_is_no_doubt_about_the_structure_leaves_a_difference_silent() -> None:
+    alone = "# Act\n\n## Article 1\n\n## Article 2\n\nx\n\n## Article 3\n\ny\n"
+    options = Options(empty="heading_only")
+    result = examine(alone.encode(), profile=load_profile("generic-markdown"), docprefix="LAW", options=options)
+    assert isinstance(result, Marking)
+    assert [finding.code for finding in result.findings] == ["heading_only"]
+    assert compare(result, outline(alone.replace("## Article 3", "# Article 3"))).verdict == "silent"
 
 
 def test_a_refusal_is_refused_with_its_code() -> None:
@@ -132,6 +170,6 @@ def test_the_page_counts_each_verdict_and_names_an_example() -> None:
         for cut, verdict, shape, confidence in verdicts
     ]
     text = page(records, [])
-    assert "| Atlantis (at) | 1 | 1 | 0 | 0 | 0 | 1 | 0.0 % |" in text
+    assert "| Atlantis (at) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0.0 % |" in text
     assert "| silent | a heading inside another one becomes a root | 1 | `a.md:3` |" in text
     assert "| suggested | right, explicit structure | at least 95 % | 100.0 % of 1 | yes |" in text

@@ -59,7 +59,7 @@ def test_a_fence_is_not_closed_by_an_indented_line() -> None:
 def test_a_fence_that_never_ends_is_a_finding() -> None:
     marking = cut("# Article 1\nx\n```\n# Article 2\n")
     assert titles(marking) == ["Article 1"]
-    assert codes(marking) == [("unclosed_block", 3)]
+    assert codes(marking) == [("unclosed_block", 3), ("heading_in_fence", 4)]
 
 
 def test_headings_inside_a_comment_are_text() -> None:
@@ -166,3 +166,11 @@ def test_very_long_lines_are_read_once() -> None:
     text = f"# Article 1\n{'[(' * 41_000}\n# {'*_[' * 27_000}\nx\n# Article 2\n{'a ' * 41_000}\n"
     assert len(cut(text).candidates) == 3
     assert addresses(cut(text))[0] == "ARTICLE-1"
+
+
+@pytest.mark.parametrize("inserted", ["7<sup>1</sup>", "7¹", "7 - 1"])
+def test_an_inserted_number_is_neither_the_one_before_nor_a_larger_one(inserted: str) -> None:
+    text = f"## § 6\n\nx\n\n## § 7\n\nx\n\n## § {inserted}. Inserted\n\nx\n\n## § 8\n\nx\n"
+    found = cut(text)
+    assert [unit.address for unit in found.candidates] == ["LAW/PAR-6", "LAW/PAR-7", "LAW/PAR-7-1", "LAW/PAR-8"]
+    assert found.unaccepted == ()

@@ -7,10 +7,11 @@ import pytest
 from cutter.marking import Options, load_profile, mark
 from tests.unit.marking.texts import addresses, body, codes, cut, refused, titles
 
+OUT_OF_ORDER = "#### SECCION I\n### CAPITULO I\n##### Artículo 1\nx\n### CAPITULO II\n##### Artículo 2\ny\n"
 
-def test_the_level_comes_from_the_word_when_depths_are_out_of_order() -> None:
-    text = "#### SECCION I\n### CAPITULO I\n##### Artículo 1\nx\n### CAPITULO II\n##### Artículo 2\ny\n"
-    assert addresses(cut(text)) == [
+
+def test_the_level_comes_from_the_word_when_a_person_chose_so() -> None:
+    assert addresses(cut(OUT_OF_ORDER, nesting="words")) == [
         "SECTION-I",
         "SECTION-I/CHAPTER-I",
         "SECTION-I/CHAPTER-I/ARTICLE-1",
@@ -81,7 +82,8 @@ def test_number_and_title_in_two_headings_are_one_unit() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "### CAPITULO I\n#### PODER\n##### Artículo 1\nx\n",  # deeper: a part of its own
+        "### CAPITULO I\n#### PODER\n##### Artículo 1\nx\n#### TRIBUNAL\n##### Artículo 2\nx\n",  # two parts
+        "### CAPITULO I\n#### PODER\nx\n",  # nothing below: a part
         "## Chapter I\ntext\n## General\nx\n",  # text between
         "## Chapter I. Aims\n## General\nx\n",  # has a title already
         "## Chapter I\n## 1. General\nx\n",  # has a number of its own
@@ -111,8 +113,13 @@ def test_ordinals_number_the_repeats_in_document_order() -> None:
         "TITLE-1~2/ARTICLE-1",
     ]
     assert [unit.ordinal for unit in marking.candidates] == [1, 1, 2, 2, 1]
-    assert codes(marking) == [("duplicate_address", 4), ("duplicate_address", 6)]
-    assert marking.findings[0].address == "LAW/TITLE-1/ARTICLE-1~2"
+    assert codes(marking) == [
+        ("duplicate_address", 4),
+        ("number_repeated", 4),
+        ("duplicate_address", 6),
+        ("number_repeated", 6),
+    ]
+    assert [finding.address for finding in marking.unaccepted] == ["LAW/TITLE-1/ARTICLE-1~2", "LAW/TITLE-1~2"]
 
 
 def test_the_same_heading_under_two_parents_is_no_repeat() -> None:
@@ -151,7 +158,7 @@ def test_of_several_refusals_the_first_in_the_document_is_told() -> None:
 
 
 def test_numbers_that_step_back_are_a_finding() -> None:
-    assert codes(cut("# Article 2\nx\n# Article 1\nx\n# Article 1a\ny\n")) == [("numbering_backwards", 3)]
+    assert codes(cut("# Article 2\nx\n# Article 1\nx\n# Article 1a\ny\n")) == [("number_backwards", 3)]
 
 
 def test_long_and_foreign_titles_get_bounded_ascii_segments() -> None:

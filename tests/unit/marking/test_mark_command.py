@@ -64,18 +64,19 @@ def test_a_refusal_is_one_sentence_and_exit_4(law: Path, mark: Callable[..., Tol
 
 def test_a_finding_on_every_line_hides_no_other_finding(tmp_path: Path, mark: Callable[..., Told]) -> None:
     file = tmp_path / "law.md"
-    text = "# Article 1\n" + "words\u2028\n" * 80 + "# Article 3\nx\n# Article 2\ny\n"
+    text = "# Article 1\n" + "words\u2028\n" * 80 + "# Article 2\nx\n# [Article 3​](y)\nz\n"
     file.write_text(text, encoding="utf-8")
     answer = mark(str(file))
     assert answer.exit_code == 0
-    assert answer.stdout.count("finding line_separator") == 10
-    assert "finding numbering_backwards" in answer.stdout
+    assert answer.stdout.count("info line_separator") == 10
+    assert "info zero_width_in_title:LAW/ARTICLE-3" in answer.stdout
     assert "70 findings more: line_separator 70 (--json has them all)" in answer.stdout
 
 
 def test_choices_reach_the_marking(law: Path, mark: Callable[..., Told]) -> None:
     chosen = [str(law), "--duplicates", "ordinal", "--empty", "heading_only", "--docprefix", "ICX-9", "--json"]
-    answer = mark(*chosen)
+    assert mark(*chosen).exit_code == 4
+    answer = mark(*chosen, "--accept", "number_repeated:ICX-9/ARTICLE-2~2", "--because", "printed so")
     assert answer.exit_code == 0
     found = json.loads(answer.stdout)
     assert [unit["address"] for unit in found["candidates"]] == [
@@ -147,3 +148,58 @@ def test_more_units_than_the_workers_allow_are_refused_with_the_name_of_the_sett
     assert refused.exit_code == 2
     assert "CUTTER_MAX_CANDIDATES=1098" in refused.stderr
     assert "`cutter down`, then `cutter up`" in refused.stderr
+
+
+SWALLOWED = "# Article 1\nx\n\nArticle 2.\n\ny\n\n# Article 3\nz\n"
+ACCEPT = ("--accept", "heading_absorbed:LAW/ARTICLE-1")
+
+
+@pytest.fixture
+def swallowed(tmp_path: Path) -> str:
+    file = tmp_path / "law.md"
+    file.write_text(SWALLOWED, encoding="utf-8")
+    return str(file)
+
+
+def test_a_red_finding_is_refused_with_the_line_and_the_name_to_accept(
+    swallowed: str, mark: Callable[..., Told]
+) -> None:
+    refused = mark(swallowed)
+    assert refused.exit_code == 4
+    assert "line 4" in refused.stderr
+    assert "--accept heading_absorbed:LAW/ARTICLE-1 --because TEXT" in refused.stderr
+    told = json.loads(mark(swallowed, "--json").stdout)["refused"]
+    assert [item["name"] for item in told["findings"]] == ["heading_absorbed:LAW/ARTICLE-1"]
+
+
+def test_an_accepted_finding_is_shown_with_its_reason(swallowed: str, mark: Callable[..., Told]) -> None:
+    answer = mark(swallowed, *ACCEPT, "--because", "a quotation")
+    assert answer.exit_code == 0
+    assert "accepted heading_absorbed:LAW/ARTICLE-1: a quotation" in answer.stdout
+    found = json.loads(mark(swallowed, *ACCEPT, "--because", "a quotation", "--json").stdout)
+    assert found["accepted"] == {"heading_absorbed:LAW/ARTICLE-1": "a quotation"}
+
+
+def test_accepting_what_is_not_there_is_refused_with_the_valid_names(swallowed: str, mark: Callable[..., Told]) -> None:
+    refused = mark(swallowed, *ACCEPT, "--accept", "giant_unit:LAW/ARTICLE-9", "--because", "x")
+    assert refused.exit_code == 4
+    assert "giant_unit:LAW/ARTICLE-9" in refused.stderr
+    assert "the red findings are heading_absorbed:LAW/ARTICLE-1" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [*ACCEPT],
+        ["--because", "x"],
+        [*ACCEPT, *ACCEPT, "--because", "x"],
+        [*ACCEPT, "--because", "x", "--because", "y"],
+        [*ACCEPT, "--because", " "],
+        ["--accept", "giant_unit", "--because", "x"],
+        ["--nesting", "both"],
+    ],
+)
+def test_an_acceptance_has_a_name_and_a_reason(swallowed: str, arguments: list[str], mark: Callable[..., Told]) -> None:
+    refused = mark(swallowed, *arguments)
+    assert refused.exit_code == 2
+    assert refused.stderr.count("\n") == 1

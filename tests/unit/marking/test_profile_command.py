@@ -98,6 +98,21 @@ def test_a_refused_text_is_explained_before_it_is_refused(tmp_path: Path, cutter
     assert "refused (childless_heading)" in told.stderr
 
 
+def test_a_text_with_red_findings_is_suggested_for_and_explained(tmp_path: Path, cutter: Callable[..., Told]) -> None:
+    file = tmp_path / "law.md"
+    file.write_text("# Act\n\n## Article 1\n\nx\n\n## Article 2\n\nx\n\n## Article 5\n\nx\n", encoding="utf-8")
+    told = cutter("profile", "suggest", str(file))
+    assert told.exit_code == 0, told.output
+    assert "confidence: low" in told.stdout
+    assert "red number_missing:LAW/ARTICLE-5: line 11:" in told.stdout
+    found = json.loads(cutter("profile", "suggest", str(file), "--json").stdout)
+    assert [one["name"] for one in found["red"]] == ["number_missing:LAW/ARTICLE-5"]
+    assert cutter("mark", str(file)).exit_code == 4
+    explained = cutter("mark", str(file), "--explain", "11")
+    assert explained.exit_code == 0
+    assert "line 11 is a unit (word)" in explained.stdout
+
+
 def test_a_line_that_is_not_there_is_a_mistake(law: Path, cutter: Callable[..., Told]) -> None:
     assert cutter("mark", str(law), "--explain", "99").exit_code == 2
 

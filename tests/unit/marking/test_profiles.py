@@ -43,7 +43,7 @@ def test_every_shipped_profile_is_read_and_known_by_its_name(name: str) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match="generic-markdown, incomex-constitution"):
+    with pytest.raises(InvalidInput, match="generic-markdown, german-law, incomex-constitution"):
         load_profile("generic")
 
 
@@ -66,7 +66,7 @@ def test_the_profiles_choices_count_unless_the_options_say_otherwise() -> None:
     ("data", "line", "said"),
     [
         (changed("about:", "colour: red\nabout:"), 3, "profile.colour is unknown"),
-        (changed("id: house-rules", "id: house-rules\nid: two"), 3, "id stands twice"),
+        (changed("id: house-rules", "id: house-rules\nid: two"), 3, "id is duplicated"),
         (changed("owner: incomex_council\n", ""), 1, "profile.owner is missing"),
         (changed("schema: cutter-profile/1", "schema: cutter-profile/2"), 1, "must be cutter-profile/1"),
         (changed("[atx, plain]", "[atx, html]"), 7, "html: some of atx, bold, plain"),

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from cutter.errors import InvalidInput
-from cutter.marking import Marking, Options, mark, parse_profile
+from cutter.marking import Marking, MarkRefusal, Options, mark, parse_profile
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.marking.suggestion.corrections import FORMS, parse_corrections
 
@@ -51,6 +51,12 @@ def test_a_word_that_no_table_knows_is_found_by_its_numbers() -> None:
     found = suggested("".join(f"Regla {number}. Title\n\nText.\n\n" for number in (1, 2, 3)))
     assert [level.words for level in found.levels] == [("Regla",)]
     assert addresses(found) == ["REGLA-1", "REGLA-2", "REGLA-3"]
+
+
+def test_the_first_word_of_a_title_after_a_number_is_no_level() -> None:
+    found = suggested(law("# Act", "## 1. Aim", "x", "## 2. Terms", "y", "## 3. Regulation of taxis", "z"))
+    assert found.levels == ()
+    assert addresses(found)[1:] == ["1", "2", "3"]
 
 
 def test_numbers_that_do_not_count_up_make_no_level() -> None:
@@ -109,7 +115,26 @@ def test_one_large_unit_is_never_a_sure_thing() -> None:
 def test_headings_in_a_code_block_are_named() -> None:
     found = suggested("# Act\n\n## Article 1\n\n```\n## Article 9\n```\n\n## Article 2\n\ny\n")
     assert [(line.line, line.why) for line in found.unused] == [(6, "code_block")]
-    assert found.confidence == "medium"
+    assert found.confidence == "low"
+
+
+def test_a_cut_with_red_findings_is_shown_and_each_is_named_with_the_refusal() -> None:
+    text = "# Act\n\n" + body(4).replace("Article 3. Aim 3\n\nSome text of the law.\n\n", "")
+    found = suggested(text)
+    assert addresses(found)[1:] == ["ARTICLE-1", "ARTICLE-2", "ARTICLE-4"]
+    assert [finding.name for finding in found.red] == ["number_missing:LAW/ARTICLE-4"]
+    assert found.confidence == "low"
+    assert any("`cutter mark` refuses the cut" in reason and found.red[0].name in reason for reason in found.reasons)
+    result = mark(text.encode(), profile=parse_profile(found.body), docprefix="LAW", options=Options())
+    assert isinstance(result, MarkRefusal)
+    assert result.code == "number_missing"
+
+
+def test_an_alternative_with_red_findings_comes_after_one_without() -> None:
+    found = suggested("# Act\n\n" + body(4))
+    counts = [one.red > 0 for one in found.alternatives if not one.refused]
+    assert any(counts)
+    assert counts == sorted(counts)
 
 
 def test_a_text_that_needs_options_names_them_and_is_cut_with_them() -> None:
@@ -120,11 +145,22 @@ def test_a_text_that_needs_options_names_them_and_is_cut_with_them() -> None:
 
 
 def test_the_profile_cuts_the_text_without_any_option() -> None:
-    text = "# Act\n\n## Article 1\n\n## Article 2\n\nx\n\n## Article 2\n\ny\n"
+    text = "# Act\n\n## Article 1\n\n## Article 2\n\nx\n\n## Annex\n\ny\n\n## Annex\n\nz\n"
     found = suggested(text)
     result = mark(text.encode(), profile=parse_profile(found.body), docprefix="LAW", options=Options())
     assert result == found.result
+    assert addresses(found)[1:] == ["ARTICLE-1", "ARTICLE-2", "ANNEX", "ANNEX~2"]
+
+
+def test_the_profile_cuts_a_repeated_number_once_its_finding_is_accepted() -> None:
+    text = "# Act\n\n## Article 1\n\n## Article 2\n\nx\n\n## Article 2\n\ny\n"
+    found = suggested(text)
     assert addresses(found)[1:] == ["ARTICLE-1", "ARTICLE-2", "ARTICLE-2~2"]
+    accepted = Options(accept={finding.name: "so printed" for finding in found.red})
+    result = mark(text.encode(), profile=parse_profile(found.body), docprefix="LAW", options=accepted)
+    assert isinstance(result, Marking)
+    assert isinstance(found.result, Marking)
+    assert result.mark_digest == found.result.mark_digest
 
 
 LAW = "# Act\n\nRule 1. A\n\nx\n\nRule 2. B\n\ny\n\nRule 3. C\n\nz\n\nFINAL RULES\n\nRule 4. D\n\nw\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cutter.marking import Marking, MarkRefusal, Options, Profile, load_profile, mark
+from cutter.marking import Marking, MarkRefusal, Options, Profile, examine, load_profile, mark
 
 
 def result(text: str | bytes, profile: str | Profile = "generic-markdown", **options: Any) -> Marking | MarkRefusal:
@@ -14,11 +14,19 @@ def result(text: str | bytes, profile: str | Profile = "generic-markdown", **opt
     return mark(data, profile=chosen, docprefix="LAW", options=Options(**options))
 
 
+def reds(text: str | bytes, profile: str | Profile = "generic-markdown", **options: Any) -> list[str]:
+    """Names of the red findings for which marking refuses the text; none when it marks it."""
+    answer = result(text, profile, **options)
+    return [finding.name for finding in answer.findings] if isinstance(answer, MarkRefusal) else []
+
+
 def cut(text: str | bytes, profile: str | Profile = "generic-markdown", **options: Any) -> Marking:
-    """A marking, proven against its bytes."""
-    marking = result(text, profile, **options)
+    """A cut, proven against its bytes; red findings, which small texts often have, are in it and do not refuse."""
+    data = text.encode() if isinstance(text, str) else text
+    chosen = load_profile(profile) if isinstance(profile, str) else profile
+    marking = examine(data, profile=chosen, docprefix="LAW", options=Options(**options))
     assert isinstance(marking, Marking), marking
-    marking.prove(text.encode() if isinstance(text, str) else text)
+    marking.prove(data)
     return marking
 
 

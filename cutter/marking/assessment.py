@@ -1,0 +1,137 @@
+"""Pure: judges the structure of a cut. It collects all findings with their severity, and the red findings that a person
+accepted.
+
+The partition proves that no byte is lost. The assessment says where the units probably differ from the law's own units.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from cutter.limits import RED_FINDINGS_OF_A_KIND
+from cutter.marking.hierarchy import Node, Shape
+from cutter.marking.lines import Lines
+from cutter.marking.nesting import (
+    mixed_kinds,
+    names_of_the_heading_above,
+    nesting_findings,
+    overruled_hashes,
+    unordered_kinds,
+)
+from cutter.marking.number_order import numbering_findings
+from cutter.marking.profile import Nesting, Profile
+from cutter.marking.result import Finding, Marking, MarkRefusal, refusal
+from cutter.marking.spans import Pieces
+from cutter.marking.uncut import giant_units, mixed_forms, uncut_findings
+
+UNKNOWN_ACCEPTANCE = "acceptance_unknown"
+"""The code of a refusal because the text does not have the red finding that was accepted."""
+
+
+CAUSES = frozenset({"nesting_differs", "kinds_mixed", "heading_is_a_name", "looks_uncut", "heading_in_fence"})
+"""Kinds of findings that cause repeats and empty headings. They come first, because the options for repeats would hide
+them.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """The input of the judgement: the tree in both readings, the pieces, and the lines that are not judged."""
+
+    nodes: list[Node]
+    shape: Shape
+    pieces: Pieces
+    lines: Lines
+    left_out: frozenset[int]
+    skipped: tuple[tuple[int, int], ...]
+    noticed: tuple[Finding, ...]
+    """Findings from reading the headings, such as lines that break the numbering."""
+
+
+def structure_findings(structure: Structure, profile: Profile, nesting: Nesting) -> list[Finding]:
+    """Findings about the structure. Every red finding names its line and the alternatives."""
+    nodes, lines = structure.nodes, structure.lines
+    uncut = list(uncut_findings(nodes, structure.pieces, lines, structure.left_out, structure.skipped))
+    explained = sorted(item.line for item in (*structure.noticed, *uncut) if item.severity == "red")
+    return [
+        *nesting_findings(nodes, structure.shape, lines, nesting),
+        *overruled_hashes(nodes, structure.shape, lines, profile),
+        *mixed_kinds(nodes, profile, lines),
+        *unordered_kinds(nodes, profile, lines),
+        *names_of_the_heading_above(nodes, lines),
+        *numbering_findings(nodes, profile, lines, explained),
+        *uncut,
+        *mixed_forms(nodes, structure.pieces),
+        *giant_units(structure.pieces, lines),
+    ]
+
+
+def in_order(findings: Iterable[Finding], docprefix: str) -> tuple[Finding, ...]:
+    """Findings in the order of their lines. If one kind has more than a few red findings, only the first stays red and
+    counts for the whole text.
+
+    The other findings stay in the list as amber. So nothing is hidden, and a person needs only a bounded number of
+    acceptances.
+    """
+    ordered = sorted(_one_of_each_name(findings), key=lambda item: (item.line, item.code, item.message))
+    reds: dict[str, list[Finding]] = defaultdict(list)
+    for finding in ordered:
+        if finding.severity == "red":
+            reds[finding.code].append(finding)
+    many = {code: group for code, group in reds.items() if len(group) > RED_FINDINGS_OF_A_KIND}
+    kept = [
+        replace(finding, severity="amber") if finding.severity == "red" and finding.code in many else finding
+        for finding in ordered
+    ]
+    kept.extend(_of_the_whole_text(code, group, docprefix) for code, group in many.items())
+    return tuple(sorted(kept, key=lambda item: (item.line, item.code, item.severity != "red", item.message)))
+
+
+def _one_of_each_name(findings: Iterable[Finding]) -> list[Finding]:
+    """Two red findings of one kind at one unit would have the same name, so the second becomes amber."""
+    names: set[str] = set()
+    kept = []
+    for finding in findings:
+        again = finding.severity == "red" and finding.name in names
+        kept.append(replace(finding, severity="amber") if again else finding)
+        if finding.severity == "red":
+            names.add(finding.name)
+    return kept
+
+
+def _of_the_whole_text(code: str, group: Sequence[Finding], docprefix: str) -> Finding:
+    first = group[0]
+    lines = ", ".join(str(finding.line) for finding in group[:RED_FINDINGS_OF_A_KIND])
+    message = f"line {first.line}: {code} in {len(group)} places (lines {lines} …), of which this is the first: "
+    return Finding(code=code, line=first.line, address=docprefix, severity="red",
+                   message=message + first.message.removeprefix(f"line {first.line}: "))  # fmt: skip
+
+
+def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -> MarkRefusal | None:
+    """Refuse a cut with a red finding that nobody accepted, and an acceptance of a finding that does not exist.
+
+    `only` names the kinds that count, if another refusal follows.
+    """
+    red = {finding.name: finding for finding in marking.findings if finding.severity == "red"}
+    unknown = [name for name, _ in marking.accepted if name not in red]
+    if unknown:
+        valid = f"the red findings are {', '.join(red)}" if red else "it has no red finding"
+        return replace(
+            refusal(
+                UNKNOWN_ACCEPTANCE, None, f"accepted is {', '.join(unknown)}, which this text does not have: {valid}"
+            ),
+            findings=tuple(red.values()),
+        )
+    waiting = tuple(item for item in marking.unaccepted if only is None or item.code in only)
+    if not waiting:
+        return None
+    first = waiting[0]
+    others = f" ({len(waiting)} red findings wait in all)" if len(waiting) > 1 else ""
+    told = first.message.removeprefix(f"line {first.line}: ")
+    refused = refusal(
+        first.code, first.line, f"{told}{others}; correct the text or the profile, or accept it with "
+        f"--accept {first.name} --because TEXT", red=len(waiting), name=first.name,
+    )  # fmt: skip
+    return replace(refused, findings=waiting)

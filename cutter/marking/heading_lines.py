@@ -1,0 +1,146 @@
+"""Pure: finds lines that look like headings of a law in any of the languages below, independent of the profile.
+
+The profile decides which lines are headings. This module gives a second opinion, which notices lines that the profile
+left out. Every expression is anchored at the line's start and bounded, so that reading is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cutter.limits import HEADING_LINE_BYTES
+from cutter.marking import numbers
+from cutter.marking.lines import COMMENT, FRONT, Lines
+
+KINDS: dict[str, str] = {
+    "article": "Articles?|Artikel|Art[íi]culos?|Artigos?|Articol[oi]|Articolul|Artyku[łl]|Artikla|Arts?\\.|Art|Čl\\.|"
+    "Článek|Článok|Стаття|Статья|Член|Чл\\.|Άρθρο|Madde|Pasal|Điều|§{1,2}|มาตรา|المادة|مادة|ماده",
+    "chapter": "Chapters?|Chapitre|Kapitel|Cap[íi]tulo|Capitolul|Capitol|Capo|Hoofdstuk|Chương|Kapitola|Hlava|"
+    "Rozdzia[łl]|Розділ|Глава|Κεφάλαιο|Peatükk|Luku|Bölüm|Bab|BAB|หมวด|الفصل",
+    "part": "Parts?|Partie|Teil|Parte|Phần|Deel|Część|Část|Časť|Часть|Частина|Μέρος|Kısım|ภาค|الباب",
+    "title": "Title|Titre|Titel|T[íi]tulo|Titolo|Titlul|Τίτλος",
+    "book": "Book|Livre|Buch|Libro|Boek|Kniha|Księga|Книга|Kitap",
+    "section": "Sections?|Sec\\.|Secci[óo]n|Secção|Seção|Sezione|Secțiunea|Abschnitt|Unterabschnitt|Afdeling|Oddíl|"
+    "Oddiel|Oddział|Mục|Tiểu mục|Τμήμα|Paragraaf|Jagu",
+    "annex": "Annex|Annexe|Anexo|Anexa|Allegato|Anlage|Anhang|Bijlage|Schedule|Appendix|Phụ lục|Příloha|Príloha|"
+    "Załącznik|Додаток|Приложение|Παράρτημα",
+    "division": "Division|Subdivision",
+}
+"""Words of headings by kind. Each kind has its own numbering in the order of a text."""
+
+_CJK_KINDS = {"조": "article", "条": "article", "條": "article", "장": "chapter", "章": "chapter", "편": "part",
+              "編": "part", "编": "part", "절": "section", "節": "section", "节": "section"}  # fmt: skip
+
+_NUMBER = numbers.pattern(("code", "dotted", "arabic", "roman", "ordinal", "letter"))
+_LEAD = r"[ \t\u00a0\u3000]{0,80}(?:#{1,6}[ \t\u00a0]*)?(?:\*\*|__|\*|_)?[ \t\u00a0]*\[?"
+_LINE = re.compile(
+    _LEAD
+    + "(?:"
+    + "|".join(rf"(?P<{kind}>{words})" for kind, words in KINDS.items())
+    + rf")(?:[ \t\u00a0]{{0,8}})(?P<number>(?i:{_NUMBER}))(?![^\W_])"
+)
+_CAPITALS = re.compile(_LINE.pattern, re.IGNORECASE)
+_CJK = re.compile(
+    _LEAD
+    + rf"[제第] ?(?P<number>[0-9]{{1,4}}|[{''.join(numbers.CJK_DIGITS)}]{{1,9}}) ?(?P<unit>[{''.join(_CJK_KINDS)}])"
+    rf"(?P<sub>(?:[의之の][0-9{''.join(numbers.CJK_DIGITS)}]{{1,4}})*)(?=[ \t\u00a0\u3000(（:：]|$|\*)"
+)
+_CODE = re.compile(_LEAD + r"(?P<number>[LRDA]\*?\.? ?[0-9]{1,4}(?:-[0-9]{1,4}){0,4})(?:\*\*)?[ \t]*$")
+_FIRST = re.compile(
+    r"[ \t\u00a0\u3000]*(?:#|\*|_|\[|[제第]|§|[LRDA]\*?\.? ?[0-9]|["
+    + "".join(sorted({word[0] for words in KINDS.values() for word in words.split("|")} | set("abcdehkpstABCDEHKPST")))
+    + "])"
+)
+_BEFORE_WORDS = " \t\u00a0\u3000#*_["
+_SIGNS = ".:–—-)]*_º°ª"
+_WORD_AFTER = re.compile(r"[ \t\u00a0]+[(\[]?[A-ZÀ-ÞĐА-ЯΑ-Ω]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadingLine:
+    """A line that looks like a heading. It has number `value` of its kind in its series (the series of L111-4 is
+    `111`).
+
+    `text` is its word and number. A strong line has a sign or nothing after its number, is bold, or is written like
+    第1条.
+    """
+
+    index: int
+    kind: str
+    series: str
+    value: int
+    text: str
+    strong: bool
+    opaque: int
+
+
+def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
+    """The lines that look like headings, in order. Comments and the front matter are skipped."""
+    for index, line in enumerate(lines.lines):
+        if not line or lines.opaque[index] in (FRONT, COMMENT):
+            continue
+        seen = read_line(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"), index, lines.opaque[index])
+        if seen is not None:
+            yield seen
+
+
+def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
+    """The heading that a line looks like, or None for text."""
+    if not _FIRST.match(text):
+        return None
+    text = text.rstrip()
+    match = _CJK.match(text)
+    if match is not None:
+        counted = ("", numbers.cjk_value(match["number"]))
+        return (
+            _line(index, _CJK_KINDS[match["unit"]], counted, match.group(), True, opaque) if not match["sub"] else None
+        )
+    match = _CODE.match(text)
+    if match is not None:
+        return _line(index, "code", _place(match["number"]) or ("", 0), match.group(), True, opaque)
+    match = _LINE.match(text)
+    if match is None:
+        if not text[:100].lstrip(_BEFORE_WORDS)[:2].isupper():
+            return None
+        match = _CAPITALS.match(text)
+        if match is None or not text[: match.start("number")].isupper():
+            return None
+    kind = next(kind for kind in KINDS if match[kind])
+    place = _place(" ".join(match["number"].split()))
+    return None if place is None else _worded(match, text, index, kind, place, opaque)
+
+
+def _place(written: str) -> tuple[str, int] | None:
+    """The series, and the place in it. None for 5a and for numbers that cannot be compared."""
+    number = numbers.parse(written)
+    if number.value is None or (len(number.value) > 1 and written[-1:].isalpha()):
+        return None
+    prefix = (number.series, *map(str, number.value[:-1]))
+    return ".".join(filter(None, prefix)), number.value[-1]
+
+
+def _worded(
+    match: re.Match[str], text: str, index: int, kind: str, place: tuple[str, int], opaque: int
+) -> HeadingLine | None:
+    rest, lead = text[match.end() :], text[: match.start(kind)].strip("\u00a0\u3000 \t")
+    marked = bool(lead) or match["number"][-1] in "º°ª"
+    if rest[:1] in (",", ";", "/"):
+        return None
+    strong = marked or not rest.strip() or rest.lstrip(" \t\u00a0")[:1] in _SIGNS
+    if not strong and not _WORD_AFTER.match(rest):
+        return None
+    return _line(index, kind, place, match.group(), strong, opaque)
+
+
+def _line(index: int, kind: str, place: tuple[str, int], text: str, strong: bool, opaque: int) -> HeadingLine:
+    return HeadingLine(
+        index=index,
+        kind=kind,
+        series=place[0],
+        value=place[1],
+        text=text.strip("# \t\u00a0\u3000*_["),
+        strong=strong,
+        opaque=opaque,
+    )

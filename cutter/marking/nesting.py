@@ -1,0 +1,241 @@
+"""Pure: findings about parents of units: places where `#` and words disagree, and kinds of heading that share one
+level.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from cutter.domain.amounts import counted
+from cutter.marking.hierarchy import Node, Parents, Shape, starts_again_under
+from cutter.marking.lines import Lines
+from cutter.marking.profile import Nesting, Profile
+from cutter.marking.recognise import Heading
+from cutter.marking.result import Finding, Severity
+
+_TITLE_CHARACTERS = 60
+
+
+def nesting_findings(nodes: list[Node], shape: Shape, lines: Lines, nesting: Nesting) -> Iterator[Finding]:
+    """One finding for each way in which the words would nest a kind of heading differently from the `#`.
+
+    The text's own numbering is the evidence. If the numbering is more regular under the `#`, the `#` are probably right
+    and the finding is amber. If the words decide against the `#`, the finding is always red.
+    """
+    if shape.by_hashes == shape.by_words:
+        return
+    headings = [node.heading for node in nodes]
+    confirmed = nesting == "hashes" and _flaws(headings, shape.by_hashes) < _flaws(headings, shape.by_words)
+    severity: Severity = "amber" if confirmed else "red"
+    groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for position, (hashes, words) in enumerate(zip(shape.by_hashes, shape.by_words, strict=True)):
+        if hashes != words:
+            above = (_kind_at(headings, hashes), _kind_at(headings, words))
+            groups[(_kind(headings[position]), *above)].append(position)
+    decided, other = ("number of #", "words") if nesting == "hashes" else ("words", "hashes")
+    for (kind, _, _), positions in groups.items():
+        first = positions[0]
+        node = nodes[first]
+        line = lines.number(node.heading.index)
+        more = f" (and {counted(len(positions) - 1, 'more heading')} of the kind {kind})" if len(positions) > 1 else ""
+        yield Finding(
+            code="nesting_differs", line=line, address=node.address, severity=severity,
+            message=f"line {line}: {_named(headings, first)}{more} is in {_named(headings, shape.by_hashes[first])} by "
+            f"the number of #, and in {_named(headings, shape.by_words[first])} by the words; the {decided} decided "
+            f"(for the other reading: --nesting {other})",
+        )  # fmt: skip
+
+
+def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Profile) -> Iterator[Finding]:
+    """Amber findings: headings whose parent is not the last heading with fewer `#`, although the words agree with the
+    cut.
+
+    A rule of the marking decided here: the order of two kinds with equal `#`, an annex at the end, or a name with fewer
+    `#` than its number. There is one finding for each such way of nesting.
+    """
+    if profile.flat:
+        return
+    groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for position, (actual, plain) in enumerate(_by_hashes_alone(nodes, lines)):
+        if actual != plain and shape.by_hashes[position] == shape.by_words[position]:
+            above = [None if place is None else nodes[place].heading for place in (plain, actual)]
+            kinds = ["none" if heading is None else _kind(heading) for heading in above]
+            groups[(_kind(nodes[position].heading), kinds[0], kinds[1])].append(position)
+    for (kind, plain_kind, actual_kind), positions in groups.items():
+        node = nodes[positions[0]]
+        line = lines.number(node.heading.index)
+        yield Finding(
+            code="hashes_overruled", line=line, address=node.address, severity="amber",
+            message=f"line {line}: {counted(len(positions), 'heading')} of the kind {kind}: by the number of # alone "
+            f"the parent is {plain_kind}, by the rules of the marking it is {actual_kind}",
+        )  # fmt: skip
+
+
+def _by_hashes_alone(nodes: list[Node], lines: Lines) -> Iterator[tuple[int | None, int | None]]:
+    """For each unit, the nearest unit above it that has `#`, and the last unit that has fewer `#`. Both are None for
+    units without `#`.
+    """
+    above: list[int | None] = []
+    stack: list[tuple[int, int]] = []
+    for position, node in enumerate(nodes):
+        depth = _written_depth(node, lines)
+        parent = node.parent
+        while parent is not None and nodes[parent].heading.form != "atx":
+            parent = above[parent]
+        above.append(parent)
+        if not depth or node.is_document_title:
+            yield None, None
+            continue
+        while stack and stack[-1][0] >= depth:
+            stack.pop()
+        yield parent, stack[-1][1] if stack else None
+        stack.append((depth, position))
+
+
+def _written_depth(node: Node, lines: Lines) -> int:
+    """The number of `#` in the heading's own line, or 0 without `#`. A name that is joined to the heading may have
+    another number.
+    """
+    if node.heading.form != "atx":
+        return 0
+    line = lines.lines[node.heading.index].lstrip()
+    return len(line) - len(line.lstrip(b"#"))
+
+
+def _kind(heading: Heading) -> str:
+    return heading.level.name if heading.level is not None else f"{'#' * heading.depth} without a known word"
+
+
+def _kind_at(headings: Sequence[Heading], position: int | None) -> str:
+    return "none" if position is None else _kind(headings[position])
+
+
+def _named(headings: Sequence[Heading], position: int | None) -> str:
+    """A heading as a message names it."""
+    if position is None:
+        return "no other unit"
+    title = headings[position].title
+    return repr(title if len(title) <= _TITLE_CHARACTERS else f"{title[:_TITLE_CHARACTERS]}…")
+
+
+def _flaws(headings: Sequence[Heading], parents: Parents) -> int:
+    """How often the numbering of one kind within a parent does not go up by one or does not begin with 1."""
+    last: dict[tuple[int | None, str, str], tuple[int, ...]] = {}
+    flaws = 0
+    for heading, parent in zip(headings, parents, strict=True):
+        number = heading.number
+        if number is None or number.value is None or heading.level is None:
+            continue
+        key = (parent, heading.level.name, number.series)
+        before = last.get(key, (0,))
+        flaws += number.value[0] - before[0] not in (0, 1) or number.value <= before
+        last[key] = number.value
+    return flaws
+
+
+def mixed_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterator[Finding]:
+    """Finds two kinds of heading at one level, each with its own numbering (`Art 1`, `§ 1`).
+
+    Words of one level that share a numbering (`Article 1`, `Art. 2`) are one kind.
+    """
+    levels = {level.name: level.words for level in profile.levels}
+    uses: dict[tuple[int | None, str, int], dict[str, dict[tuple[int, ...], Node]]] = defaultdict(dict)
+    for node in nodes:
+        heading = node.heading
+        if heading.level is None or heading.number is None or heading.number.value is None or not heading.word:
+            continue
+        if heading.level.name in levels:
+            key = (node.parent, heading.level.name, heading.depth)
+            uses[key].setdefault(_stem(heading.word), {}).setdefault(heading.number.value, node)
+    for kinds in uses.values():
+        ordered = list(kinds.items())
+        for place, (word, numbers) in enumerate(ordered[1:], 1):
+            both = [node for value, node in numbers.items() if any(value in other for _, other in ordered[:place])]
+            if both:
+                yield _mixed(both, ordered[0][0], word, lines)
+
+
+def _mixed(nodes: list[Node], first: str, second: str, lines: Lines) -> Finding:
+    line = lines.number(nodes[0].heading.index)
+    return Finding(
+        code="kinds_mixed", line=line, address=nodes[0].address, severity="red",
+        message=f"line {line}: {first!r} and {second!r} count apart and are read as one kind of heading "
+        f"({counted(len(nodes), 'number')} used twice); give each a level of its own in the profile",
+    )  # fmt: skip
+
+
+def _stem(word: str) -> str:
+    """One spelling for all forms of a word: without accents, signs, doubled signs and a plural s."""
+    bare = "".join(sign for sign in unicodedata.normalize("NFD", word) if sign.isalpha() or sign == "§")
+    stem = "§" if bare.startswith("§") else bare.rstrip("s")
+    return "art" if stem.startswith("art") else stem
+
+
+def unordered_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterator[Finding]:
+    """Finds a pair of kinds that can nest either way, has the same number of `#`, and whose order the text does not
+    show.
+
+    The text shows the order if one kind's numbering begins again under the other, or if the outer heading has no text
+    of its own.
+    """
+    headings = [node.heading for node in nodes]
+    ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
+    for pair in profile.either_way:
+        inside = [node for node in nodes if _inside_at_one_depth(nodes, node, pair)]
+        counted_again = any(starts_again_under(headings, *order, ranks) is not None for order in (pair, pair[::-1]))
+        if not inside or counted_again:
+            continue
+        above = {node.parent for node in inside if node.parent is not None}
+        own_text = sum(1 for position in above if lines.has_text(
+            headings[position].last + 1, headings[position + 1].index))  # fmt: skip
+        if 2 * own_text > len(above):
+            line = lines.number(inside[0].heading.index)
+            yield Finding(
+                code="kinds_mixed", line=line, address=inside[0].address, severity="red",
+                message=f"line {line}: {pair[0]} and {pair[1]} have the same number of # and neither begins to count "
+                "again under the other; give them different numbers of #",
+            )  # fmt: skip
+
+
+def _inside_at_one_depth(nodes: list[Node], node: Node, pair: tuple[str, str]) -> bool:
+    if node.parent is None:
+        return False
+    above = nodes[node.parent].heading
+    names = {level.name for level in (above.level, node.heading.level) if level is not None}
+    return names == set(pair) and above.form == node.heading.form == "atx" and above.depth == node.heading.depth
+
+
+def names_of_the_heading_above(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
+    """Finds a heading without a number that only names the numbered heading directly above it."""
+    for position in range(1, len(nodes)):
+        above, node = nodes[position - 1], nodes[position]
+        if _only_names(above.heading, node.heading, lines) and not _has_twin(nodes, position):
+            line = lines.number(node.heading.index)
+            yield Finding(
+                code="heading_is_a_name", line=line, address=node.address, severity="red",
+                message=f"line {line}: the heading only names {above.address}, the heading above it, "
+                "and became a unit; join the two headings, or set merge_titles in the profile",
+            )  # fmt: skip
+
+
+def _only_names(above: Heading, heading: Heading, lines: Lines) -> bool:
+    if above.level is None or heading.level is not None or heading.number is not None:
+        return False
+    if lines.has_text(above.last + 1, heading.index) or above.number is None:
+        return False
+    return above.bare or above.title.casefold().endswith(heading.title.casefold())
+
+
+def _has_twin(nodes: list[Node], position: int) -> bool:
+    """True if the named heading has other unnumbered parts of this kind. Then this heading is a part and not a name."""
+    node = nodes[position]
+    if node.parent != position - 1:
+        return False
+    for other in nodes[position + 1 :]:
+        if other.level < node.level:
+            return False
+        if other.parent == node.parent and other.heading.level is None and other.heading.depth == node.heading.depth:
+            return True
+    return False

@@ -1,0 +1,233 @@
+"""Pure: findings about the numbering of units: numbers that are missing, occur twice or go back."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from cutter.domain.amounts import counted
+from cutter.marking import numbers
+from cutter.marking.hierarchy import Node
+from cutter.marking.lines import Lines
+from cutter.marking.profile import Profile
+from cutter.marking.result import Finding, Severity
+
+EXAMPLES = 8
+"""The most places that a message names."""
+
+_SPARSE = 0.2
+"""If more than this share of the steps skips a number, gaps mean nothing. That is so in codified and consolidated
+texts.
+"""
+
+_RANGE = re.compile(
+    r"[ \t\u00a0]*(?:to|through|until|bis|und|and|y|et|e|à|a|al|hasta|đến|tot|en met|–|—|-|,)[ \t\u00a0]*"
+    r"(?:§+[ \t\u00a0]*|art(?:icle)?s?\.?[ \t\u00a0]*)?([0-9]{1,5})(?![0-9.])", re.IGNORECASE,
+)  # fmt: skip
+_NEAREST = 16
+"""The most headings without a known word that are examined between two numbers."""
+
+_SKIPPED_LETTERS = frozenset("fijlowz")
+_DIGITS = re.compile("[0-9]{1,5}")
+_NAMED_MAX = 200
+"""The most numbers that one heading may cover."""
+
+_SUFFIXED = re.compile(rf"(?:[^\W\d_]+|[{numbers.RAISED}]+| - [0-9]+)$")
+
+
+Place = tuple[Node, str, int]
+"""A unit, the oddity of its number, and the line index of the unit before it (-1 if that unit gives no information)."""
+
+
+@dataclass(slots=True)
+class _Count:
+    """One numbering: the units of one kind that count together, and the places where the number does not go up by
+    one.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    missing: list[Place] = field(default_factory=list)
+    repeated: list[Place] = field(default_factory=list)
+    backwards: list[Place] = field(default_factory=list)
+    steps: int = 0
+    last_at: int = -1
+    told: set[int] = field(default_factory=set)
+    """Numbers that headings without a known word name (`Art 74a und 75 (repealed)`) since the last unit."""
+
+
+def numbering_findings(
+    nodes: list[Node], profile: Profile, lines: Lines, explained: Sequence[int]
+) -> Iterator[Finding]:
+    """At most one finding of each kind for each numbering, at its first place, with the others as examples.
+
+    `explained` holds, in order, the indexes of lines that another red finding names. The finding of such a line already
+    says that a number around it is missing.
+    """
+    through = _levels_that_count_through(nodes, profile)
+    counts: dict[tuple[int | None, str, str], _Count] = defaultdict(_Count)
+    named: list[tuple[int, set[int]]] = []
+    for position, node in enumerate(nodes):
+        number, level = node.heading.number, node.heading.level
+        if level is None:
+            named.append((position, _named(node.heading.title)))
+        if number is None or number.value is None or level is None:
+            continue
+        scope = None if level.name in through else node.parent
+        count = counts[scope, level.name, number.series]
+        count.told = _since(named, count.last_at)
+        _step(count, node)
+        count.nodes.append(node)
+        count.last_at = position
+    for (_, name, _), count in counts.items():
+        count.missing = [place for place in count.missing if not _is_explained(place, lines, explained)]
+        dense = len(count.missing) <= max(2, _SPARSE * count.steps)
+        yield from _told("number_missing", name, count.missing, lines, "red" if dense else "amber")
+        yield from _told("number_repeated", name, count.repeated, lines, "red")
+        yield from _told("number_backwards", name, count.backwards, lines, "red")
+
+
+def _since(named: list[tuple[int, set[int]]], position: int) -> set[int]:
+    """The numbers that the nearest headings after a position name. Only a bounded number of headings is read, so that
+    this is linear.
+    """
+    return set().union(*(given for at, given in named[-_NEAREST:] if at > position))
+
+
+def _is_explained(place: Place, lines: Lines, explained: Sequence[int]) -> bool:
+    node, _, before = place
+    at = bisect_left(explained, lines.number(max(before, 0)))
+    return at < len(explained) and explained[at] < lines.number(node.heading.index)
+
+
+def _levels_that_count_through(nodes: list[Node], profile: Profile) -> set[str]:
+    """The levels whose numbers continue from one parent to the next instead of beginning again."""
+    votes: dict[str, int] = {level.name: 0 for level in profile.levels}
+    last: dict[str, tuple[int | None, int]] = {}
+    for node in nodes:
+        number, level = node.heading.number, node.heading.level
+        if number is None or number.value is None or level is None or number.series:
+            continue
+        parent, before = last.get(level.name, (node.parent, 0))
+        if parent != node.parent:
+            votes[level.name] += 1 if number.value[0] > max(before - 1, 1) else -1
+        last[level.name] = (node.parent, number.value[0])
+    return {level.name for level in profile.levels if votes[level.name] > 0 or level.numbering == "document"}
+
+
+def _step(count: _Count, node: Node) -> None:
+    value = _value(node)
+    if not count.nodes:
+        first = 0 if _is_letter(node) else 1
+        if value[0] > first and len(value) == 1 and node.parent is not None and not _begins_a_block(value[0]):
+            count.missing.append((node, f"begins with {_text(node)}", -1))
+        return
+    before = count.nodes[-1]
+    count.steps += 1
+    last = _last_value(before)
+    if value == _value(before):
+        count.repeated.append((node, _text(node), -1))
+    elif value < last:
+        _back(count, before, node, value)
+    else:
+        gap = _gap(last, value, node)
+        if (
+            gap
+            and not _are_told(last, value, count.told)
+            and not (before.parent != node.parent and _begins_a_block(value[0]))
+        ):
+            told = f"{_text(before)} is followed by {_text(node)}"
+            count.missing.append((node, told, before.heading.index))
+
+
+def _back(count: _Count, before: Node, node: Node, value: tuple[int, ...]) -> None:
+    """A numbering that begins again under another parent (such as the articles of an annex) does not go back."""
+    if value[0] <= 1 and before.parent != node.parent:
+        return
+    same = any(_value(other) == value and other.parent == node.parent for other in count.nodes[-64:])
+    (count.repeated if same else count.backwards).append((node, f"{_text(node)} after {_text(before)}", -1))
+
+
+def _begins_a_block(first: int) -> bool:
+    """Numbers such as 201 or 1000 that begin the numbering of another chapter."""
+    return first >= 100 and first % 100 in (0, 1)
+
+
+def _gap(last: tuple[int, ...], value: tuple[int, ...], node: Node) -> bool:
+    """True if a whole number is missing between the two. A missing letter (5a, 5c) or a new prefix (2.1) does not
+    count.
+    """
+    place = next((i for i, (one, two) in enumerate(zip(last, value, strict=False)) if one != two), len(last))
+    if place >= len(last) or place >= len(value) or place < len(value) - 1 - _suffixed(node):
+        return False
+    if _suffixed(node) and place == len(value) - 1:
+        return False
+    if _is_letter(node):
+        return _letters_between(last[place], value[place])
+    return value[place] - last[place] > 1
+
+
+def _letters_between(last: int, value: int) -> bool:
+    """True if a letter is missing that all alphabets have. Many laws skip letters that look like others."""
+    between = numbers.ALPHABET[last + 1 : value]
+    return any(sign.isascii() and sign not in _SKIPPED_LETTERS for sign in between)
+
+
+def _named(title: str) -> set[int]:
+    """The whole numbers that a heading names, including ranges. Empty for a long title."""
+    found = [int(digits) for digits in _DIGITS.findall(title)[:8]]
+    if not found or max(found) - min(found) > _NAMED_MAX:
+        return set(found)
+    return set(range(min(found), max(found) + 1))
+
+
+def _are_told(last: tuple[int, ...], value: tuple[int, ...], told: set[int]) -> bool:
+    return len(value) == 1 and set(range(last[0] + 1, min(value[0], last[0] + _NAMED_MAX))) <= told
+
+
+def _suffixed(node: Node) -> int:
+    """1 when the number ends with a letter (5a) or a raised digit (5¹), whose place in `value` is the last."""
+    text = _text(node)
+    return int(text[:1].isdigit() and _SUFFIXED.search(text) is not None and len(_value(node)) > 1)
+
+
+def _is_letter(node: Node) -> bool:
+    """True for a single letter; I, V and X are numbers."""
+    text = _text(node)
+    return len(text) == 1 and text.isalpha() and (text.islower() or text not in "IVX")
+
+
+def _value(node: Node) -> tuple[int, ...]:
+    number = node.heading.number
+    assert number is not None
+    assert number.value is not None
+    return number.value
+
+
+def _last_value(node: Node) -> tuple[int, ...]:
+    """The number, or the last one of a heading that stands for several (`§§ 5 to 7`)."""
+    value, text, title = _value(node), _text(node), node.heading.title
+    at = title.find(text)
+    span = _RANGE.match(title, at + len(text)) if at >= 0 else None
+    if span is None or len(value) != 1 or int(span.group(1)) <= value[0]:
+        return value
+    return (int(span.group(1)),)
+
+
+def _text(node: Node) -> str:
+    return node.heading.number.text if node.heading.number else ""
+
+
+def _told(code: str, name: str, places: list[Place], lines: Lines, severity: Severity) -> Iterator[Finding]:
+    if not places:
+        return
+    first = places[0][0]
+    line = lines.number(first.heading.index)
+    shown = "; ".join(f"{text} (line {lines.number(node.heading.index)})" for node, text, _ in places[:EXAMPLES])
+    more = f"; and {counted(len(places) - EXAMPLES, 'place')} more" if len(places) > EXAMPLES else ""
+    told = {"number_missing": "numbers are missing", "number_repeated": "numbers come twice",
+            "number_backwards": "numbers step back"}[code]  # fmt: skip
+    yield Finding(code=code, line=line, address=first.address, severity=severity,
+                  message=f"line {line}: {name}: {told}: {shown}{more}")  # fmt: skip

@@ -1,0 +1,221 @@
+"""Pure: findings about text lines that look like headings, and about units that are too large."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from cutter.domain.amounts import counted
+from cutter.limits import GIANT_UNIT_BYTES, GIANT_UNIT_RATIO
+from cutter.marking.heading_lines import HeadingLine, heading_lines
+from cutter.marking.hierarchy import Node
+from cutter.marking.lines import FENCE, INDENTED, Lines
+from cutter.marking.result import Candidate, Finding
+from cutter.marking.spans import Pieces
+
+EXAMPLES = 4
+"""The most lines that a message quotes."""
+
+_RUN = 3
+"""The number of successive lines that must count up by one. Fewer lines may be cross-references at the start of a
+line.
+"""
+
+
+_HEADING_IN_LINE = re.compile(rb"(?:[\r\x0b\x0c]|\xc2\x85|\xe2\x80[\xa8\xa9]) {0,3}#{1,6}[ \t]+[^\s#]")
+
+_TABLE = re.compile(rb"[ \t]*(?:\||\*[ \t]{3}|\+[-=])|[ \t]{8}")
+_QUOTE = re.compile(rb"[ \t]*(?:[\"']|\xe2\x80[\x98\x9a\x9c\x9e]|\xc2\xab)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The place of a line: the unit that holds it, or None outside all units."""
+
+    lines: Lines
+    candidates: Sequence[Candidate]
+    starts: Sequence[int]
+
+    def unit(self, index: int) -> Candidate | None:
+        """The unit whose bytes hold a line."""
+        offset = self.lines.offset(index)
+        position = bisect_right(self.starts, offset) - 1
+        if position < 0 or self.candidates[position].end <= offset:
+            return None
+        return self.candidates[position]
+
+
+def uncut_findings(
+    nodes: list[Node], pieces: Pieces, lines: Lines, known: frozenset[int], skipped: Sequence[tuple[int, int]]
+) -> Iterator[Finding]:
+    """Lines that look like headings but are in no unit's heading.
+
+    `known` holds the indexes of lines that the profile reads as headings but leaves out on purpose, or that another
+    finding names. `skipped` holds blocks of lines that are not part of the law.
+    """
+    place = Place(lines=lines, candidates=pieces.candidates, starts=[unit.start for unit in pieces.candidates])
+    headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
+    text: dict[tuple[str, str], list[HeadingLine]] = defaultdict(list)
+    cut: dict[tuple[str, str], list[HeadingLine]] = defaultdict(list)
+    for line in heading_lines(lines):
+        if any(begin <= line.index < end for begin, end in skipped):
+            continue
+        if line.index in headings:
+            cut[line.kind, line.series].append(line)
+        elif line.index not in known:
+            text[line.kind, line.series].append(line)
+    yield from _in_lines(lines, place)
+    fenced = [line for found in text.values() for line in found if line.opaque == FENCE]
+    yield from _in_fences(sorted(fenced, key=lambda line: line.index), place)
+    numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
+    yield from _runs(text, cut, place, numbered=numbered)
+
+
+def _in_fences(fenced: list[HeadingLine], place: Place) -> Iterator[Finding]:
+    strong = [line for line in fenced if line.strong]
+    if strong:
+        yield _finding("heading_in_fence", strong, place, "inside a code fence, where nothing is cut; remove the fence "
+                       "marks (``` or ~~~) around them")  # fmt: skip
+
+
+def _in_lines(lines: Lines, place: Place) -> Iterator[Finding]:
+    """Finds headings after a line break other than LF. Markdown readers show a heading there, but marking cuts
+    nothing.
+    """
+    found = [i for i, line in enumerate(lines.lines) if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]
+    if found:
+        number, unit = lines.number(found[0]), place.unit(found[0])
+        yield Finding(
+            code="heading_in_line", line=number, address=unit.address if unit else None, severity="red",
+            message=f"line {number}: {counted(len(found), 'line')} with a heading after a line break that is no LF, "
+            "where nothing is cut; save the text with LF line ends",
+        )  # fmt: skip
+
+
+def _runs(
+    text: dict[tuple[str, str], list[HeadingLine]],
+    cut: dict[tuple[str, str], list[HeadingLine]],
+    place: Place,
+    *,
+    numbered: bool,
+) -> Iterator[Finding]:
+    """`numbered` is False if no unit has a number. Then even a single line that looks like an article counts."""
+    uncut: list[HeadingLine] = []
+    absorbed: list[HeadingLine] = []
+    for key, found in text.items():
+        open_lines = [line for line in found if line.opaque != FENCE]
+        run = _longest_run(open_lines)
+        numbers_cut = {line.value for line in cut.get(key, ())}
+        alone = not numbered and key[0] == "article" and any(line.strong for line in open_lines)
+        if (alone or _is_uncut(run)) and not {line.value for line in run} <= numbers_cut:
+            uncut.extend(run)
+        else:
+            absorbed.extend(_absorbed(open_lines, cut.get(key, [])))
+    if uncut:
+        yield _finding("looks_uncut", sorted(uncut, key=lambda line: line.index), place,
+                       "begin like headings and are text; give their forms and words in a profile "
+                       "(`forms: [atx, bold, plain]`), or put # before them")  # fmt: skip
+    for line in sorted(absorbed, key=lambda line: line.index):
+        yield _finding("heading_absorbed", [line], place, "continues the numbering of the headings around it, but is "
+                       "part of the text of the unit before it; write it as a heading like them")  # fmt: skip
+
+
+def _is_uncut(run: list[HeadingLine]) -> bool:
+    return len(run) >= _RUN or (len(run) == _RUN - 1 and run[0].value == 1 and all(line.strong for line in run))
+
+
+def _longest_run(found: list[HeadingLine]) -> list[HeadingLine]:
+    """The longest chain of lines, in order, whose numbers count up by one."""
+    best: dict[int, int] = {}
+    before: list[int] = []
+    lengths: list[int] = []
+    last_of: dict[int, int] = {}
+    for position, line in enumerate(found):
+        link = last_of.get(line.value - 1, -1)
+        before.append(link)
+        lengths.append(1 + (lengths[link] if link >= 0 else 0))
+        if lengths[position] >= best.get(line.value, 0):
+            best[line.value], last_of[line.value] = lengths[position], position
+    at = max(range(len(found)), key=lengths.__getitem__, default=-1)
+    chain = []
+    while at >= 0:
+        chain.append(found[at])
+        at = before[at]
+    return chain[::-1]
+
+
+def _absorbed(found: list[HeadingLine], cut: list[HeadingLine]) -> Iterator[HeadingLine]:
+    """Strong lines that fit into the numbering: their number is next to that of the heading before or after them, and
+    no heading of their kind has it.
+    """
+    starts = [line.index for line in cut]
+    numbers = {line.value for line in cut}
+    for line in found:
+        position = bisect_right(starts, line.index) - 1
+        follows = position >= 0 and cut[position].value + 1 == line.value
+        precedes = position + 1 < len(cut) and cut[position + 1].value - 1 == line.value
+        if line.strong and line.opaque != INDENTED and line.value not in numbers and (follows or precedes):
+            yield line
+
+
+def _finding(code: str, found: list[HeadingLine], place: Place, told: str) -> Finding:
+    first = found[0]
+    number = place.lines.number(first.index)
+    unit = place.unit(first.index)
+    shown = ", ".join(f"{line.text!r} (line {place.lines.number(line.index)})" for line in found[:EXAMPLES])
+    more = f" and {len(found) - EXAMPLES} more" if len(found) > EXAMPLES else ""
+    return Finding(
+        code=code, line=number, address=unit.address if unit else None, severity="red",
+        message=f"line {number}: {counted(len(found), 'line')} {told}: {shown}{more}",
+    )  # fmt: skip
+
+
+def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
+    """Amber finding: some of the smallest numbered units have `#` and others have none, such as the articles of a
+    treaty in a schedule.
+    """
+    units: dict[bool, list[Candidate]] = defaultdict(list)
+    parents = {node.parent for node in nodes}
+    for position, (node, unit) in enumerate(zip(nodes, pieces.candidates, strict=True)):
+        if node.heading.number is not None and position not in parents:
+            units[node.heading.form == "atx"].append(unit)
+    if len(units) == 2:
+        fewer = min(units[False], units[True], key=len)
+        yield Finding(
+            code="forms_mixed", line=fewer[0].line, address=fewer[0].address, severity="amber",
+            message=f"line {fewer[0].line}: {counted(len(fewer), 'numbered unit')} from here on "
+            f"{'with' if fewer is units[True] else 'without'} #, unlike the others; are they units of this law?",
+        )  # fmt: skip
+
+
+def giant_units(pieces: Pieces, lines: Lines) -> Iterator[Finding]:
+    """Finds a unit that is far larger than the others, or one of a few units in a long text.
+
+    The finding is amber from the first annex on, and if at least half of the unit is a table or quoted from another
+    law.
+    """
+    sizes = [unit.end - unit.start for unit in pieces.candidates]
+    if not sizes or max(sizes) < GIANT_UNIT_BYTES:
+        return
+    typical = median(sizes)
+    in_annex = False
+    for position, (unit, size) in enumerate(zip(pieces.candidates, sizes, strict=True)):
+        in_annex = in_annex or unit.section_type == "appendix"
+        if size >= GIANT_UNIT_BYTES and (size >= GIANT_UNIT_RATIO * typical or len(sizes) < 4):
+            own = lines.lines[unit.line - lines.first_line : pieces.last_lines[position]]
+            yield Finding(
+                code="giant_unit", line=unit.line, address=unit.address,
+                severity="amber" if in_annex or _is_table_or_quote(own) else "red",
+                message=f"line {unit.line}: {unit.address} has {size} bytes of text, half of the units have at most "
+                f"{int(typical)}; look for headings in it that were not cut",
+            )  # fmt: skip
+
+
+def _is_table_or_quote(own: Sequence[bytes]) -> bool:
+    tables = sum(len(line) for line in own if _TABLE.match(line))
+    quotes = sum(len(line) for line in own if _QUOTE.match(line))
+    return 2 * max(tables, quotes) >= sum(map(len, own))

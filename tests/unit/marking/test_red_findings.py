@@ -1,0 +1,295 @@
+"""Each fault of a cut is refused with its line and its name, and the text beside it that only looks so is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from cutter.errors import InvalidInput
+from cutter.limits import ACCEPTANCES_MAX, GIANT_UNIT_BYTES, RED_FINDINGS_OF_A_KIND
+from cutter.marking import Options
+from tests.unit.marking.texts import codes, cut, reds, refused
+
+NBSP = "\u00a0"
+
+
+def articles(*numbers: int | str, head: str = "# Article {}. Rule\n\nText.\n\n") -> str:
+    """A law of these articles."""
+    return "".join(head.format(number) for number in numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A wrong text with the name of its finding and its line, and a right text that differs a little."""
+
+    wrong: str
+    name: str
+    line: int
+    right: str
+    profile: str = "generic-markdown"
+
+
+LONG = "A sentence of a tariff. " * 900
+
+FAULTS = {
+    "plain articles": Fault(
+        wrong="# Act\n\n" + articles(1, 2, 3, head="Article {}. Rule\n\nText.\n\n"),
+        name="looks_uncut:LAW/ACT", line=3,
+        right="# Act\n\nArticle 5 of the old act, Article 9 of the new one.\n",
+    ),
+    "a swallowed article": Fault(
+        wrong=articles(1, 2) + "Article 3. Aim\n\nText.\n\n" + articles(4),
+        name="heading_absorbed:LAW/ARTICLE-2", line=9,
+        right=articles(1, 2) + "Article 3 of the old act applies.\n\n" + articles(3, 4),
+    ),
+    "a swallowed article at the end": Fault(
+        wrong=articles(1, 2) + "**Article 3**\n\nText.\n",
+        name="heading_absorbed:LAW/ARTICLE-2", line=9,
+        right=articles(1, 2) + "**Article 1**\n\nText.\n",
+    ),
+    "Dutch chapters": Fault(
+        wrong="# Wet\n\nHoofdstuk 1 Algemeen\n\nx\n\nHoofdstuk 2 Regels\n\nx\n\nHoofdstuk 3 Slot\n\nx\n",
+        name="looks_uncut:LAW/WET", line=3,
+        right="# Wet\n\nZie hoofdstuk 1 en hoofdstuk 2.\n",
+    ),
+    "Korean articles": Fault(
+        wrong="# 법\n\n제1조(목적) 이 법은 …\n\n제2조(정의) …\n\n제3조(적용) …\n",
+        name="looks_uncut:LAW/U-BC47FEF0", line=3,
+        right="# 법\n\n제1조에 따라 제2조를 적용한다.\n",
+    ),
+    "Japanese articles": Fault(
+        wrong="# A\n\n第一条\u3000目的\n\n第二条\u3000定義\n\n第十条の二\u3000x\n\n第三条\u3000適用\n",
+        name="looks_uncut:LAW/A", line=3,
+        right="# A\n\n第一条の規定により、第二条を適用する。\n",
+    ),
+    "Portuguese articles": Fault(
+        wrong="# Lei\n\nArt. 1º Esta lei trata.\n\nArt. 2º Fica criado.\n\nArt. 3º Revogam-se.\n",
+        name="looks_uncut:LAW/LEI", line=3,
+        right="# Lei\n\nO disposto no art. 1º e no art. 2º.\n",
+    ),
+    "French regulatory articles": Fault(
+        wrong="# Code\n\nArticle R8\n\nx\n\nArticle R9\n\nx\n\nArticle R10\n\nx\n",
+        name="looks_uncut:LAW/CODE", line=3,
+        right="# Code\n\nArticle R8 du code, article R24.\n",
+    ),
+    "French numbers alone": Fault(
+        wrong="# Code\n\nR8\n\nx\n\nR9\n\nx\n\nR10\n\nx\n",
+        name="looks_uncut:LAW/CODE", line=3,
+        right="# Code\n\nA4 paper\n\nR24 is a road.\n",
+    ),
+    "bold headings with hard spaces": Fault(
+        wrong=f"# Ley\n\n**Artículo{NBSP}1.-{NBSP}Objeto**\n\nx\n\n"
+        f"{NBSP}**Artículo{NBSP}2.-**\n\nx\n\n**Artículo 3.-**\n\nx\n",
+        name="looks_uncut:LAW/LEY", line=3,
+        right=f"# Ley\n\nSegún el artículo{NBSP}1 y el **artículo{NBSP}2**.\n",
+    ),
+    "Australian contents that stay in the text": Fault(
+        wrong="# Act\n\nPart 1\u2014Preliminary\n\nPart 2\u2014Rates\n\nPart 3\u2014Other\n",
+        name="looks_uncut:LAW/ACT", line=3,
+        right="# Act\n\nPart 1\u2014One\n\nPart 2\u2014Two\n\n# Part 1\u2014One\n\nx\n\n# Part 2\u2014Two\n\nx\n",
+    ),
+    "a single article in a plain line": Fault(
+        wrong="# Ley\n\nArtículo único. Se declara.\n", name="looks_uncut:LAW/LEY", line=3,
+        right="# Ley\n\n## Artículo 1\n\nArtículo 233-A. Texto citado.\n",
+    ),
+    "a heading after another line break": Fault(
+        wrong=articles(1, 2) + "Text.\r## Article 3\r\n", name="heading_in_line:LAW/ARTICLE-2", line=9,
+        right=articles(1, 2).replace("\n", "\r\n") + "Text.\rNo. #3 of them.\r\n",
+    ),
+    "headings in a fence": Fault(
+        wrong=articles(1) + "```\n# Article 2. Aim\n```\n",
+        name="heading_in_fence:LAW/ARTICLE-1", line=6,
+        right=articles(1) + "```\n# install the tool\n```\n",
+    ),
+    "a fence that never ends": Fault(
+        wrong=articles(1, 2) + "```\n" + articles(3, 4),
+        name="heading_in_fence:LAW/ARTICLE-2", line=10,
+        right=articles(1, 2) + "```\nsome code\n",
+    ),
+    "a giant among articles": Fault(
+        wrong=articles(1, 2) + LONG + "\n\n" + articles(3, 4),
+        name="giant_unit:LAW/ARTICLE-2", line=5,
+        right=articles(1, 2) + LONG[: GIANT_UNIT_BYTES // 2] + "\n\n" + articles(3, 4),
+    ),
+    "a giant that is neither a table nor quoted": Fault(
+        wrong=articles(1, 2) + "| a | b |\n\n" + LONG + "\n\n" + articles(3, 4),
+        name="giant_unit:LAW/ARTICLE-2", line=5,
+        right=articles(1, 2) + "| tariff | rate |\n" * 1_400 + "\n" + articles(3) + f"“{LONG}”\n\n" + articles(4),
+    ),
+    "two headings in a long text": Fault(
+        wrong=f"# Article 1\n\n{LONG}\n\n# Article 2\n\nx\n",
+        name="giant_unit:LAW/ARTICLE-1", line=1,
+        right=f"# Article 1\n\nx\n\n# Annex 1\n\n{LONG}\n",
+    ),
+    "a chapter under its section": Fault(
+        wrong="## Section 1\n\n### Chapter 1\n\n#### Article 1\nx\n\n### Chapter 2\n\n#### Article 2\nx\n",
+        name="nesting_differs:LAW/SECTION-1/CHAPTER-1", line=3,
+        right="## Chapter 1\n\n### Section 1\n\n#### Article 1\nx\n\n"
+        "## Chapter 2\n\n### Section 1\n\n#### Article 2\nx\n",
+    ),
+    "a section with more # than its chapters": Fault(
+        wrong="#### SECCION I\n\n### CAPITULO I\n##### Artículo 1\nx\n### CAPITULO II\n##### Artículo 2\nx\n"
+        "#### SECCION II\n\n### CAPITULO I\n##### Artículo 3\nx\n### CAPITULO II\n##### Artículo 4\nx\n",
+        name="nesting_differs:LAW/CHAPTER-I", line=3,
+        right="### CAPITULO I\n\n#### SECCION I\n##### Artículo 1\nx\n#### SECCION II\n##### Artículo 2\nx\n"
+        "### CAPITULO II\n\n#### SECCION I\n##### Artículo 3\nx\n",
+    ),
+    "articles and paragraphs at one level": Fault(
+        wrong="## Art 1\nx\n\n## § 1\nx\n\n## § 2\nx\n\n## Art 2\nx\n\n## § 3\nx\n",
+        name="kinds_mixed:LAW/ARTICLE-1/PAR-1", line=4,
+        right="## Art 1\nx\n\n## § 1\nx\n\n## § 2\nx\n\n## Art 2\nx\n\n## § 1\nx\n",
+    ),
+    "two words of one level that count apart": Fault(
+        wrong="# Anlage 1\nx\n# Anlage 2\nx\n# Anhang 2\nx\n# Anhang 3\nx\n",
+        name="kinds_mixed:LAW/ANNEX-2~2", line=5,
+        right="# Article 1\nx\n# Art. 2\nx\n# Articles 3\nx\n",
+    ),
+    "a name that became a unit": Fault(
+        wrong="## Chapter I. Aims\n\n### Aims\n\n#### Article 1\nx\n",
+        name="heading_is_a_name:LAW/CHAPTER-I/AIMS", line=3,
+        right="## Chapter I\n\n### Aims\n\n#### Article 1\nx\n",
+    ),
+    "a missing number": Fault(
+        wrong=articles(1, 2, 4), name="number_missing:LAW/ARTICLE-4", line=9, right=articles(1, 2, "2a", 3, 4)
+    ),
+    "a missing number across chapters": Fault(
+        wrong="# Chapter 1\n\n## Article 1\nx\n## Article 2\nx\n# Chapter 2\n\n## Article 4\nx\n## Article 5\nx\n",
+        name="number_missing:LAW/CHAPTER-2/ARTICLE-4", line=9,
+        right="# Chapter 1\n\n## Article 1\nx\n## Article 2\nx\n# Chapter 2\n\n## Article 1\nx\n## Article 2\nx\n",
+    ),
+    "a chapter that begins with its second article": Fault(
+        wrong="# Chapter 1\n\n## § 2\nx\n## § 3\nx\n# Chapter 2\n\n## § 1\nx\n## § 2\nx\n",
+        name="number_missing:LAW/CHAPTER-1/PAR-2", line=3,
+        right="# Chapter 1\n\n## § 1\nx\n## §§ 2 bis 4 (weggefallen)\nx\n## § 5\nx\n",
+    ),
+    "a number that steps back": Fault(
+        wrong=articles(1, 2, 4, 3, 5), name="number_backwards:LAW/ARTICLE-3", line=13,
+        right=articles("L1-1", "L1-2", "L2-1", "L2-2"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in FAULTS.items()])
+def test_each_fault_is_refused_with_its_kind_and_line(fault: Fault) -> None:
+    refusal = refused(fault.wrong, fault.profile)
+    assert fault.name in [finding.name for finding in refusal.findings]
+    finding = next(finding for finding in refusal.findings if finding.name == fault.name)
+    assert finding.line == fault.line
+    assert f"--accept {refusal.findings[0].name} --because TEXT" in refusal.message
+
+
+@pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in FAULTS.items()])
+def test_a_text_that_only_looks_like_the_fault_is_marked(fault: Fault) -> None:
+    assert fault.name.partition(":")[0] not in {name.partition(":")[0] for name in reds(fault.right, fault.profile)}
+    assert cut(fault.right, fault.profile).unaccepted == ()
+
+
+@pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in FAULTS.items()])
+def test_each_fault_is_marked_once_its_findings_are_accepted_by_name(fault: Fault) -> None:
+    chosen = {"duplicates": "ordinal", "empty": "heading_only"}
+    names = reds(fault.wrong, fault.profile, **chosen)
+    for left_out in names:
+        some = {name: "read in the source" for name in names if name != left_out}
+        assert left_out in reds(fault.wrong, fault.profile, **chosen, accept=some)
+    marking = cut(fault.wrong, fault.profile, **chosen, accept=dict.fromkeys(names, "read in the source"))
+    assert (marking.unaccepted, len(marking.accepted)) == ((), len(names))
+    assert fault.name in dict(marking.accepted)
+
+
+def test_an_acceptance_that_is_not_needed_is_refused_with_the_valid_names() -> None:
+    swallowed = FAULTS["a swallowed article"]
+    both = {"giant_unit:LAW/ARTICLE-2": "x", swallowed.name: "x"}
+    refusal = refused(swallowed.wrong, accept=both)
+    assert refusal.code == "acceptance_unknown"
+    assert "giant_unit:LAW/ARTICLE-2" in refusal.message
+    assert f"the red findings are {swallowed.name}" in refusal.message
+    assert refused(swallowed.right, accept=both).message.endswith("it has no red finding")
+
+
+def test_an_amber_finding_cannot_be_accepted() -> None:
+    text = "# Article 1\nx\n# Article 2\n"
+    assert codes(cut(text, empty="heading_only")) == [("heading_only", 3)]
+    accept = {"heading_only:LAW/ARTICLE-2": "x"}
+    assert refused(text, empty="heading_only", accept=accept).code == "acceptance_unknown"
+
+
+def test_many_findings_of_one_kind_are_one_of_the_whole_text() -> None:
+    chapters = "".join(f"# Chapter {n}\n\n## § 1\nx\n## § 3\nx\n" for n in range(1, RED_FINDINGS_OF_A_KIND + 2))
+    assert reds(chapters) == ["number_missing:LAW"]
+    marking = cut(chapters)
+    assert sum(finding.severity == "amber" for finding in marking.findings) == RED_FINDINGS_OF_A_KIND + 1
+    assert reds(chapters, accept={"number_missing:LAW": "repealed"}) == []
+
+
+def test_numbers_that_are_missing_everywhere_are_amber() -> None:
+    assert reds(articles(1, 3, 5, 7, 9, 11)) == []
+    assert codes(cut(articles(1, 3, 5, 7, 9, 11))) == [("number_missing", 5)]
+
+
+def test_the_numbering_confirms_the_hashes_or_not() -> None:
+    confirmed = (
+        "## Section 1\n\n### Chapter 1\n\n#### Article 1\nx\n\n### Chapter 2\n\n#### Article 2\nx\n\n"
+        "## Section 2\n\n### Chapter 1\n\n#### Article 3\nx\n"
+    )
+    assert reds(confirmed) == []
+    assert "nesting_differs" in {code for code, _ in codes(cut(confirmed))}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("## Chapter I\n\n### Article 1\nx\n\n### Annex\nx\n", 6),
+        ("# Act\n\n### Chapter I\n\n### Article 1\nx\n\n### Article 2\nx\n", 5),
+        ("# Act\n\n### Part\n\n#### § 1\nx\n\n#### § 2\n\n### Entry into force\n\nx\n\n### Rest\n\nx\n", 8),
+    ],
+    ids=["an annex at the end", "two kinds with equal #", "a name with fewer #"],
+)
+def test_a_parent_that_a_rule_decided_against_the_hashes_is_amber(text: str, line: int) -> None:
+    assert reds(text) == []
+    assert ("hashes_overruled", line) in codes(cut(text))
+    plain = "# Act\n\n## Chapter I\n\n### Article 1\nx\n\n### Article 2\nx\n\n## Annex\n\nx\n"
+    assert codes(cut(plain)) == []
+
+
+def test_articles_in_two_forms_are_amber_and_articles_in_one_are_not() -> None:
+    treaty = "# Ley\n\n## Sección 1\n\nx\n\n## Sección 2\n\nx\n\n## Anexo\n\nArtículo 1. A\n\nx\n\nArtículo 2. B\n\ny\n"
+    mixed = cut(treaty, "spanish-law")
+    assert codes(mixed) == [("forms_mixed", 13)]
+    assert mixed.unaccepted == ()
+    assert codes(cut(treaty.replace("Artículo", "### Artículo"), "spanish-law")) == []
+
+
+def test_a_reason_that_hides_empty_headings_and_repeats_is_told_before_them() -> None:
+    text = "## Section 1\n### Chapter 1\n#### Article 1\nx\n## Section 1\n"
+    assert refused(text).code == "nesting_differs"
+    assert refused(text, accept=dict.fromkeys(reds(text), "so printed")).code == "duplicate_address"
+
+
+def test_the_findings_digest_covers_findings_and_acceptances() -> None:
+    swallowed = FAULTS["a swallowed article"]
+    plain = cut(swallowed.wrong)
+    accepted = cut(swallowed.wrong, accept={swallowed.name: "quoted"})
+    otherwise = cut(swallowed.wrong, accept={swallowed.name: "printed so"})
+    fewer = cut(swallowed.right)
+    digests = {plain.findings_digest, accepted.findings_digest, otherwise.findings_digest, fewer.findings_digest}
+    assert len(digests) == 4
+    assert plain.mark_digest == accepted.mark_digest
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        {"giant_unit": "no place"},
+        {"giant_unit:LAW/X": ""},
+        {"giant_unit:LAW/X": "two\nlines"},
+        {"giant_unit:LAW/X": 3},
+        {3: "x"},
+        "text",
+        [("a", "b", "c")],
+        {f"giant_unit:LAW/X-{number}": "x" for number in range(ACCEPTANCES_MAX + 1)},
+    ],
+)
+def test_acceptances_of_another_form_are_refused(accept: object) -> None:
+    with pytest.raises(InvalidInput, match="accept"):
+        Options(accept=accept)  # type: ignore[arg-type]
