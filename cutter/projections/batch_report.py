@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from cutter.batch import steering
+from cutter.batch import batch_step
 from cutter.projections import dag_picture
 from cutter.projections.report import template
 from cutter.types import Json
@@ -46,7 +46,7 @@ def render(view: Json) -> bytes:
     """The page of a batch's view (`cutter.projections.batch_view.batch_view`), as UTF-8; same view, same bytes."""
     page = template(TEMPLATE).render(
         batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
-        graph=dag_picture.picture(view["documents"]), tone_of=tone_of, queues=steering.QUEUES, asked=asked(view),
+        graph=dag_picture.picture(view["documents"]), tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
         slowest=max((gate["slowest_seconds"] for gate in view["gates"]), default=0.0) or 1.0,
     )  # fmt: skip
     return page.encode()
@@ -113,7 +113,7 @@ def axis(view: Json) -> list[float]:
 def asked(view: Json) -> list[Json]:
     """The requests of each sovereign gate, in pieces."""
     found = []
-    for gate in steering.SOVEREIGN_STAGES.values():
+    for gate in batch_step.SOVEREIGN_STAGES.values():
         rows = [one for one in view["requests"] if one["gate"] == gate]
         if rows:
             found.append({"gate": gate, "rows": len(rows), "open": len(rows) <= OPEN_ROWS, "parts": parts(rows)})

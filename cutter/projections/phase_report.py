@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cutter.catalogue import BY_NAME, GATES
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.markdown import cell, code, escape, prose
 
 _MUTATION = {"IG_cut_leg_a_execute": "UNITS CREATED (draft)", "IG_leg_b_record": "GOVERNANCE ROWS",
@@ -51,7 +51,7 @@ def invariants_of(report: object) -> list[dict[str, Any]]:
 def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
     """Markdown: n of m, outcome, ids, expected against observed, what is next (facts-domain "Report style")."""
     gate = BY_NAME[receipt["gate"]]
-    result = recorded.receipt(receipt)["result"]
+    result = recorded_values.receipt(receipt)["result"]
     follows = GATES[gate.number].name if gate.number < len(GATES) else "nothing: the run is closed"
     lines = [
         f"# {run['document_id']} · {gate.name} · {gate.number} of {len(GATES)}",

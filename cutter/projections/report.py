@@ -1,6 +1,7 @@
 """Pure: a run's report: one self-contained HTML page, without script and without any request to elsewhere.
 
-Everything in it comes from the run's view and is escaped by the template engine; law text is not part of a view.
+Its first page answers what most readers ask: which law, how many units, who signed, what was noticed, the tree. What
+proves it is folded below. Everything comes from the run's view and its pinned text, and the template engine escapes it.
 """
 
 from __future__ import annotations
@@ -11,29 +12,33 @@ from importlib import resources
 from jinja2 import DictLoader, Environment, StrictUndefined, Template, Undefined
 from markupsafe import Markup
 
-from cutter.domain.run_state import RunState
 from cutter.domain.visible import visible
+from cutter.projections import run_summary, shown_law
 from cutter.projections.run_view import seconds_between, short_time
+from cutter.projections.shown_law import PinnedLaw
 from cutter.types import Json
 
 TEMPLATE = "report.html.j2"
 STYLE = "report.css"
 
+NO_LAW = PinnedLaw(why="The text of the run was not read.")
 
-def render(view: Json) -> bytes:
-    """The page of a run's view (`projections.run_view.run_view`), as UTF-8; the same view gives the same bytes."""
-    page = template(TEMPLATE).render(run=view, tone=tone(view), steps=steps(view), slowest=_slowest(view))
+
+def render(view: Json, law: PinnedLaw = NO_LAW) -> bytes:
+    """The page of a run's view (`projections.run_view.run_view`) and of its law, as UTF-8; the same bytes each time."""
+    unlike = shown_law.differences(view["digests"], law.view) if law.view else []
+    cut = law.view if not unlike else None
+    gates = view["gates"]
+    page = template(TEMPLATE, shown_law.TEMPLATE).render(
+        shown_law.parts(cut, linked=False) if cut else {"view": None},
+        run=view, law=law, other_cut=run_summary.other_cut(unlike) if unlike else "", tone=run_summary.tone(view),
+        headline=run_summary.headline(view), commands=run_summary.next_commands(view),
+        units=run_summary.units_line(view, law), standing=run_summary.standing(view, law),
+        open_requests=run_summary.open_requests(view), words=run_summary.GATE_WORDS,
+        troubled=[gate["name"] for gate in gates if run_summary.needs_a_look(gate)], steps=steps(view),
+        slowest=_slowest(view), passed=sum(gate["outcome"] in run_summary.GOOD for gate in gates),
+    )  # fmt: skip
     return page.encode()
-
-
-def tone(view: Json) -> str:
-    """The kind of the run's state, for its colour: good, bad, held or open."""
-    state = str(view["state"])
-    if state == "closeout_reported" or view["outcome"] in ("rehearsed", "skipped"):
-        return "good"
-    if RunState(state).failed:
-        return "bad"
-    return "held" if RunState(state).stopped or RunState(state).voided else "open"
 
 
 def steps(view: Json) -> list[Json]:
@@ -67,11 +72,15 @@ def _shown(value: object) -> object:
 
 
 @cache
-def template(name: str) -> Template:
-    """A page's template in this package; all pages share one style sheet, which is inside the page."""
+def template(name: str, *more: str) -> Template:
+    """A page's template in this package; all pages share one style sheet, which is inside the page.
+
+    `more` are further files that the template includes.
+    """
     folder = resources.files("cutter.evidence")
+    files = {file: (folder / file).read_text(encoding="utf-8") for file in (name, STYLE, *more)}
     environment = Environment(
-        loader=DictLoader({one: (folder / one).read_text(encoding="utf-8") for one in (name, STYLE)}), autoescape=True,
+        loader=DictLoader(files), autoescape=True,
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, finalize=_shown,
     )  # fmt: skip
     environment.filters["moment"] = short_time

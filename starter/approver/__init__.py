@@ -1,1 +1,1 @@
-"""IO: what an approver's own machine does: show a request, sign it, hand the signature over."""
+"""IO: the work of an approver's own machine: show a request, sign it, hand the signature over."""

@@ -1,4 +1,4 @@
-"""IO: signed orders about a run (resume, void, acknowledge_drift, revoke): prepared, shown, signed, handed over."""
+"""IO: prepares, shows, signs and hands over orders about a run (resume, void, acknowledge_drift, revoke)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from cutter.approvals import schema
 from cutter.approvals.statement import Statement
 from cutter.catalogue import Sovereign
 from cutter.errors import InvalidInput, Refused, Unavailable
-from cutter.messages import JudgeResult, RevokeInput, RunInput, StateView, VoidInput
+from cutter.messages import VOIDED_BEFORE, JudgeResult, RevokeInput, RunInput, VoidInput, VoidResult
 from cutter.settings import Settings
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.console.confirmation import confirmed
 from temporal import foreign_workflows as foreign
 from temporal import names, runs
@@ -29,11 +29,15 @@ from temporal.client import connect, unanswered
 from temporal.executions import open_execution_of
 
 ANSWER_SECONDS = 120
-"""Wait for a verdict: longer than the workflow's own answer takes, so that only an absent worker exceeds it."""
+"""How long to wait for a verdict. It is longer than the workflow's own answer takes, so that only an absent worker
+exceeds it.
+"""
 
 
 class Keys(NamedTuple):
-    """How a person says who signs; all None: the one key of theirs that the policy knows."""
+    """The options that say who signs. If all are None, the signer is the owner of the one local key that the policy
+    knows.
+    """
 
     approver: str | None
     key: str | None
@@ -45,28 +49,28 @@ class Order:
     """An order that is ready to be signed."""
 
     statement: Statement
-    signer: signing.Signing
+    signer: signing_desk.Signing
 
 
 def prepare(
     settings: Settings, run: Json, decision: str, reason: str, keys: Keys, *, gate: str = "", **fields: str
 ) -> Order:
-    """The statement about this run, unsigned; `fields` are those that only its decision has.
+    """The unsigned statement about this run. `fields` holds the fields that only its decision has.
 
-    Without a `gate` it is the next sovereign gate of the run.
+    Without a `gate` the statement names the next sovereign gate of the run.
     """
     if not reason.strip():
         raise InvalidInput("--reason: say why, in one line")
-    deployment, ahead = signing.gate_ahead(settings, run["run_id"])
+    deployment, ahead = signing_desk.gate_ahead(settings, run["run_id"])
     gate = gate or ahead
-    signer = signing.who(settings, *keys)
-    signing.require_fit(settings, signer, run, gate, decision)
-    made = signing.order(run, deployment, gate, signer, decision, reason, **fields)
+    signer = signing_desk.who(settings, *keys)
+    signing_desk.require_fit(settings, signer, run, gate, decision)
+    made = signing_desk.order(run, deployment, gate, signer, decision, reason, **fields)
     return Order(statement=_within_ttl(made, run["caps"]), signer=signer)
 
 
 def _within_ttl(statement: Statement, caps: Json) -> Statement:
-    """An order lives no longer than an approval at the same gate may, as pinned in the run."""
+    """The life of an order. It is at most the life of an approval at the same gate, as pinned in the run."""
     name = "ttl_lifecycle_seconds" if statement.gate == Sovereign.LIFECYCLE else "ttl_cut_seconds"
     life = timedelta(seconds=int(caps.get(name) or 0))
     if not life:
@@ -81,19 +85,19 @@ def confirm(order: Order, *, yes: bool) -> None:
 
 
 def sign(settings: Settings, order: Order) -> str:
-    """Sign and upload; the KB id of the order."""
+    """Sign and upload the order. Returns its KB id."""
     said = order.statement
     wanted = f"knowledge/dev/orders/{said.run_id}/{said.decision}-{said.approver}.md"
-    return signing.sign_and_upload(settings, said, order.signer, wanted)
+    return signing_desk.sign_and_upload(settings, said, order.signer, wanted)
 
 
 def hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
-    """Give a signed document to its run and wait for the verdict; a run whose workflow was lost is started again."""
+    """Give a signed document to its run and wait for the verdict. If the run's workflow was lost, start it again."""
     try:
         return asyncio.run(asyncio.wait_for(_hand_over(settings, run, kb_id), ANSWER_SECONDS))
     except (Unavailable, TimeoutError):
         raise Unavailable(
-            f"{kb_id} is signed and stored, but nobody answered: see `cutter doctor`, then type "
+            f"{kb_id} is signed and stored, but no worker answered: see `cutter doctor`, then type "
             f"`cutter orchestrate resume --run-id {run['run_id']} --approval-kb-id {kb_id}`",
             what="temporal",
         ) from None
@@ -106,7 +110,7 @@ async def _hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
 
 
 async def ensure_open(settings: Settings, client: Client, run: Json) -> bool:
-    """Start the run's workflow again when it has none, then True; another run's open workflow refuses."""
+    """Start the run's workflow again if it has none, and return True. Refuses if another run's workflow is open."""
     if run["ended_at"] is not None:
         raise Refused(f"{run['run_id']} is over as {run['outcome'] or run['state']}", code="run_ended")
     if await open_execution_of(client, run) is not None:
@@ -120,18 +124,19 @@ async def ensure_open(settings: Settings, client: Client, run: Json) -> bool:
 
 
 async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Json:
-    """Carry out a signed void by the short workflow `void/<run_id>`; it tells an open run that it is over."""
+    """Carry out a signed void by the short workflow `void/<run_id>`, which tells an open run that it is over."""
     order = VoidInput(run_id=run["run_id"], kb_id=kb_id, document_id=run["document_id"])
-    short = _Short(names.VOID_RUN, names.void_workflow_id(run["run_id"]), "void", StateView)
-    done: StateView = await _carried_out(settings, run, order, short)
-    status = "voided" if done.code == "voided" else "duplicate" if done.code == "voided_before" else "refused"
+    short = _Short(names.VOID_RUN, names.void_workflow_id(run["run_id"]), "void", VoidResult)
+    done: VoidResult = await _carried_out(settings, run, order, short)
+    status = "duplicate" if done.code == VOIDED_BEFORE else "voided" if done.voided else "refused"
     return {"status": status, "state": done.state, "code": done.code, "reason": done.reason}
 
 
 async def tell_of_void(settings: Settings, sidecar: Json) -> None:
-    """Tell the open workflow of a voided run that missed it: it would hold its document until its request expires.
+    """Tell an open workflow that its run was voided. Otherwise the workflow would hold its document until its request
+    expires.
 
-    Without Temporal there is nobody to tell.
+    Does nothing if Temporal is unavailable.
     """
     said = [one["kb_id"] for one in sidecar["verdicts"] if one["accepted"] and one["decision"] == schema.VOID]
     with suppress(Unavailable, Refused, RPCError):
@@ -142,14 +147,16 @@ async def tell_of_void(settings: Settings, sidecar: Json) -> None:
 
 
 def revoke(settings: Settings, run: Json, approval_sha256: str, kb_id: str) -> Json:
-    """Take an approval back by the short workflow `revoke/<approval>`: its run may be busy with what it opens."""
+    """Revoke an approval by the short workflow `revoke/<approval>`, because the run may be busy with the gate that the
+    approval opens.
+    """
     order = RevokeInput(run_id=run["run_id"], kb_id=kb_id)
     short = _Short(names.REVOKE_APPROVAL, names.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
     try:
         done: JudgeResult = asyncio.run(asyncio.wait_for(_carried_out(settings, run, order, short), ANSWER_SECONDS))
     except TimeoutError:
         raise Unavailable(
-            f"nobody has recorded the revocation yet, so it may come too late: see `cutter doctor`; meanwhile "
+            f"no worker has recorded the revocation yet, so it may come too late: see `cutter doctor`; meanwhile "
             f"`cutter stop {run['run_id']} --reason TEXT` holds the run",
             what="worker",
         ) from None

@@ -1,4 +1,4 @@
-"""IO: `cutter report`: the self-contained HTML page of a run or of a batch."""
+"""IO: `cutter report`: writes the page of a run or of a batch, and a run's report as Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.projections import batch_folder_files as batch_folder
-from cutter.projections import batch_report
+from cutter.projections import batch_report, report_markdown
 from cutter.projections.batch_view import batch_view
 from cutter.projections.report import render
 from cutter.settings import Settings, load
@@ -19,40 +19,64 @@ from cutter.storage import private
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
 from starter.commands.status import view_of
-from starter.console.terminal import Json, show
+from starter.console.terminal import Json, say, show
+from starter.operator.pinned_law import pinned_law
+
+PAGE, TEXT = ".html", ".md"
 
 
 def report(
     run: Annotated[str, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest)")],
     out: Annotated[
-        Path | None, typer.Option(help="File to write; default: <state_dir>/reports/<id>.html", dir_okay=False)
+        Path | None,
+        typer.Option(
+            help="File to write, a run's Markdown if it ends with .md; default: <state_dir>/reports/<id>.html and .md",
+            dir_okay=False,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Write the report of a run or a batch: one page for a browser, a phone or paper; print its path.
 
+    A run's report is also written as Markdown, next to the page.
+
     Example: cutter report ICX-LAW-2026-001
     """
     settings = load()
-    found, page = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, known_runs.run_id_of(settings, run))
+    found, forms = (
+        _batch(settings, run) if ids.is_batch_id(run) else _run(settings, known_runs.run_id_of(settings, run))
+    )
     name = found.get("batch_id") or found["run_id"]
-    path = (out or settings.state / "reports" / f"{name}.html").absolute()
+    wanted = [form for form in forms if out is None or form == (TEXT if out.suffix == TEXT else PAGE)]
+    if not wanted:
+        raise InvalidInput(f"--out {out}: only a run has a report in Markdown: name an .html file")
+    files = {form: _written(settings, name, form, forms[form], out) for form in wanted}
+    found |= {"file": str(files[wanted[0]]), "sha256": sha256_hex(forms[wanted[0]])}
+    found |= {"markdown": str(files[TEXT])} if TEXT in files else {}
+    show(found, as_json=as_json, render=lambda console: console.print(found["file"], soft_wrap=True))
+    if not as_json and len(files) > 1:
+        say(f"the same as Markdown: {files[TEXT]}")
+
+
+def _written(settings: Settings, name: str, form: str, shown: bytes, out: Path | None) -> Path:
+    """Where a form of the report was written; InvalidInput when that is no place for a file."""
+    path = (out or settings.state / "reports" / f"{name}{form}").absolute()
     try:
         if out is None:
             private.own_folder(path.parent)
-        private.write(path, page)
+        private.write(path, shown)
     except OSError as problem:
         raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
-    found |= {"file": str(path), "sha256": sha256_hex(page)}
-    show(found, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
+    return path
 
 
-def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], bytes]:
-    view = view_of(settings, run_id)
-    return {"run_id": view["run_id"], "state": view["state"]}, render(view)
+def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    view, law = view_of(settings, run_id), pinned_law(settings, run_id)
+    forms = {PAGE: render(view, law), TEXT: report_markdown.render(view, law)}
+    return {"run_id": view["run_id"], "state": view["state"]}, forms
 
 
-def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], bytes]:
+def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     with session(settings, OPERATOR) as connection:
         view = batch_view(batch_folder.read_facts(connection, batch_id))
-    return {"batch_id": batch_id, "state": view["state"]}, batch_report.render(view)
+    return {"batch_id": batch_id, "state": view["state"]}, {PAGE: batch_report.render(view)}

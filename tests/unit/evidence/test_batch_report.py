@@ -13,6 +13,7 @@ from cutter.projections.batch_view import batch_view, planned_items
 from tests.unit.evidence import batches as made
 
 NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
+CUT_APPROVAL = f"00000001{made.WRITTEN:08x}" * 4
 
 
 def view(**batch: Any) -> dict[str, Any]:
@@ -33,24 +34,25 @@ def page(seen: dict[str, Any]) -> str:
 def test_every_document_stands_as_its_run_does() -> None:
     shown = [(one["shown"], one["gates_passed"], one["queue"]) for one in view()["documents"]]
     assert shown == [
-        ("enacted", 11, None), ("at_sg1", 5, None), ("at_sg2", 9, None), ("failed", 1, "quarantine_queue"),
-        ("stopped", 6, None), ("blocked", 0, None), ("skipped", 0, None), ("pending", 0, None),
-        ("at_sg1", 5, "human_review_queue"), ("planning", 3, None),
+        ("enacted", made.ALL, None), ("at_sg1", made.AT_SG1, None), ("at_sg2", made.AT_SG2, None),
+        ("failed", 1, "quarantine_queue"),
+        ("stopped", made.WRITTEN, None), ("blocked", 0, None), ("skipped", 0, None), ("pending", 0, None),
+        ("at_sg1", made.AT_SG1, "human_review_queue"), ("planning", made.BEFORE_BACKUP, None),
     ]  # fmt: skip
 
 
 def test_time_is_split_into_running_people_and_stops() -> None:
     facts = made.Facts(state_at=made.at(700))
-    facts.add("ICX-1", gates=6, pace=2.0, wait=100.0, state="stopped_stop")
-    seen = document("ICX-1", facts)
+    facts.add("ICX-1", gates=made.WRITTEN, pace=2.0, wait=100.0, state="stopped_stop")
+    seen, asked = document("ICX-1", facts), 2.0 * made.AT_SG1
     assert [(one["kind"], one["start"], one["end"], one["over"]) for one in seen["spans"]] == [
-        ("running", made.at(0), made.at(10), None),
-        ("people", made.at(10), made.at(112), None),
-        ("running", made.at(112), made.at(114), None),
-        ("stopped", made.at(114), made.at(700), None),
-        ("running", made.at(110), made.at(112), "people"),
+        ("running", made.at(0), made.at(asked), None),
+        ("people", made.at(asked), made.at(asked + 102), None),
+        ("running", made.at(asked + 102), made.at(asked + 104), None),
+        ("stopped", made.at(asked + 104), made.at(700), None),
+        ("running", made.at(asked + 100), made.at(asked + 102), "people"),
     ]
-    assert seen["seconds"] == {"running": 14.0, "people": 100.0, "stopped": 586.0}
+    assert seen["seconds"] == {"running": asked + 4, "people": 100.0, "stopped": 596 - asked}
 
 
 def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better_approval() -> None:
@@ -58,7 +60,8 @@ def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better
     run = facts.add("ICX-1", gates=2)["run_id"]
     facts.made["attempts"][run] += [
         made.Facts.attempt(3, 3, 4, outcome="unavailable"), made.Facts.attempt(3, 9, 10, n=2, outcome="unavailable"),
-        made.Facts.attempt(6, 20, 21, outcome="approval_refused"), made.Facts.attempt(6, 40, 41, n=2, outcome="failed"),
+        made.Facts.attempt(made.WRITTEN, 20, 21, outcome="approval_refused"),
+        made.Facts.attempt(made.WRITTEN, 40, 41, n=2, outcome="failed"),
     ]  # fmt: skip
     retries = [(one["start"], one["end"]) for one in document("ICX-1", facts)["spans"] if one["kind"] == "retry"]
     assert retries == [(made.at(4), made.at(9))]
@@ -66,19 +69,20 @@ def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better
 
 def test_the_wait_for_the_write_lane_is_no_retry() -> None:
     facts = made.Facts(state_at=made.at(60))
-    run = facts.add("ICX-1", gates=5)["run_id"]
+    run = facts.add("ICX-1", gates=made.AT_SG1)["run_id"]
     facts.made["attempts"][run] += [
-        made.Facts.attempt(6, 10, 11, outcome="lane_busy"), made.Facts.attempt(6, 21, 22, n=2, outcome="failed"),
+        made.Facts.attempt(made.WRITTEN, 10, 11, outcome="lane_busy"),
+        made.Facts.attempt(made.WRITTEN, 21, 22, n=2, outcome="failed"),
     ]  # fmt: skip
     seen = document("ICX-1", facts)
     assert [(one["start"], one["end"]) for one in seen["spans"] if one["kind"] == "turn"] == [
         (made.at(11), made.at(21))
     ]
-    assert seen["seconds"] == {"running": 7.0, "people": 43.0, "turn": 10.0}
+    assert seen["seconds"] == {"running": made.AT_SG1 + 2, "people": 48 - made.AT_SG1, "turn": 10.0}
 
 
 def test_what_goes_on_ends_with_the_newest_event_so_the_same_rows_give_the_same_page() -> None:
-    assert view()["until_utc"] == made.at(1211)
+    assert view()["until_utc"] == made.at(1200 + made.ALL)
     older = made.night(NAMES).whole()
     later = {**older, "view": {**older["view"], "age_seconds": 99_999.0}}
     for one in later["view"]["items"]:
@@ -104,7 +108,7 @@ def test_a_request_stands_with_the_key_the_digest_and_when_it_was_consumed() -> 
     first, second = view()["requests"][:2]
     (approval,) = first["approvals"]
     assert (first["gate"], approval["approver"], approval["fingerprint"]) == ("SG_cut_authz", "alice", made.FINGERPRINT)
-    assert (approval["approval_sha256"], approval["consumed_at"]) == ("0000000100000006" * 4, made.at(10))
+    assert (approval["approval_sha256"], approval["consumed_at"]) == (CUT_APPROVAL, made.at(made.AT_SG1 + 5))
     assert (second["gate"], len(second["approvals"])) == ("SG_lifecycle_authz", 1)
 
 
@@ -128,7 +132,7 @@ def test_the_plan_is_of_documents_that_have_not_begun() -> None:
 def test_the_page_has_every_document_queue_command_and_signature() -> None:
     shown = page(view())
     wanted = [
-        made.BATCH_ID, *NAMES, made.FINGERPRINT, "0000000100000006" * 4, "quarantine_queue", "human_review_queue",
+        made.BATCH_ID, *NAMES, made.FINGERPRINT, CUT_APPROVAL, "quarantine_queue", "human_review_queue",
         f"cutter approve {made.run_id(9)}", "IG_source_pin",
         f"cutter approve --batch {made.BATCH_ID} --decision include_failed --only {NAMES[3]} --reason TEXT",
         *(f'class="{kind}" x=' for kind in ("retry", "stopped", "people", "running")),
@@ -180,7 +184,7 @@ def test_a_thousand_documents_are_one_readable_page() -> None:
 
 def test_the_shortest_span_is_seen_and_stays_on_the_bar() -> None:
     facts = made.Facts(state_at=made.at(100_000))
-    facts.add("ICX-1", gates=5)
+    facts.add("ICX-1", gates=made.AT_SG1)
     facts.add("ICX-2", gates=1, start=99_999.9, pace=0.1)
     shown = batch_report.groups(batch_view(facts.whole()))
     bars = [row["bar"] for group in shown for part in group["parts"] for row in part["rows"]]

@@ -1,4 +1,4 @@
-"""IO: a person's own side of an approval: read the request, recompute its digest, sign, upload."""
+"""IO: the approver's side of an approval: read the request, recompute its digests, sign, upload."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cutter import limits, marking
-from cutter.approvals import foresight, schema
+from cutter.approvals import eligibility, schema
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.policy_file import parse_policy
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
@@ -20,13 +20,42 @@ from cutter.gpg import Gpg
 from cutter.kb.folder import names_for
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
-from cutter.kb.writing import put
+from cutter.kb.write_once import put
+from cutter.request_view import RequestView, build_view, view_digest
+from cutter.request_view.markdown import markdown
 from cutter.settings import Settings
+from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
-from cutter.types import Refusal
+from cutter.storage.records import Rows, records, values
+from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
+from cutter.types import Json, Refusal
 
 ORDER_HOURS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedWith:
+    """The profile and options with which a version is marked."""
+
+    profile_body: str
+    options: Json
+    docprefix: str
+    forbidden_ids: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestRequest:
+    """A run's open request, else its newest one. `is_open`: somebody can still answer it."""
+
+    kb_id: str
+    is_open: bool
+
+
+ASKED: Rows[bool] = values("asked_by_run")
+PROFILE = records("profile_of_version", MarkedWith)
+OPEN_REQUEST: Rows[str] = values("open_request_document")
+NEWEST_REQUEST = records("newest_request_document", NewestRequest)
+WROTE: Rows[bool] = values("units_were_written")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +68,9 @@ class Signing:
 
 
 def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDocument, bytes]:
-    """A run's request document from the knowledge base; a single changed byte refuses, and another's request."""
+    """A run's request document from the knowledge base. Refuses if a single byte has changed, or if the request is of
+    another run.
+    """
     again = f"type `cutter rebuild {run_id}`, which puts the request there again"
     try:
         data = Store(settings.kb).get(kb_id)
@@ -48,12 +79,12 @@ def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDo
     document = parse_request(data)
     if isinstance(document, Refusal):
         raise Refused(f"{kb_id}: {document.reason}: {again}", code=document.code)
-    # Genuine is not enough: a writer of the knowledge base can put another run's request under this run's name.
+    # A genuine request is not enough, because a writer of the knowledge base can put another run's request under this
+    # run's name.
     asked = {"run_id": run_id, "challenge": document.request.challenge, "request_sha256": request_sha256(data)}
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("asked_by_run"), asked).fetchone()
-    assert row is not None
-    if not row[0]:
+        is_own = ASKED.one(connection, asked)
+    if not is_own:
         raise Refused(
             f"{kb_id} holds a request of {document.request.run_id}, and none that {run_id} made: do not sign; {again}",
             code="request_of_another",
@@ -61,28 +92,89 @@ def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDo
     return document, data
 
 
-def recompute(settings: Settings, document: RequestDocument) -> str:
-    """writer_digest from the snapshot's own bytes, here on this machine; Refused when it is not the request's."""
+def recompute(settings: Settings, document: RequestDocument) -> RequestView:
+    """The content of the request, built from the snapshot's bytes on this machine. Raises Refused if the request
+    differs.
+
+    The approver sees only this value, and each digest of the statement is compared with it.
+    """
+    view = build_of(settings, document)
+    _require_same(view, document)
+    return view
+
+
+def build_of(settings: Settings, document: RequestDocument) -> RequestView:
+    """The view of a request from the snapshot, the registered profile and the stored rows, before any comparison."""
     snapshot = Store(settings.kb).get(document.snapshot_kb_id)
     if sha256_hex(snapshot) != document.snapshot_sha256:
         raise Refused(f"{document.snapshot_kb_id} is not the pinned snapshot: do not sign", code="snapshot_differs")
     version = document.request.source_version_id
+    asked = {"run_id": document.request.run_id, "gate": document.request.gate}
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("profile_of_version"), {"source_version_id": version}).fetchone()
-    if row is None or sha256_hex(str(row[0])) != document.profile_sha256:
+        found = PROFILE.first(connection, {"source_version_id": version})
+        stored, sealed = STORED.all(connection, asked), SEALED.all(connection, asked)
+    if found is None or sha256_hex(found.profile_body) != document.profile_sha256:
         raise Refused("the profile is not the one that the request names: do not sign", code="profile_differs")
-    options = marking.Options(**dict(row[1]), forbidden_ids=tuple(row[3]))  # type: ignore[call-overload, arg-type]
-    profile = marking.parse_profile(str(row[0]).encode())
-    marked = marking.mark(snapshot, profile=profile, docprefix=str(row[2]), options=options)
+    options = marking.Options(**found.options, forbidden_ids=tuple(found.forbidden_ids))
+    profile = marking.parse_profile(found.profile_body.encode())
+    marked = marking.mark(snapshot, profile=profile, docprefix=found.docprefix, options=options)
     if isinstance(marked, marking.MarkRefusal):
         raise Refused(f"the snapshot is refused here: {marked.message}", code=marked.code)
-    digest = marking.build_plan(snapshot, marked, docprefix=str(row[2]), source_version_id=version).writer_digest
-    if digest != document.request.writer_digest:
+    return build_view(
+        snapshot, marked, docprefix=found.docprefix, source_version_id=version, stored=stored,
+        sealed=map(sealed_gate, sealed),
+    )  # fmt: skip
+
+
+def _require_same(view: RequestView, document: RequestDocument) -> None:
+    """Refuse a request that shows or asks to sign anything other than the view that was built here."""
+    asked, own = document.request, view.digests
+    compared = (
+        ("writer_digest", own.writer_digest, asked.writer_digest),
+        ("region_sha", own.region_sha, asked.region_sha),
+        ("candidate_count", len(view.units), asked.candidate_count),
+        ("findings_digest", own.findings_digest, asked.findings_digest),
+        ("accepted_findings", " ".join(view.accepted_findings) or schema.NO_FINDINGS, asked.accepted_findings),
+        ("view_digest", view_digest(view), document.view_digest),
+        ("request_text", sha256_hex(markdown(view)), sha256_hex(document.shown)),
+    )
+    instead = f"`cutter workers` shows other builds; to halt the run, type `cutter stop {asked.run_id} --reason TEXT`"
+    for name, here, there in compared:
+        if here != there:
+            raise Refused(
+                f"recomputed here the {name} is {here}, not {there}: do not sign; {instead}", code=f"{name}_differs"
+            )
+    if view.stored_differences:
+        first = view.stored_differences[0]
         raise Refused(
-            f"recomputed here the writer_digest is {digest}, not {document.request.writer_digest}: do not sign",
-            code="writer_digest_differs",
+            f"PostgreSQL holds {first} in another form than the plan: do not sign; {instead}", code="stored_differs"
         )
-    return digest
+
+
+def read_newest(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, bool]:
+    """A run's open request, else its newest one: the document, its bytes, and whether it waits for an answer."""
+    with session(settings, OPERATOR) as connection:
+        newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
+    if newest is None:
+        raise NotFound(f"{run_id} has made no request yet: see `cutter status {run_id}`")
+    document, data = read_request(settings, run_id, newest.kb_id)
+    return document, data, newest.is_open
+
+
+def read_view(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, RequestView]:
+    """A run's open request, else its newest one: the document, its bytes, and the view that was built here."""
+    document, data, is_open = read_newest(settings, run_id)
+    try:
+        return document, data, recompute(settings, document)
+    except Refused as problem:
+        if is_open or not problem.code.endswith("_differs"):
+            raise
+        raise Refused(
+            f"the request of {run_id} at {document.request.gate} is over, and what it showed has changed since then: "
+            f"type `cutter request {run_id} --form md` for the request as it was, or `cutter report {run_id}` for what "
+            "became of the run",
+            code="request_is_over",
+        ) from None
 
 
 def answer(document: RequestDocument, data: bytes, signing: Signing, decision: str, *, text: str = "") -> Statement:
@@ -95,6 +187,7 @@ def answer(document: RequestDocument, data: bytes, signing: Signing, decision: s
         not_after=until, approver=signing.approver, document_id=asked.document_id, run_id=asked.run_id,
         source_version_id=asked.source_version_id, writer_digest=asked.writer_digest,
         manifest_digest=asked.manifest_digest, region_sha=asked.region_sha, candidate_count=asked.candidate_count,
+        findings_digest=asked.findings_digest, accepted_findings=asked.accepted_findings,
         change_set_id=asked.change_set_id, grants_sha256=asked.grants_sha256,
         review_decision_id=asked.review_decision_id, nonce=asked.nonce, challenge=asked.challenge,
         request_sha256=request_sha256(data), text=text,
@@ -102,17 +195,25 @@ def answer(document: RequestDocument, data: bytes, signing: Signing, decision: s
 
 
 def answer_before(
-    document: RequestDocument, data: bytes, signing: Signing, *, gate: str, batch_id: str, review_decision_id: str
+    document: RequestDocument,
+    data: bytes,
+    signing: Signing,
+    *,
+    gate: str,
+    batch_id: str,
+    review_decision_id: str,
+    text: str = "",
 ) -> Statement:
-    """An approval of what was rehearsed, for the live batch to come; it lives as long as the night."""
+    """An approval of a rehearsed cut, for the live batch that follows. It is valid for one night."""
     now = datetime.now(UTC).replace(microsecond=0)
     asked = document.request
     return Statement(
         deployment_id=asked.deployment_id, gate=gate, decision=schema.APPROVE, binding=schema.TUPLE, signed_utc=now,
         not_after=now + timedelta(hours=limits.PRE_BATCHED_HOURS), approver=signing.approver, batch_id=batch_id,
         document_id=asked.document_id, source_version_id=asked.source_version_id, writer_digest=asked.writer_digest,
-        candidate_count=asked.candidate_count, request_sha256=request_sha256(data),
-        review_decision_id=review_decision_id if gate == Sovereign.LIFECYCLE else None,
+        candidate_count=asked.candidate_count, findings_digest=asked.findings_digest,
+        accepted_findings=asked.accepted_findings, request_sha256=request_sha256(data),
+        review_decision_id=review_decision_id if gate == Sovereign.LIFECYCLE else None, text=text,
     )  # fmt: skip
 
 
@@ -140,43 +241,42 @@ def sign_and_upload(settings: Settings, statement: Statement, signing: Signing, 
             put(store, signature_of(name), signature)
             put(store, name, body)
         except Conflict:
-            # Somebody took the name a moment ago; the signature alone is harmless.
+            # Another program took the name a moment ago. The signature without its statement is harmless.
             continue
         return name
     raise Refused(f"every name for {kb_id} is taken: move away what is there and sign again", code="names_taken")
 
 
 def open_request(settings: Settings, run_id: str) -> str:
-    """KB id of the request that a run waits with."""
+    """KB id of the request with which a run waits."""
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("open_request_document"), {"run_id": run_id}).fetchone()
-    if row is None:
+        kb_id = OPEN_REQUEST.first(connection, {"run_id": run_id})
+    if kb_id is None:
         raise NotFound(f"{run_id} waits for no approval: see `cutter status {run_id}`")
-    return str(row[0])
+    return kb_id
 
 
 def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
-    """(deployment id, sovereign gate before the run): what a signed order names."""
+    """(deployment id, next sovereign gate of the run). A signed order names both."""
     with session(settings, OPERATOR) as connection:
-        wrote = connection.execute(query("units_were_written"), {"run_id": run_id}).fetchone()
-    assert wrote is not None
-    return policy_in_force(settings).deployment_id, "SG_lifecycle_authz" if wrote[0] else "SG_cut_authz"
+        wrote = WROTE.one(connection, {"run_id": run_id})
+    return policy_in_force(settings).deployment_id, "SG_lifecycle_authz" if wrote else "SG_cut_authz"
 
 
 def policy_in_force(settings: Settings) -> Policy:
-    """The newest epoch as the database has it."""
+    """The newest epoch according to the database."""
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("policy_in_force")).fetchone()
-    if row is None:
+        epoch = IN_FORCE.first(connection)
+    if epoch is None:
         raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
-    return parse_policy(str(row[1]).encode())
+    return parse_policy(epoch.body.encode())
 
 
 def who(settings: Settings, approver: str | None, key: str | None, home: Path | None) -> Signing:
-    """Who signs, from options or from the one secret key of the home that the policy knows."""
+    """The signer, from the options or from the one secret key in the GnuPG home that the policy knows."""
     policy = policy_in_force(settings)
     key = key and "".join(key.split()).upper()
-    wrong = foresight.misfit(policy, approver, key)
+    wrong = eligibility.misfit(policy, approver, key)
     if wrong is not None:
         raise Refused(wrong, code="no_such_approver")
     if home is not None and not home.is_dir():
@@ -190,7 +290,7 @@ def who(settings: Settings, approver: str | None, key: str | None, home: Path | 
     place, shown = (str(home), f" --homedir {home}") if home else ("your GnuPG home", "")
     raise Refused(
         f"0 of your keys fit the policy: {place} has no secret key of {approver or 'an approver'}; "
-        f"{foresight.known(policy)}; `gpg{shown} --list-secret-keys` shows yours, --gpg-home names another home",
+        f"{eligibility.known(policy)}; `gpg{shown} --list-secret-keys` shows yours, --gpg-home names another home",
         code="no_key",
     )
 
@@ -202,10 +302,10 @@ def own(policy: Policy, home: Path | None) -> list[Approver]:
 
 
 def require_fit(settings: Settings, signer: Signing, run: dict[str, Any], gate: str, decision: str) -> None:
-    """Refuse before anybody's key is used what the judge would refuse afterwards. `run` is the run's row."""
+    """Refuse before a key is used if the judge would refuse the signature later. `run` is the run's row."""
     policy, now = policy_in_force(settings), datetime.now(UTC)
     one = policy.approver_of(signer.fingerprint)
-    why = one and foresight.why_not(policy, one, gate, decision, starter=run["starter"], now=now)
+    why = one and eligibility.why_not(policy, one, gate, decision, starter=run["starter"], now=now)
     if why:
-        instead = foresight.remedy(policy, gate, decision, run_id=run["run_id"], starter=run["starter"], now=now)
+        instead = eligibility.remedy(policy, gate, decision, run_id=run["run_id"], starter=run["starter"], now=now)
         raise Refused(f"{why}: {instead}", code="may_not_sign")

@@ -1,4 +1,6 @@
-"""IO: `cutter approve --batch ID --decision include_failed`: failed documents run again, each by its own signature."""
+"""IO: `cutter approve --batch ID --decision include_failed`: runs failed documents again, each after its own
+signature.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +9,30 @@ from collections.abc import Sequence
 import uuid_utils
 
 from cutter.approvals import schema
-from cutter.batch import documents, resumption
+from cutter.batch import documents, resume_plan
 from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
 from cutter.errors import NotFound, Refused
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
 from cutter.types import Json
-from starter.approver import orders, signing
+from starter.approver import orders, signing_desk
 from starter.console.terminal import Listing, err, progress
 from starter.operator import batch_resume
 from temporal import batches
 
 LIFTED = ("failure", "critical")
-"""Halts whose cause is the failed document itself: including it again lets the others continue too."""
+"""Halts that the failed document itself caused. If it is included again, the others continue too."""
 
 
 def include(
     settings: Settings, batch_id: str, keys: orders.Keys, *, only: Sequence[str], reason: str, yes: bool
 ) -> Json:
-    """Sign for the failed documents (or `only` some), hand the set over; what was accepted, refused, left out."""
+    """Sign for the failed documents (or `only` for some) and hand the set over. Returns the accepted, refused and
+    left-out documents.
+    """
     seen = batches.view(settings, batch_id)
-    failed = [one for one in resumption.unsigned_failures(seen) if not only or one["document_id"] in only]
+    failed = [one for one in resume_plan.unsigned_failures(seen) if not only or one["document_id"] in only]
     others = sorted(set(only) - {one["document_id"] for one in failed})
     if others or not failed:
         raise NotFound(
@@ -43,12 +47,13 @@ def include(
     with progress(f"signing {len(ready)}") as _:
         for order in ready:
             name = f"{folder}/{order.statement.document_id}.md"
-            signing.sign_and_upload(settings, order.statement, order.signer, name)
+            signing_desk.sign_and_upload(settings, order.statement, order.signer, name)
     folder, listing = batches.upload_set(settings, batch_id, folder)
     answer = batch_resume.hand_over(settings, seen, folder, listing)
-    if answer["status"] == "accepted" and seen["batch"]["halted"] in LIFTED:
+    if answer["status"] == "accepted" and seen.batch.halted in LIFTED:
         answer |= batch_resume.go_on(settings, batches.view(settings, batch_id))
-    # The person who includes a failed document knows that others wait for their own approvals.
+    # Only the batch's halt is reported, because the person who includes a failed document knows that others wait for
+    # their own approvals.
     answer.pop("missing", None)
     return {"batch_id": batch_id, "signed": len(ready), "left_out": left_out, "folder": folder, **answer}
 
@@ -56,7 +61,7 @@ def include(
 def _prepared(
     settings: Settings, failed: Sequence[Json], keys: orders.Keys, reason: str, *, yes: bool
 ) -> tuple[list[orders.Order], list[str]]:
-    """(Orders to sign, documents that are left out and why); each is asked for on its own."""
+    """(Orders to sign, left-out documents with the reason). Each document gets its own question."""
     ready, left_out = [], []
     for one in failed:
         try:
@@ -76,7 +81,7 @@ def _order(settings: Settings, one: Json, keys: orders.Keys, reason: str) -> ord
     seen = known_runs.sidecar(settings, one["run_id"])
     if any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in seen["receipts"]):
         raise Refused(
-            f"its drafts stand: type `cutter void {one['run_id']} --reason TEXT`, then resume the queue with "
+            f"its drafts exist: type `cutter void {one['run_id']} --reason TEXT`, then resume the queue with "
             "--skip-completed",
             code="drafts_stand",
         )

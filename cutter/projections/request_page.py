@@ -1,0 +1,127 @@
+"""Pure: a request as one self-contained HTML page: findings first, then the tree with the text, each unit at its place.
+
+Nothing is loaded from elsewhere. The page shows everything without its script, which only filters and opens; the page's
+policy lets no other script run. Every text is escaped by the template engine.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from markupsafe import Markup
+
+from cutter.approvals.request import RequestDocument
+from cutter.catalogue import Sovereign
+from cutter.domain.timestamps import readable
+from cutter.projections import shown_law
+from cutter.projections.report import template
+from cutter.request_view import LeftOut, RequestView, ShownUnit, view_digest
+from cutter.request_view.markdown import UNREAD
+
+TEMPLATE = "request.html.j2"
+STYLE = "request.css"
+SCRIPT = "request.js"
+
+TITLES = {Sovereign.CUT: "Request to cut (SG_1)", Sovereign.LIFECYCLE: "Request to make effective (SG_2)"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line of the source. `is_target`: its number has not been given to an earlier piece of the same line."""
+
+    number: int
+    text: str
+    is_target: bool
+    is_heading: bool
+    findings: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A piece of the text as the page shows it: a unit, a piece that becomes none, or a blank one."""
+
+    unit: ShownUnit | None
+    left_out: LeftOut | None
+    lines: tuple[Line, ...]
+    change: str
+
+
+def render(document: RequestDocument, view: RequestView) -> bytes:
+    """The page of a request and the view that was built for it, as UTF-8; the same values give the same bytes."""
+    script = (resources.files("cutter.evidence") / SCRIPT).read_text(encoding="utf-8")
+    changes = _changes(document)
+    page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
+        shown_law.parts(view, linked=True, changes=changes),
+        document=document, request=document.request, title=view.title or document.request.document_id,
+        asks=TITLES[Sovereign(document.request.gate)], rows=list(rows(view, changes)),
+        expires=readable(document.expires_utc), facts=list(_facts(document, view)), script=Markup(script),
+        script_digest=_script_digest(script),
+    )  # fmt: skip
+    return page.encode()
+
+
+def rows(view: RequestView, changes: dict[str, str]) -> Iterator[Row]:
+    """Every piece of the source in order, with its lines and their numbers; together they are the whole text."""
+    marked: dict[int, list[int]] = {}
+    for place, finding in enumerate(view.findings):
+        marked.setdefault(finding.line, []).append(place)
+    last = 0
+    for piece in view.pieces:
+        unit = piece if isinstance(piece, ShownUnit) else None
+        shown = view.body(piece).removesuffix("\n").split("\n")
+        lines = tuple(
+            Line(
+                number=place, text=text.removesuffix("\r"), is_target=place > last,
+                is_heading=unit is not None and place == unit.line,
+                findings=tuple(marked.get(place, ())) if place > last else (),
+            )
+            for place, text in enumerate(shown, start=piece.first_line)
+            if text or place > last  # a piece that begins with the line feed of the line before
+        )  # fmt: skip
+        last = piece.last_line
+        left_out = piece if isinstance(piece, LeftOut) and piece.reason not in UNREAD else None
+        yield Row(unit=unit, left_out=left_out, lines=lines, change=changes.get(unit.address, "") if unit else "")
+
+
+def _changes(document: RequestDocument) -> dict[str, str]:
+    """What happens to each address; empty where everything is new, since a mark at every unit says nothing."""
+    changes = document.changes
+    if not changes.changed_count and not changes.removed_count:
+        return {}
+    kinds = (("added", changes.added), ("changed", changes.changed))
+    return {unit.address: kind for kind, units in kinds for unit in units}
+
+
+def _facts(document: RequestDocument, view: RequestView) -> Iterator[tuple[str, str]]:
+    """Every digest and id that is signed, and those of what is shown."""
+    asked = document.request
+    names: Sequence[tuple[str, str | None]] = (
+        ("view_digest", view_digest(view)),
+        ("writer_digest", view.digests.writer_digest),
+        ("findings_digest", view.digests.findings_digest),
+        ("accepted_findings", asked.accepted_findings),
+        ("region_sha", view.digests.region_sha),
+        ("mark_digest", view.digests.mark_digest),
+        ("manifest_digest", asked.manifest_digest),
+        ("snapshot_sha256", view.digests.snapshot_sha256),
+        ("profile_sha256", view.digests.profile_sha256),
+        ("grants_sha256", asked.grants_sha256),
+        ("backup_sha", document.backup_sha),
+        ("source_version_id", asked.source_version_id),
+        ("change_set_id", asked.change_set_id),
+        ("review_decision_id", asked.review_decision_id),
+        ("challenge", asked.challenge),
+        ("nonce", asked.nonce),
+        ("request", document.kb_id),
+        ("snapshot", document.snapshot_kb_id),
+    )
+    return ((name, value) for name, value in names if value is not None)
+
+
+def _script_digest(script: str) -> str:
+    """The script's digest as the page's policy names it."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

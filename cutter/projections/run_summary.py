@@ -1,0 +1,98 @@
+"""Pure: the first lines of a run's report: how the run is doing, in a sentence, and what a person types next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cutter.catalogue import Sovereign, State
+from cutter.domain.amounts import counted
+from cutter.domain.next_step import AWAITING, THEN, Needs
+from cutter.domain.run_state import RunState
+from cutter.projections.shown_law import PinnedLaw
+from cutter.types import Json
+
+GATE_WORDS = {Sovereign.CUT.value: "SG_1: write the units", Sovereign.LIFECYCLE.value: "SG_2: make them effective"}
+"""What a signature at a sovereign gate allows."""
+
+GOOD, RUNNING = ("passed", "rehearsed"), ("", "running")
+"""Outcomes of gates that nobody needs to look at."""
+
+
+def tone(view: Json) -> str:
+    """The kind of the run's state, for its colour: good, bad, held or open."""
+    state = RunState(view["state"])
+    if view["state"] == State.CLOSEOUT_REPORTED or view["outcome"] in ("rehearsed", "skipped"):
+        return "good"
+    if state.failed:
+        return "bad"
+    return "held" if state.stopped or state.voided else "open"
+
+
+def headline(view: Json) -> str:
+    """How the run is doing: one sentence, without the reason."""
+    state = RunState(view["state"])
+    if view["outcome"] == "rehearsed":
+        return "This was a rehearsal: nothing was written."
+    if view["outcome"] == "skipped":
+        return "This run did nothing."
+    if view["state"] == State.CLOSEOUT_REPORTED:
+        return "The law is enacted, and the run is closed."
+    if state == "failed_rejected":
+        return "An approver rejected this run."
+    if state.failed:
+        at = next((f" at {gate['name']}" for gate in reversed(view["gates"]) if needs_a_look(gate)), "")
+        return f"The law is enacted, but the run has failed{at}." if enacted(view) else f"This run has failed{at}."
+    if state.voided:
+        return "This run is voided."
+    if state.stopped:
+        return "This run is stopped."
+    if view["stop"]:
+        return "A person has ordered a stop, and the run has not stopped yet."
+    if state in AWAITING:
+        return "This run waits for a signed approval." if view["needs"] == Needs.APPROVAL else "This run is approved."
+    return "This run is at work."
+
+
+def needs_a_look(gate: Json) -> bool:
+    """Whether the newest attempt of a gate ended in another way than it should."""
+    return gate["outcome"] not in (*GOOD, *RUNNING)
+
+
+def enacted(view: Json) -> bool:
+    """Whether the enactment is sealed."""
+    return any(gate["name"] == "IG_lifecycle_enact_execute" and gate["outcome"] == "passed" for gate in view["gates"])
+
+
+def next_commands(view: Json) -> list[str]:
+    """What a person types next, in this order; nothing where it would only lead to this report again."""
+    commands = str(view["next"]).split(THEN)
+    return [] if commands == [f"cutter report {view['run_id']}"] else commands
+
+
+def units_line(view: Json, law: PinnedLaw) -> str:
+    """How many units the run is about, as far as PostgreSQL knows: those of the cut, else those of the sealed plan."""
+    count = len(law.view.units) if law.view else view["digests"].get("candidate_count")
+    return "not known yet" if count is None else counted(int(count), "unit")
+
+
+def standing(view: Json, law: PinnedLaw) -> str:
+    """What became of the units in the database."""
+    if not view["wrote"]:
+        return "Nothing of it is written."
+    if RunState(view["state"]).voided:
+        return "The void has withdrawn the drafts."
+    now = ", ".join(f"{counted(number, 'unit')} ({status})" for status, number in law.held.items())
+    return f"PostgreSQL holds {now}." if now else "PostgreSQL holds none of them now."
+
+
+def other_cut(unlike: Sequence[str]) -> str:
+    """Why no units are shown where the same text is cut in another way here than in the run."""
+    return (
+        f"This version of cutter cuts the text in another way than this run did: {', '.join(unlike)} of the gates "
+        "differ. Type `cutter workers` for the builds, and make this report with the build of the run."
+    )
+
+
+def open_requests(view: Json) -> list[Json]:
+    """The requests that wait for signatures."""
+    return [one for one in view["requests"] if one["status"] == "requested"]

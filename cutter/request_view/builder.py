@@ -1,0 +1,169 @@
+"""Pure: builds the view of a request from the pinned bytes and their marking, the same way on every machine."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from cutter import limits
+from cutter.domain.digests import sha256_hex
+from cutter.marking import CutPlan, Marking, build_plan
+from cutter.marking.result import Candidate, Finding
+from cutter.request_view.view import (
+    OUTSIDE,
+    AcceptedFinding,
+    Digests,
+    LeftOut,
+    RequestView,
+    SealedGate,
+    ShownFinding,
+    ShownUnit,
+    StoredUnit,
+)
+
+_WORD = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W぀-ヿ㐀-鿿豈-﫿]+")
+"""A word; in scripts without spaces each character of Han and Kana counts as one."""
+
+_NUMBER = re.compile(r"(?:[A-Z]+(?:-[A-Z]+)*-)?(\d+[A-Z]*(?:-\d+[A-Z]*)*|[IVXLCDM]+|[A-Z])(~\d+)?")
+
+
+def build_view(
+    data: bytes,
+    marking: Marking,
+    *,
+    docprefix: str,
+    source_version_id: str,
+    stored: Iterable[StoredUnit] = (),
+    sealed: Iterable[SealedGate] = (),
+) -> RequestView:
+    """The view of a marking of exactly these bytes; raises ProgrammingError when they are others.
+
+    `stored` and `sealed` are what PostgreSQL holds after leg A; before it there are none.
+    """
+    plan = build_plan(data, marking, docprefix=docprefix, source_version_id=source_version_id)
+    text = _Text(data)
+    reasons = dict(marking.accepted)
+    findings = tuple(_finding(finding, text, reasons) for finding in marking.findings)
+    return RequestView(
+        data=data,
+        docprefix=docprefix,
+        source_version_id=source_version_id,
+        profile_id=marking.profile_id,
+        digests=_digests(data, marking, plan),
+        units=tuple(_units(marking, plan, text, findings, {unit.address: unit for unit in stored})),
+        left_out=tuple(_left_out(marking, text)),
+        findings=findings,
+        accepted=tuple(AcceptedFinding(name=name, because=because) for name, because in marking.accepted),
+        sealed=tuple(sealed),
+    )
+
+
+class _Text:
+    """The snapshot with the place of each of its lines."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.begins = [0, *(match.end() for match in re.finditer(b"\n", data))]
+
+    def line_at(self, offset: int) -> int:
+        return bisect_right(self.begins, offset)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """First and last line of a piece that is not empty."""
+        return self.line_at(start), self.line_at(end - 1)
+
+    def line(self, number: int) -> str:
+        begin = self.begins[number - 1]
+        end = self.data.find(b"\n", begin)
+        return self.data[begin : end if end >= 0 else len(self.data)].decode("utf-8")
+
+
+def _digests(data: bytes, marking: Marking, plan: CutPlan) -> Digests:
+    return Digests(
+        snapshot_sha256=sha256_hex(data),
+        profile_sha256=marking.profile_sha256,
+        region_sha=marking.region_sha,
+        mark_digest=marking.mark_digest,
+        writer_digest=plan.writer_digest,
+        findings_digest=marking.findings_digest,
+    )
+
+
+def _finding(finding: Finding, text: _Text, reasons: dict[str, str]) -> ShownFinding:
+    return ShownFinding(
+        severity=finding.severity,
+        code=finding.code,
+        name=finding.name,
+        line=finding.line,
+        address=finding.address,
+        message=finding.message.removeprefix(f"line {finding.line}: "),
+        excerpt=_shortened(text.line(min(finding.line, len(text.begins)))),
+        because=reasons.get(finding.name) if finding.severity == "red" else None,
+    )
+
+
+def _units(
+    marking: Marking, plan: CutPlan, text: _Text, findings: Sequence[ShownFinding], stored: dict[str, StoredUnit]
+) -> Iterator[ShownUnit]:
+    noticed = _findings_of(marking.candidates, findings)
+    for position, (unit, row) in enumerate(zip(marking.candidates, plan.rows, strict=True), start=1):
+        first, last = text.span(unit.start, unit.end)
+        yield ShownUnit(
+            position=position, address=row.address, parent_address=row.parent_address, level=unit.level,
+            unit_kind=row.unit_kind, section_type=row.section_type, publication_type=row.publication_type,
+            owner=row.owner, title=row.title, number=_number(row.address), start=unit.start, end=unit.end,
+            first_line=first, line=unit.line, last_line=last, words=len(_WORD.findall(row.body)),
+            excerpt=_excerpt(row.body), body_sha256=row.body_sha256, findings=noticed[unit.address],
+            stored=stored.get(row.address),
+        )  # fmt: skip
+
+
+def _findings_of(units: Sequence[Candidate], findings: Sequence[ShownFinding]) -> dict[str, tuple[int, ...]]:
+    """Places of the findings of each unit: by their address, else by the unit in which their line is."""
+    places: dict[str, list[int]] = {unit.address: [] for unit in units}
+    ordered = sorted(units, key=lambda unit: unit.line)
+    begins = [unit.line for unit in ordered]
+    for place, finding in enumerate(findings):
+        address = finding.address if finding.address in places else None
+        if address is None and finding.address is None:
+            before = bisect_right(begins, finding.line)
+            address = ordered[before - 1].address if before else None
+        if address is not None:
+            places[address].append(place)
+    return {address: tuple(found) for address, found in places.items()}
+
+
+def _left_out(marking: Marking, text: _Text) -> Iterator[LeftOut]:
+    pieces: list[tuple[int, int, str, str | None]] = [
+        (piece.start, piece.end, piece.reason, piece.status_basis) for piece in marking.exclusions
+    ]
+    pieces += [(gap.start, gap.end, gap.kind, None) for gap in marking.non_content]
+    pieces += [(0, marking.region_start, OUTSIDE, None), (marking.region_end, len(text.data), OUTSIDE, None)]
+    for start, end, reason, basis in sorted(pieces):
+        if start < end:
+            first, last = text.span(start, end)
+            yield LeftOut(
+                start=start, end=end, first_line=first, last_line=last, reason=reason, status_basis=basis
+            )  # fmt: skip
+
+
+def _number(address: str) -> str | None:
+    """`5` of `ARTICLE-5`, `II` of `CHAPTER-II`, None of `PREAMBLE`; a second unit of a number keeps its `~2`."""
+    found = _NUMBER.fullmatch(address.rpartition("/")[2])
+    return found[1] + (found[2] or "") if found else None
+
+
+def _excerpt(body: str) -> str:
+    """The first words of a body after its heading and the lines that continue it."""
+    _, _, rest = body.lstrip().partition("\n")
+    lines = rest[: limits.EXCERPT_CHARACTERS * 4].split("\n")
+    return _shortened(" ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split()))
+
+
+def _shortened(text: str) -> str:
+    text = text.strip()
+    if len(text) <= limits.EXCERPT_CHARACTERS:
+        return text
+    head, space, _ = text[: limits.EXCERPT_CHARACTERS].rpartition(" ")
+    return f"{head if space else text[: limits.EXCERPT_CHARACTERS]}…"

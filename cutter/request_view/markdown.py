@@ -1,0 +1,147 @@
+"""Pure: the part of a request document that shows the law: findings, units, acceptances, what was written and verified.
+
+Every text that is not ours is escaped, so that none can draw a heading, a link or a tag, or hide its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cutter import limits
+from cutter.domain.amounts import counted
+from cutter.domain.markdown import cell, code, escape
+from cutter.request_view.view import LeftOut, RequestView, ShownFinding, ShownUnit
+
+UNREAD = frozenset({"blank", "byte_order_mark"})
+"""Reasons of pieces that hold nothing to read."""
+
+
+def markdown(view: RequestView) -> str:
+    """The sections from the findings to what was written and verified, each ending in an empty line."""
+    parts = (findings, units, _left_out, accepted, _sealed)
+    return "".join(f"{line}\n" for part in parts for line in part(view))
+
+
+def line_span(first: int, last: int) -> str:
+    """`line 4` or `lines 4 to 9`."""
+    return f"line {first}" if first == last else f"lines {first} to {last}"
+
+
+def number(value: int) -> str:
+    """A number with commas between its thousands."""
+    return f"{value:,}"
+
+
+def findings(view: RequestView) -> Iterator[str]:
+    """How many findings of each severity there are, then each of them."""
+    yield "## Findings"
+    yield ""
+    if not view.findings:
+        yield "None."
+        yield ""
+        return
+    for severity, words in (("red", "probably cut wrong"), ("amber", "worth a look"), ("info", "notes")):
+        found = [finding for finding in view.findings if finding.severity == severity]
+        yield f"- {len(found)} {severity}: {words}"
+    yield ""
+    for severity in ("red", "amber", "info"):
+        found = [finding for finding in view.findings if finding.severity == severity]
+        most = len(found) if severity == "red" else limits.FINDINGS_IN_REQUEST_MAX
+        yield from _finding_list(severity, found, most)
+
+
+def _finding_list(severity: str, found: Sequence[ShownFinding], most: int) -> Iterator[str]:
+    if not found:
+        return
+    yield f"### {severity.capitalize()}"
+    yield ""
+    for finding in found[:most]:
+        accepted = f" Accepted: {escape(finding.because)}" if finding.because is not None else ""
+        yield f"- Line {finding.line}, {code(finding.name)}: {escape(finding.message)}{accepted}"
+    if len(found) > most:
+        yield f"- and {len(found) - most} more; `cutter request` shows them all"
+    yield ""
+
+
+def units(view: RequestView) -> Iterator[str]:
+    """The tree of units, each with its number, title, place and size."""
+    size = sum(unit.size for unit in view.units)
+    words = sum(unit.words for unit in view.units)
+    yield "## Units"
+    yield ""
+    yield f"{counted(len(view.units), 'unit')}, {number(size)} bytes, {number(words)} words."
+    yield ""
+    room = limits.REQUEST_TREE_BYTES_MAX
+    for place, unit in enumerate(view.units):
+        line = _unit(unit)
+        room -= len(line.encode()) + 1
+        if room < 0:
+            yield f"- and {len(view.units) - place} more; `cutter request` shows them all"
+            break
+        yield line
+    yield ""
+
+
+def _unit(unit: ShownUnit) -> str:
+    facts = [
+        f"{'  ' * (unit.level - 1)}- **{escape(unit.title)}**",
+        *([f"number {code(unit.number)}"] if unit.number else []),
+        code(unit.address),
+        unit.section_type,
+        line_span(unit.first_line, unit.last_line),
+        f"{number(unit.size)} bytes",
+        counted(unit.words, "word"),
+        *([counted(len(unit.findings), "finding")] if unit.findings else []),
+    ]
+    return " · ".join(facts) + (f": {escape(unit.excerpt)}" if unit.excerpt else "")
+
+
+def _left_out(view: RequestView) -> Iterator[str]:
+    pieces = [piece for piece in view.left_out if piece.reason not in UNREAD]
+    if not pieces:
+        return
+    yield "## Text that becomes no unit"
+    yield ""
+    for piece in pieces[: limits.FINDINGS_IN_REQUEST_MAX]:
+        yield f"- {_place(piece)}"
+    if len(pieces) > limits.FINDINGS_IN_REQUEST_MAX:
+        yield f"- and {len(pieces) - limits.FINDINGS_IN_REQUEST_MAX} more; `cutter request` shows them all"
+    yield ""
+
+
+def _place(piece: LeftOut) -> str:
+    where = line_span(piece.first_line, piece.last_line)
+    return f"{where[0].upper()}{where[1:]}: {code(piece.reason)}, {number(piece.size)} bytes"
+
+
+def accepted(view: RequestView) -> Iterator[str]:
+    """The findings that a person accepted by name, each with the reason."""
+    yield "## Accepted findings"
+    yield ""
+    yield from (f"- {code(item.name)}: {escape(item.because)}" for item in view.accepted)
+    if not view.accepted:
+        yield "None."
+    yield ""
+
+
+def _sealed(view: RequestView) -> Iterator[str]:
+    if not view.sealed:
+        return
+    stored = sum(unit.stored is not None for unit in view.units)
+    other = len(view.stored_differences)
+    same = f"different for {counted(other, 'unit')}" if other else "those of the list above"
+    yield "## Written and verified"
+    yield ""
+    yield f"PostgreSQL holds {stored} of these {counted(len(view.units), 'unit')} as drafts. Their titles, parents and"
+    yield f"bodies are {same}."
+    yield ""
+    yield "| gate | check | observed | expected |"
+    yield "|---|---|---|---|"
+    for gate in view.sealed:
+        for check in gate.checks:
+            passed = "" if check.ok else " (failed)"
+            row = (f"{gate.gate}{passed}", check.name, check.observed, check.expected)
+            yield f"| {' | '.join(cell(text) for text in row)} |"
+    yield ""
+    yield from (f"- receipt of {code(gate.gate)}: {code(gate.receipt_hash)}" for gate in view.sealed)
+    yield ""

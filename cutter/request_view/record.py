@@ -1,0 +1,53 @@
+"""Pure: the JSON form of a request's view, and the digest that every form of it names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Final
+
+from cutter.approvals.request import RequestDocument
+from cutter.domain.digests import canonical_digest
+from cutter.domain.timestamps import render_instant
+from cutter.request_view.view import LeftOut, RequestView, ShownUnit
+from cutter.types import Json
+
+SCHEMA: Final = "cutter-request-view/1"
+
+
+def view_record(view: RequestView) -> Json:
+    """Everything that is shown except the source text itself, which `snapshot_sha256` stands for."""
+    return {
+        "schema": SCHEMA,
+        "docprefix": view.docprefix,
+        "source_version_id": view.source_version_id,
+        "profile_id": view.profile_id,
+        "digests": asdict(view.digests),
+        "findings": [asdict(finding) for finding in view.findings],
+        "accepted": [asdict(item) for item in view.accepted],
+        "units": [_piece(unit) for unit in view.units],
+        "left_out": [_piece(piece) for piece in view.left_out],
+        "sealed": [asdict(gate) for gate in view.sealed],
+    }
+
+
+def view_digest(view: RequestView) -> str:
+    """SHA-256 of the canonical JSON of `view_record`."""
+    return canonical_digest(view_record(view))
+
+
+def request_record(document: RequestDocument, view: RequestView) -> Json:
+    """The JSON form of a request: what is asked, everything that is shown, and the source text."""
+    return {
+        "view_digest": view_digest(view),
+        "request": {**asdict(document.request), "challenge": document.request.challenge},
+        "mode": document.mode,
+        "expires_utc": render_instant(document.expires_utc),
+        "request_kb_id": document.kb_id,
+        "changes": asdict(document.changes),
+        "view": view_record(view),
+        "source": {"sha256": view.digests.snapshot_sha256, "text": view.data.decode("utf-8")},
+    }
+
+
+def _piece(piece: ShownUnit | LeftOut) -> Json:
+    return {**asdict(piece), "bytes": piece.size}

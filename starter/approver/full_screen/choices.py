@@ -1,0 +1,98 @@
+"""IO: the keys with which an approver decides about a request; the list and the reader have the same ones."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from cutter.domain.visible import visible_line
+from cutter.errors import CutterError
+from starter.approver.decisions import Choice, Decision
+from starter.approver.full_screen.prompts import Question
+from starter.approver.full_screen.session import Session
+from starter.approver.session_requests import Asked
+
+
+class Deciding(Screen[Asked | None]):
+    """A screen that decides about the request which `current` names."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "approve", "Approve"),
+        Binding("s", "skip", "Skip"),
+        Binding("r", "reject", "Reject"),
+        Binding("e", "note", "Note"),
+        Binding("u", "undo", "Undo", show=False),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+
+    def current(self) -> Asked | None:
+        raise NotImplementedError
+
+    def decided(self) -> None:
+        """Called after a decision or a note was kept."""
+        raise NotImplementedError
+
+    def action_approve(self) -> None:
+        one = self._deciding(Choice.APPROVE)
+        if one is not None:
+            before = self.session.decision(one)
+            note = before.text if before and before.choice is Choice.APPROVE else ""
+            self._keep(one, Decision(choice=Choice.APPROVE, text=note))
+
+    def action_skip(self) -> None:
+        self._with_reason(Choice.SKIP, "Why do you skip it? The request keeps waiting.")
+
+    def action_reject(self) -> None:
+        self._with_reason(Choice.REJECT, "Why do you reject it? The run ends, and the reason is signed.")
+
+    def action_note(self) -> None:
+        """Approve with a note, which becomes part of the signed statement."""
+        one = self._deciding(Choice.APPROVE)
+        if one is None:
+            return
+        before = self.session.decision(one)
+
+        def noted(text: str | None) -> None:
+            if text is not None:
+                self._keep(one, Decision(choice=Choice.APPROVE, text=text))
+
+        asked = Question("Approve with this note, which is signed:", text=before.text if before else "")
+        self.app.push_screen(asked, noted)
+
+    def action_undo(self) -> None:
+        one = self.current()
+        if one is not None and self.session.may_undo(one):
+            self._keep(one, None)
+
+    def _with_reason(self, choice: Choice, question: str) -> None:
+        one = self._deciding(choice)
+        if one is None:
+            return
+
+        def reasoned(text: str | None) -> None:
+            if text is not None:
+                self._keep(one, Decision(choice=choice, text=text))
+
+        self.app.push_screen(Question(question, needed=True), reasoned)
+
+    def _deciding(self, choice: Choice) -> Asked | None:
+        """The current request if this choice is possible for it; else None, after a message that says why not."""
+        one = self.current()
+        why_not = self.session.may_not(one, choice) if one is not None else None
+        if one is None or why_not is None:
+            return one
+        self.app.notify(visible_line(f"{one.name}: {why_not}"), severity="warning", markup=False)
+        return None
+
+    def _keep(self, one: Asked, decision: Decision | None) -> None:
+        try:
+            self.session.decide(one, decision)
+        except CutterError as problem:
+            self.app.notify(visible_line(str(problem)), severity="error", markup=False)
+            return
+        self.decided()

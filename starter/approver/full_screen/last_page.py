@@ -1,0 +1,73 @@
+"""IO: the last page of a signing session: what is about to be signed, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from rich.console import Group
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from cutter.domain.amounts import counted
+from starter.approver.decisions import Choice
+from starter.approver.full_screen.session import Session
+from starter.approver.session_requests import Asked
+from starter.console.terminal import line
+
+
+class LastPage(Screen[None]):
+    """Lists the statements. `y` leaves the screen and signs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "sign", "Sign"), Binding("escape", "dismiss", "Back")]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+
+    def compose(self) -> ComposeResult:
+        yield Static(line(f"{self.session.title}: the last page before {self.session.approver} signs", "bold"))
+        with VerticalScroll():
+            yield Static(Group(*self._lines()), id="statements")
+        yield Footer()
+
+    def _lines(self) -> Iterator[Text]:
+        session, ledger = self.session, self.session.journal.ledger
+        approved, rejected = session.with_choice(Choice.APPROVE), session.with_choice(Choice.REJECT)
+        both = " for both gates" if session.before else ""
+        yield from self._part(f"{counted(len(approved), 'approval')}{both} to sign", approved, "bold green")
+        yield from self._part(f"{counted(len(rejected), 'rejection')} to sign", rejected, "bold red")
+        if ledger.to_hand_over:
+            yield line(f"{counted(len(ledger.to_hand_over), 'request')} signed before, to hand over", "bold")
+        yield from self._part("skipped, these keep waiting", session.with_choice(Choice.SKIP), "bold yellow")
+        yield from self._part("undecided, these keep waiting", session.undecided(), "bold")
+        yield line("")
+        yield line(
+            "Press y to sign, Escape to go back." if self._has_work() else "Nothing to sign yet: Escape goes back."
+        )
+
+    def _part(self, heading: str, requests: Sequence[Asked], style: str) -> Iterator[Text]:
+        if not requests:
+            return
+        yield line(heading, style)
+        for one in requests:
+            decision = self.session.decision(one)
+            text = f": {decision.text}" if decision and decision.text else ""
+            asked = one.document.request
+            accepted = f", {counted(one.accepted, 'red finding')} accepted" if one.accepted else ""
+            facts = f"{one.gate}, {counted(asked.candidate_count, 'unit')}{accepted}"
+            yield line(f"  {one.name} ({facts}, writer_digest {asked.writer_digest[:16]}…){text}")
+
+    def _has_work(self) -> bool:
+        ledger = self.session.journal.ledger
+        return bool(ledger.to_hand_over or ledger.chosen(Choice.APPROVE) or ledger.chosen(Choice.REJECT))
+
+    def action_sign(self) -> None:
+        if self._has_work():
+            self.app.exit(True)
+        else:
+            self.app.notify("nothing to sign yet", severity="warning")

@@ -1,0 +1,132 @@
+"""IO: the first page of a signing session: every request with its state."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import DataTable, Footer, Static
+
+from cutter.domain.visible import visible_line
+from cutter.errors import CutterError
+from starter.approver.full_screen.choices import Deciding
+from starter.approver.full_screen.last_page import LastPage
+from starter.approver.full_screen.prompts import Question
+from starter.approver.full_screen.request_reader import RequestReader
+from starter.approver.full_screen.session import Session
+from starter.approver.session_requests import Asked
+from starter.console.terminal import line
+
+_COLUMNS = ("state", "document", "gate", "units", "findings", "note or reason")
+_STYLES = {
+    "approve": "bold green", "reject": "bold red", "skip": "yellow", "refused": "bold red", "signed": "green",
+    "opened": "", "new": "dim",
+}  # fmt: skip
+
+
+class RequestList(Deciding):
+    """The requests of the session. Enter opens one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "read", "Read", priority=True),
+        Binding("home", "row(0)", "First", show=False, priority=True),
+        Binding("end", "row(-1)", "Last", show=False, priority=True),
+        Binding("slash", "filter", "Filter"),
+        Binding("f", "finish", "Finish"),
+        Binding("q", "app.quit", "Leave"),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._filter = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="heading")
+        yield DataTable(cursor_type="row", id="requests")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one(DataTable).add_columns(*map(line, _COLUMNS))
+        self.show()
+        left = self.session.undecided()
+        if left:
+            self.action_row(self.session.requests.index(left[0]))
+
+    def on_screen_resume(self) -> None:
+        if self.query_one(DataTable).columns:
+            self.show()
+
+    def show(self) -> None:
+        """Draw the rows again; the cursor stays on its request."""
+        session, rows = self.session, self.query_one(DataTable)
+        here = self.current()
+        rows.clear()
+        for one in self._listed():
+            state, decision = session.state(one), session.decision(one)
+            note = decision.text if decision else session.refused.get(one.key, "")
+            cells = (one.name, one.gate, one.document.request.candidate_count, one.findings)
+            rows.add_row(line(state, _STYLES[state]), *map(line, cells), line(note), key=one.key)
+        listed = [one.key for one in self._listed()]
+        if here is not None and here.key in listed:
+            rows.move_cursor(row=listed.index(here.key))
+        filtered = f" · only {self._filter!r}" if self._filter else ""
+        self.query_one("#heading", Static).update(
+            line(f"{session.title} as {session.approver} · {session.progress()}{filtered}", "bold")
+        )
+
+    def current(self) -> Asked | None:
+        rows, listed = self.query_one(DataTable), self._listed()
+        keys = list(rows.rows)
+        if not 0 <= rows.cursor_row < len(keys):
+            return None
+        return next((one for one in listed if one.key == keys[rows.cursor_row].value), None)
+
+    def decided(self) -> None:
+        self.show()
+
+    def on_data_table_row_selected(self) -> None:
+        self.action_read()
+
+    def action_read(self) -> None:
+        one = self.current()
+        if one is not None:
+            self.read(one)
+
+    def read(self, one: Asked) -> None:
+        """Open the reader; a request that is not what this machine computes is refused instead."""
+        try:
+            view = self.session.open(one)
+        except CutterError as problem:
+            told = visible_line(f"{one.name}: {problem}")
+            self.app.notify(told, severity="error", markup=False, timeout=15)
+            self.show()
+            return
+        self.app.push_screen(RequestReader(self.session, one, view), self._next)
+
+    def _next(self, wanted: Asked | None) -> None:
+        if wanted is not None:
+            self.read(wanted)
+
+    def action_row(self, place: int) -> None:
+        rows = self.query_one(DataTable)
+        rows.move_cursor(row=place % max(1, rows.row_count))
+
+    def action_filter(self) -> None:
+        def typed(text: str | None) -> None:
+            self._filter = (self._filter if text is None else text).casefold()
+            self.show()
+
+        self.app.push_screen(
+            Question("Show only documents, states and gates with this text:", text=self._filter), typed
+        )
+
+    def _listed(self) -> list[Asked]:
+        def has(one: Asked) -> bool:
+            words = f"{one.name} {one.gate} {self.session.state(one)}"
+            return self._filter in words.casefold()
+
+        return [one for one in self.session.requests if has(one)]
+
+    def action_finish(self) -> None:
+        self.app.push_screen(LastPage(self.session))

@@ -1,0 +1,250 @@
+"""IO: the reader of a signing session: the tree of units next to the text of the unit, the source and the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, cast
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Footer, OptionList, Static, TabbedContent, TabPane, TextArea, Tree
+from textual.widgets.option_list import Option
+from textual.widgets.text_area import Selection
+from textual.widgets.tree import TreeNode
+
+from cutter.domain.amounts import counted
+from cutter.domain.visible import visible
+from cutter.request_view import LeftOut, RequestView, ShownFinding, ShownUnit
+from cutter.request_view.markdown import UNREAD, line_span
+from starter.approver.full_screen.choices import Deciding
+from starter.approver.full_screen.prompts import Question
+from starter.approver.full_screen.session import Session
+from starter.approver.request_summary import SEVERITY_STYLES, facts, worst_first
+from starter.approver.session_requests import Asked
+from starter.console.terminal import line
+
+Piece = ShownUnit | LeftOut
+
+TABS = ("unit", "source", "findings", "request")
+PAGED = {"unit": "body", "source": "lines", "findings": "finding-list", "request": "request-facts"}
+"""What the keys for pages scroll in each tab."""
+
+
+class RequestReader(Deciding):
+    """One request. It is left with the request to read next, or with None for the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "List"),
+        Binding("space,pagedown", "page(1)", "Page", key_display="space", priority=True),
+        Binding("pageup", "page(-1)", "Page up", show=False, priority=True),
+        Binding("slash", "search", "Search"),
+        Binding("n", "match(1)", "Next match", show=False),
+        Binding("N", "match(-1)", "Previous match", show=False),
+        Binding("right_square_bracket", "other(1)", "Next"),
+        Binding("left_square_bracket", "other(-1)", "Previous", show=False),
+        *(Binding(str(number), f"tab('{name}')", name, show=False) for number, name in enumerate(TABS, start=1)),
+    ]
+
+    def __init__(self, session: Session, asked: Asked, view: RequestView) -> None:
+        super().__init__(session)
+        self.asked = asked
+        self.view = view
+        self._matches: list[TreeNode[Piece]] = []
+        self._lines = (1, 1)
+        """First and last line that are selected in the source."""
+        self._word = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="heading")
+        with Horizontal():
+            yield Tree[Piece](line(self.asked.name), id="tree")
+            with Vertical():
+                yield Static(id="facts")
+                with TabbedContent(initial="findings" if self.view.findings else self.session.tab):
+                    with TabPane("1 Unit", id="unit"):
+                        yield _text_area("body")
+                    with TabPane("2 Source", id="source"):
+                        yield _text_area("lines")
+                    with TabPane(f"3 Findings ({len(self.view.findings)})", id="findings"):
+                        yield OptionList(*self._findings(), markup=False, id="finding-list")
+                    with TabPane("4 Request", id="request"), VerticalScroll(id="request-facts"):
+                        yield Static(facts(self.asked.document, self.view))
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one("#lines", TextArea).text = visible("\n".join(self.view.lines))
+        tree = self._tree()
+        tree.show_root = False
+        nodes: dict[str | None, TreeNode[Piece]] = {None: tree.root}
+        for unit in self.view.units:
+            below = unit.address in self.view.children
+            add = nodes[unit.parent_address].add if below else nodes[unit.parent_address].add_leaf
+            nodes[unit.address] = add(_label(unit), data=unit)
+            nodes[unit.address].expand()
+        for piece in self.view.left_out:
+            if piece.reason not in UNREAD:
+                tree.root.add_leaf(line(f"no unit: {piece.reason}", "dim"), data=piece)
+        tree.focus()
+        self._head()
+        first = next(self._placed(), None)
+        if first is not None and first.data is not None:
+            tree.move_cursor(first)
+            self._show(first.data)
+
+    def _tree(self) -> Tree[Piece]:
+        return cast("Tree[Piece]", self.query_one("#tree", Tree))
+
+    def _head(self) -> None:
+        session, decision = self.session, self.session.decision(self.asked)
+        number = [one.key for one in session.requests].index(self.asked.key) + 1
+        text = f": {decision.text}" if decision and decision.text else ""
+        heading = f"{number} of {len(session.requests)} · {self.asked.name} · {self.asked.gate} · "
+        state = f"{session.state(self.asked)}{text} · {session.progress()}"
+        self.query_one("#heading", Static).update(line(f"{heading}{state}", "bold"))
+
+    def _findings(self) -> Iterator[Option | None]:
+        if not self.view.findings:
+            yield Option(line("None."), disabled=True)
+        for place, finding in enumerate(worst_first(self.view)):
+            if place:
+                yield None
+            yield Option(_finding(finding), id=str(self.view.findings.index(finding)))
+
+    def on_tree_node_highlighted(self, event: Tree.NodeHighlighted[Piece]) -> None:
+        if event.node.data is not None:
+            self._show(event.node.data)
+
+    def on_tree_node_selected(self, event: Tree.NodeSelected[Piece]) -> None:
+        """Enter on a unit shows its text."""
+        if event.node.data is not None:
+            self.action_tab("unit")
+
+    def _show(self, piece: Piece) -> None:
+        body = self.query_one("#body", TextArea)
+        body.line_number_start = piece.first_line
+        body.text = visible(self.view.body(piece)).rstrip("\n")
+        body.scroll_home(animate=False)
+        self._mark(piece.first_line, piece.last_line)
+        self.query_one("#facts", Static).update(line(self._about(piece)))
+
+    def _about(self, piece: Piece) -> str:
+        where = f"{line_span(piece.first_line, piece.last_line)}, {piece.size} bytes"
+        if isinstance(piece, LeftOut):
+            return f"becomes no unit: {piece.reason}; {where}"
+        stored = "; stored as planned" if piece.stored and piece.address not in self.view.stored_differences else ""
+        noticed = f"; {counted(len(piece.findings), 'finding')}" if piece.findings else ""
+        return f"{piece.address}: {piece.section_type}, {where}, {counted(piece.words, 'word')}{noticed}{stored}"
+
+    def on_tabbed_content_tab_activated(self) -> None:
+        """A hidden source has no width, so nobody knows where its lines are before it is shown."""
+        self.call_after_refresh(lambda: self._mark(*self._lines))
+
+    def _mark(self, first: int, last: int) -> None:
+        """Select lines of the source and show their begin."""
+        self._lines = (first, last)
+        source = self.query_one("#lines", TextArea)
+        end = min(last, len(self.view.lines)) - 1
+        # From the end to the begin, because the view follows the cursor.
+        source.selection = Selection((end, len(source.document.get_line(end))), (first - 1, 0))
+        source.scroll_to(y=max(0, source.wrapped_document.location_to_offset((first - 1, 0)).y - 2), animate=False)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter on a finding shows its line in the source, with its unit in the tree."""
+        finding = self.view.findings[int(event.option.id or 0)]
+        unit = next((one for one in self._placed() if self._has(one, finding)), None)
+        if unit is not None:
+            self._tree().move_cursor(unit)
+        self._mark(finding.line, finding.line)
+        self.action_tab("source")
+
+    def _has(self, node: TreeNode[Piece], finding: ShownFinding) -> bool:
+        unit = node.data
+        return isinstance(unit, ShownUnit) and any(self.view.findings[place] is finding for place in unit.findings)
+
+    def _placed(self) -> Iterator[TreeNode[Piece]]:
+        """The nodes in the order of the tree."""
+        waiting = [self._tree().root]
+        while waiting:
+            node = waiting.pop()
+            if node.data is not None:
+                yield node
+            waiting.extend(reversed(node.children))
+
+    def current(self) -> Asked:
+        return self.asked
+
+    def decided(self) -> None:
+        """After a choice the next undecided request opens; after the last one, or when it was taken back, the list."""
+        left = self.session.undecided()
+        if self.session.decision(self.asked) is None:
+            self._head()
+            return
+        place = [one.key for one in self.session.requests].index(self.asked.key)
+        later = [one for one in self.session.requests[place:] if one in left] or left
+        self.dismiss(later[0] if later else None)
+
+    def action_tab(self, name: str) -> None:
+        if not self.view.findings:
+            self.session.tab = name
+        self.query_one(TabbedContent).active = name
+
+    def action_page(self, step: int) -> None:
+        """Scroll the text, whatever has the focus; the last line of a page is the first one of the next."""
+        shown = self.query_one(f"#{PAGED[self.query_one(TabbedContent).active]}")
+        shown.scroll_relative(y=step * max(1, shown.scrollable_content_region.height - 1), animate=False)
+
+    def action_other(self, step: int) -> None:
+        """Open the next or previous request of the list, decided or not."""
+        place = [one.key for one in self.session.requests].index(self.asked.key) + step
+        if 0 <= place < len(self.session.requests):
+            self.dismiss(self.session.requests[place])
+
+    def action_search(self) -> None:
+        self.app.push_screen(Question("Search titles, addresses and text for:", text=self._word), self._search)
+
+    def _search(self, word: str | None) -> None:
+        if not word:
+            return
+        self._word = word
+        self._matches = [node for node in self._placed() if node.data and self._contains(node.data, word.casefold())]
+        if not self._matches:
+            self.app.notify(f"no unit has {word!r}", severity="warning", markup=False)
+            return
+        self._go_to(0)
+
+    def _contains(self, piece: Piece, word: str) -> bool:
+        named = f"{piece.title} {piece.address} " if isinstance(piece, ShownUnit) else ""
+        return word in f"{named}{self.view.body(piece)}".casefold()
+
+    def action_match(self, step: int) -> None:
+        if self._matches:
+            here = self._tree().cursor_node
+            place = self._matches.index(here) if here in self._matches else -step
+            self._go_to((place + step) % len(self._matches))
+
+    def _go_to(self, place: int) -> None:
+        self._tree().move_cursor(self._matches[place])
+        self.action_tab("unit")
+        self.app.notify(f"{place + 1} of {len(self._matches)} with {self._word!r}: n: next, N: previous", markup=False)
+
+
+def _text_area(name: str) -> TextArea:
+    area = TextArea(read_only=True, show_line_numbers=True, soft_wrap=True, id=name)
+    area.highlight_cursor_line = False
+    return area
+
+
+def _label(unit: ShownUnit) -> Text:
+    """A title, bold when the unit has a finding, and the number of its words: a swallowed article makes it large."""
+    return line(unit.title, "bold" if unit.findings else "").append(line(f"  {unit.words}", "dim"))
+
+
+def _finding(finding: ShownFinding) -> Text:
+    said = line(
+        f"{finding.severity} line {finding.line}, {finding.name}: {finding.message}", SEVERITY_STYLES[finding.severity]
+    )
+    if finding.because is not None:
+        said.append("\n").append(line(f"Accepted by name, because: {finding.because}"))
+    return said

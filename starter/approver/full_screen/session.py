@@ -1,0 +1,109 @@
+"""IO: what the screens of a signing session share: its requests, their views, and the decisions in the journal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from cutter.domain.visible import is_hidden
+from cutter.errors import CutterError
+from cutter.limits import REASON_CHARACTERS_MAX
+from cutter.request_view import RequestView
+from starter.approver.decisions import Choice, Decided, Decision, Opened
+from starter.approver.session_journal import SessionJournal
+from starter.approver.session_requests import Asked
+
+
+@dataclass(kw_only=True)
+class Session:
+    """One approver's session. `build` makes the view of a request on this machine, or raises CutterError."""
+
+    title: str
+    approver: str
+    requests: Sequence[Asked]
+    before: bool
+    journal: SessionJournal
+    build: Callable[[Asked], RequestView]
+    tab: str = "unit"
+    """The tab that the approver used last; the next request opens with it, unless it has findings."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Why a request cannot be signed here, by its key."""
+
+    def open(self, one: Asked) -> RequestView:
+        """The view of a request, which counts as opened after this; CutterError when it cannot be signed here."""
+        try:
+            view = self.build(one)
+        except CutterError as problem:
+            self.refused[one.key] = str(problem)
+            raise
+        self.refused.pop(one.key, None)
+        if one.key not in self.journal.ledger.opened:
+            self.journal.record(Opened(request=one.key))
+        return view
+
+    def decision(self, one: Asked) -> Decision | None:
+        return self.journal.ledger.decisions.get(one.key)
+
+    def may_not(self, one: Asked, choice: Choice) -> str | None:
+        """Why this choice is not possible for a request; None when it is."""
+        if one.key in self.journal.ledger.signed:
+            return "you signed it: u takes it up again after it was handed over"
+        if choice is Choice.SKIP:
+            return None
+        if one.key in self.refused:
+            return f"it cannot be signed here: {self.refused[one.key]}"
+        if one.key not in self.journal.ledger.opened:
+            return "open it first, with Enter"
+        if choice is Choice.REJECT and self.before:
+            return "a rehearsal has no run to reject: skip it"
+        return None
+
+    def decide(self, one: Asked, decision: Decision | None) -> None:
+        """Keep a decision; None takes it back."""
+        choice, text = (decision.choice, decision.text) if decision else (None, "")
+        self.journal.record(Decided(request=one.key, choice=choice, text=text))
+
+    def may_undo(self, one: Asked) -> bool:
+        """Whether there is a decision to take back; a statement that is on its way cannot be taken back here."""
+        ledger = self.journal.ledger
+        return one.key in ledger.decisions and one.key not in ledger.to_hand_over
+
+    def state(self, one: Asked) -> str:
+        """One word for the list."""
+        ledger = self.journal.ledger
+        if one.key in ledger.signed:
+            return "signed"
+        if one.key in ledger.decisions:
+            return ledger.decisions[one.key].choice.value
+        if one.key in self.refused:
+            return "refused"
+        return "opened" if one.key in ledger.opened else "new"
+
+    def undecided(self) -> list[Asked]:
+        """The requests without a decision, in their order."""
+        ledger = self.journal.ledger
+        return [one for one in self.requests if one.key not in ledger.decisions and one.key not in ledger.signed]
+
+    def with_choice(self, choice: Choice) -> list[Asked]:
+        """The requests with this choice that are not signed, in their order."""
+        chosen = set(self.journal.ledger.chosen(choice))
+        return [one for one in self.requests if one.key in chosen]
+
+    def progress(self) -> str:
+        return self.journal.ledger.progress(len(self.requests))
+
+
+def text_problem(text: str) -> str | None:
+    """Why a note or a reason does not fit into a signed statement; None when it can."""
+    if len(text) > REASON_CHARACTERS_MAX:
+        return f"{len(text)} characters; at most {REASON_CHARACTERS_MAX} fit"
+    hidden = next((character for character in text if is_hidden(character)), None)
+    if hidden is not None:
+        return f"it has the hidden character U+{ord(hidden):04X}"
+    return None
+
+
+def tidied(text: str) -> str:
+    """A typed text on one line in Unicode normal form C, as a statement takes it."""
+    return " ".join(unicodedata.normalize("NFC", text).split())

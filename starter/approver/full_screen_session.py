@@ -1,0 +1,102 @@
+"""IO: a signing session on the whole screen: decide first, then sign each decision, then hand everything over.
+
+Each step is in the session's journal before the next one, so a session that was left or killed continues where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cutter.catalogue import Sovereign
+from cutter.domain.amounts import counted
+from cutter.errors import CutterError, Refused
+from cutter.types import Json
+from starter.approver import signing_desk
+from starter.approver.decisions import Choice, Signed
+from starter.approver.full_screen import Session, decide
+from starter.approver.session_journal import open_journal
+from starter.approver.session_requests import Asked
+from starter.approver.session_signatures import Signatures
+from starter.console.terminal import progress_bar, say
+
+TAKEN = ("accepted", "duplicate", "queued")
+"""Answers of a run that took what it was given."""
+
+
+def sit(signatures: Signatures, requests: Sequence[Asked]) -> Json:
+    """Decide on the screen, then sign and hand over; what was signed, rejected and left out, with the answer."""
+    approver, batch_id = signatures.signer.approver, signatures.batch_id
+    keys = {one.key for one in requests}
+    with open_journal(signatures.settings, batch_id, approver, keys) as journal:
+        shown = Session(
+            title=f"batch {batch_id}", approver=approver, requests=requests, before=signatures.before, journal=journal,
+            build=lambda one: signing_desk.recompute(signatures.settings, one.document),
+        )  # fmt: skip
+        if not decide(shown):
+            kept = counted(len(journal.ledger.decisions), "decision")
+            raise Refused(
+                f"nothing was signed now; {kept} kept: `cutter approve --batch {batch_id}` continues",
+                code="session_left",
+            )
+        failed = sign(signatures, shown)
+        answer = _hand_over(signatures, shown)
+        left = [f"{one.name} (undecided)" for one in shown.undecided()]
+        left += [f"{one.name} ({_reason(shown, one)})" for one in shown.with_choice(Choice.SKIP)]
+    return {"batch_id": batch_id, **answer, "left_out": [*left, *failed]}
+
+
+def _reason(shown: Session, one: Asked) -> str:
+    decision = shown.decision(one)
+    return f"skipped: {decision.text}" if decision else "skipped"
+
+
+def sign(signatures: Signatures, shown: Session) -> list[str]:
+    """Sign what was decided and is not signed yet, each after its digests were computed once more; what failed."""
+    ledger, failed = shown.journal.ledger, []
+    signatures.folder = ledger.folder
+    work = [*shown.with_choice(Choice.APPROVE), *shown.with_choice(Choice.REJECT)]
+    with progress_bar("signing", len(work)) as advance:
+        for one in work:
+            decision = ledger.decisions[one.key]
+            try:
+                shown.build(one)
+                approves = decision.choice is Choice.APPROVE
+                names = signatures.approve(one, decision.text) if approves else signatures.reject(one, decision.text)
+            except CutterError as problem:
+                failed.append(f"{one.name} ({problem})")
+            else:
+                folder = signatures.folder if approves else ""
+                shown.journal.record(Signed(request=one.key, kb_ids=tuple(names), folder=folder))
+            advance(one.name)
+    return failed
+
+
+def _hand_over(signatures: Signatures, shown: Session) -> Json:
+    """Give every signed statement to its run or its batch, also those of a session before this one."""
+    ledger, statements = shown.journal.ledger, shown.journal.ledger.to_hand_over
+    signed = [one for one in shown.requests if one.key in statements]
+    rejected = [one for one in signed if ledger.decisions[one.key].choice is Choice.REJECT]
+    if not signed:
+        raise Refused(
+            f"nothing was signed; `cutter approve --batch {signatures.batch_id}` asks again", code="not_confirmed"
+        )
+    found: Json = {"signed": len(signed), "status": "accepted"}
+    answers = []
+    for one in rejected:
+        told = signatures.hand_over_rejection(one, statements[one.key].kb_ids[0])
+        answers.append(f"{one.name}: {'handed to its run' if told['status'] in TAKEN else told['status']}")
+        _handed_over(shown, one)
+    if len(signed) > len(rejected):
+        approved = [one for one in signed if one not in rejected]
+        signatures.uploaded = [name for one in approved for name in statements[one.key].kb_ids]
+        found |= signatures.hand_over()
+        for one in approved:
+            _handed_over(shown, one)
+        if not signatures.before and any(one.gate == Sovereign.CUT for one in approved):
+            say("the approved documents are written and verified now; then they wait for the second signature")
+    return {**found, **({"rejected": answers} if answers else {})}
+
+
+def _handed_over(shown: Session, one: Asked) -> None:
+    before = shown.journal.ledger.signed[one.key]
+    shown.journal.record(before.model_copy(update={"handed_over": True}))

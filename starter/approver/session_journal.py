@@ -1,0 +1,83 @@
+"""IO: the journal of a signing session: each decision is on the disk before the next one is made."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cutter.errors import Refused, Unavailable
+from cutter.settings import Settings
+from starter.approver.decisions import Event, Ledger, read_lines, written
+
+
+class SessionJournal:
+    """One approver's decisions about one batch. Make it by `open_journal`, which holds the file's lock."""
+
+    def __init__(self, descriptor: int, ledger: Ledger, size: int) -> None:
+        self._descriptor = descriptor
+        self._size = size
+        self.ledger = ledger
+
+    def record(self, event: Event) -> None:
+        """Append an event. It has reached the disk when this returns; Unavailable when the disk does not take it."""
+        line = written(event)
+        try:
+            if os.write(self._descriptor, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._descriptor)
+        except OSError as problem:
+            # A piece of a line would make the next one unreadable.
+            os.ftruncate(self._descriptor, self._size)
+            raise Unavailable(
+                f"the decision could not be kept ({problem.strerror}): make room and decide again", what="state folder"
+            ) from None
+        self._size += len(line)
+        self.ledger = self.ledger.after(event)
+
+
+def path_of(settings: Settings, batch_id: str, approver: str) -> Path:
+    """Where the decisions of this approver about this batch are kept."""
+    return settings.state / "signing" / f"{batch_id}-{approver}.jsonl"
+
+
+@contextmanager
+def open_journal(
+    settings: Settings, batch_id: str, approver: str, waiting: Collection[str]
+) -> Iterator[SessionJournal]:
+    """The journal, as the last session left it, without the decisions about requests that no longer wait.
+
+    Raises Refused while another session of this approver has it open, InvalidInput for a damaged file and Unavailable
+    when the folder cannot be written.
+    """
+    path = path_of(settings, batch_id, approver)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError as problem:
+        raise Unavailable(
+            f"{path}: {problem.strerror}: a signing session keeps its decisions there; make the folder writable",
+            what="state folder",
+        ) from None
+    try:
+        _lock(descriptor, approver)
+        with open(descriptor, "rb", closefd=False) as file:
+            ledger, size = read_lines(file, where=str(path))
+        os.ftruncate(descriptor, size)
+        yield SessionJournal(descriptor, ledger.of(waiting), size)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, approver: str) -> None:
+    """Hold the file as long as this process lives; the kernel unlocks it when the process is killed."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Refused(
+            f"{approver} has another signing session of this batch open: finish that one, or leave it with Ctrl-C",
+            code="session_open",
+        ) from None

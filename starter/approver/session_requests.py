@@ -1,0 +1,91 @@
+"""IO: the requests that a signing session of a batch is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from cutter.approvals import schema
+from cutter.approvals.request import RequestDocument, request_sha256
+from cutter.batch import batch_step, documents
+from cutter.batch.view import BatchView, ItemRecord
+from cutter.domain.amounts import counted
+from cutter.errors import NotFound
+from cutter.settings import Settings
+from starter.approver import signing_desk
+from starter.console.terminal import Listing, progress
+from temporal import batches
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One request of the session: its item, its gate, the document and the bytes that were read."""
+
+    item: ItemRecord
+    gate: str
+    document: RequestDocument
+    data: bytes
+
+    @property
+    def name(self) -> str:
+        """Id of the document."""
+        return self.item.document_id
+
+    @property
+    def accepted(self) -> int:
+        """How many red findings somebody accepted by name."""
+        names = self.document.request.accepted_findings
+        return 0 if names == schema.NO_FINDINGS else len(names.split())
+
+    @property
+    def findings(self) -> str:
+        """Such as `3, 1 red accepted`."""
+        return f"{self.document.findings_count}{f', {self.accepted} red accepted' if self.accepted else ''}"
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the request document."""
+        return request_sha256(self.data)
+
+
+def view_of(settings: Settings, batch_id: str) -> BatchView:
+    """The live batch's when there is one, else its rehearsal's."""
+    try:
+        return batches.view(settings, batch_id)
+    except NotFound as missing:
+        try:
+            return batches.view(settings, f"{batch_id}-dryrun")
+        except NotFound:
+            raise missing from None
+
+
+def waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:
+    """(Whether it is a rehearsal, the requests)."""
+    view = view_of(settings, batch_id)
+    before = view.batch.mode == "dryrun"
+    if before:
+        found = [("SG_cut_authz", one) for one in view.items if one.outcome == "rehearsed"]
+    else:
+        found = [(gate, one) for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate)]
+    with progress(f"reading {counted(len(found), 'request')}"):
+        return before, [_asked(settings, one, gate) for gate, one in found]
+
+
+def _asked(settings: Settings, item: ItemRecord, gate: str) -> Asked:
+    document, data = signing_desk.read_request(settings, item.run_id or "", item.request_kb_id or "")
+    return Asked(item=item, gate=gate, document=document, data=data)
+
+
+def listing(asked: Sequence[Asked]) -> Listing:
+    """The requests as a table."""
+    rows = [
+        (
+            one.name, one.gate, one.document.request.candidate_count, one.document.changes.added_count,
+            one.document.changes.changed_count, one.document.changes.removed_count, one.document.findings_count,
+            one.document.request.writer_digest[:16],
+        )
+        for one in asked
+    ]  # fmt: skip
+    columns = ("document", "gate", "units", "added", "changed", "removed", "findings", "writer_digest")
+    return Listing(columns=columns, rows=rows, title=counted(len(rows), "request"))

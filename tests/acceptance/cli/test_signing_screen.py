@@ -1,0 +1,119 @@
+"""A signing session on a real terminal: read, decided, killed half-way, continued, signed and handed over."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from starter.console.terminal import ExitCode
+from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter
+from tests.cases.printed_batches import until_put
+from tests.support import batch as support
+from tests.support.stack import Stack
+from tests.support.terminal import Terminal, terminal
+
+SIZES = [(80, 24), (120, 40)]
+NAMES = [f"ICX-SCREEN-{number}" for number in range(1, 6)]
+ENTER, ESCAPE = "\r", "\x1b"
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
+async def test_a_killed_session_continues_and_signs_what_was_decided(
+    stack: Stack, cutter: Cutter, size: tuple[int, int]
+) -> None:
+    async with stack.workers():
+        items = support.small_laws(stack, len(NAMES))
+        names = [item["document_id"] for item in items]
+        batch = await support.start(stack, items)
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        await until_put(stack, batch.batch_id)
+
+        await asyncio.to_thread(decide_two_and_die, stack, cutter, batch.batch_id, size)
+        assert statements(stack, batch.batch_id) == []
+
+        code, said = await asyncio.to_thread(decide_the_rest_and_sign, stack, cutter, batch.batch_id, size)
+        assert code == ExitCode.UNAVAILABLE, said
+        signed = statements(stack, batch.batch_id)
+        assert ["compared with the gazette" in text for text in signed] == [True, False]
+
+        code, said = await asyncio.to_thread(hand_over, stack, cutter, batch.batch_id, size)
+        assert code == 0, said
+        assert statements(stack, batch.batch_id) == signed, "nothing was signed twice"
+        for name in names[:2]:
+            await batch.until_stage(name, "at_sg2")
+        assert batch.outcomes(await batch.view()) == {
+            names[0]: "at_sg2",
+            names[1]: "at_sg2",
+            names[2]: "failed",
+            names[3]: "at_sg1",
+            names[4]: "at_sg1",
+        }
+
+
+def decide_two_and_die(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> None:
+    """Open and approve two of five, the first with a note; then the program is killed."""
+    with signing(stack, cutter, batch_id, size) as screen:
+        screen.until("0 of 5 opened")
+        screen.type(ENTER)
+        screen.until("1 of 5 · ")
+        screen.type("e")
+        screen.until("Approve with this note")
+        screen.type("compared with the gazette" + ENTER)
+        screen.until("2 of 5 · ")
+        screen.type("a")
+        screen.until("2 to approve")
+        screen.kill()
+
+
+def decide_the_rest_and_sign(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> tuple[int, str]:
+    """Reject the third, skip the fourth, leave the fifth; then sign while Temporal is away. Exit code and screen."""
+    with signing(stack, cutter, batch_id, size, CUTTER_TEMPORAL_ADDRESS=NOBODY) as screen:
+        screen.until("continued: 2 decisions kept")
+        screen.until("3 of 5 opened · 2 to approve")
+        screen.type(ENTER)
+        screen.until("3 of 5 · ")
+        screen.type("r")
+        screen.until("Why do you reject it?")
+        screen.type("article 2 is missing" + ENTER)
+        screen.until("4 of 5 · ")
+        screen.type("s")
+        screen.until("Why do you skip it?")
+        screen.type("ask the author" + ENTER)
+        screen.until("5 of 5 · ")
+        screen.type(ESCAPE)
+        screen.until_gone("5 of 5 · ")
+        screen.type("f")
+        screen.until("2 approvals to sign")
+        screen.type("y")
+        return screen.until_over(), screen.shown
+
+
+def hand_over(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> tuple[int, str]:
+    """Only hand over what the session before has signed. Exit code and screen."""
+    with signing(stack, cutter, batch_id, size) as screen:
+        screen.until("· 3 signed")
+        screen.type("f")
+        screen.until("3 requests signed before, to hand over")
+        screen.type("y")
+        return screen.until_over(), screen.shown
+
+
+@contextmanager
+def signing(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int], **changed: str) -> Iterator[Terminal]:
+    home = str(stack.kit.alice.home)
+    command = [sys.executable, "-m", "starter.cli", "approve", "--batch", batch_id, "--approver", "alice"]
+    with terminal(
+        [*command, "--gpg-home", home], cutter.environment(changed), columns=size[0], lines=size[1], cwd=ROOT
+    ) as screen:
+        yield screen
+
+
+def statements(stack: Stack, batch_id: str) -> list[str]:
+    """The signed statements of the batch's sittings, in the order of their documents."""
+    folder = stack.settings.state / "kb"
+    paths = sorted(path for path in folder.rglob("*.md") if "/sitting-" in str(path) and batch_id in str(path))
+    return [path.read_text() for path in paths if path.with_name(f"{path.name}.asc").exists()]

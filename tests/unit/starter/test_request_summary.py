@@ -1,0 +1,61 @@
+"""What the prompt of `cutter approve` shows before a person signs."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+
+from cutter import limits
+from cutter.request_view import RequestView
+from starter.approver import request_summary
+from starter.console.terminal import SafeConsole
+from tests.cases.request_views import RED, document_of, hostile_view, view, written_view
+from tests.support.hostile import STRINGS, leaks
+
+
+def printed(shown: RequestView) -> list[str]:
+    """The lines of the prompt, and of one unit at its place."""
+    out = io.StringIO()
+    unit = request_summary.unit_at_its_place(shown, shown.units[0])
+    SafeConsole(out, width=200).print(
+        request_summary.summary(document_of(shown), shown), *unit, sep="\n", soft_wrap=True
+    )  # fmt: skip
+    return out.getvalue().split("\n")
+
+
+def test_findings_come_first_then_the_tree_then_the_digests() -> None:
+    shown = view()
+    lines = printed(shown)
+    assert lines[0] == "3 findings (1 red, 1 amber, 1 info)"
+    assert lines[1].startswith(f"  red line 20, {RED}: ")
+    assert lines[1].endswith("Accepted: printed twice in the gazette")
+    assert "    Article 1. Scope (article, line 10, 11 words)" in lines
+    assert any(shown.digests.findings_digest in line for line in lines)
+    assert lines.index("6 units") < next(n for n, line in enumerate(lines) if line.startswith("writer_digest"))
+
+
+def test_a_unit_is_shown_with_the_numbers_of_its_lines() -> None:
+    assert "     6  Preamble of the Act." in printed(view())
+
+
+def test_long_lists_are_counted_and_name_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_summary, "UNITS_IN_PROMPT", 2)
+    monkeypatch.setattr(request_summary, "FINDINGS_SHOWN_MAX", 1)
+    lines = printed(view())
+    assert any("… and 4 units more: see `cutter request ictr-" in line for line in lines)
+    assert any("… and 2 findings more" in line for line in lines)
+    assert limits.LINES_IN_PROMPT > 1
+
+
+def test_the_request_to_enact_says_that_the_drafts_are_as_planned() -> None:
+    assert any("6 drafts as planned" in line for line in printed(written_view()))
+
+
+@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
+def test_no_text_of_others_adds_a_line_or_hides(text: str) -> None:
+    lines = printed(hostile_view(text))
+    assert leaks("\n".join(lines)) == []
+    one = replace(hostile_view("harmless"), data=hostile_view(text).data)
+    assert len(lines) == len(printed(one))

@@ -1,0 +1,293 @@
+"""The screens of a signing session, driven by keys: what they show, refuse and keep."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Static, TextArea
+
+from cutter.errors import Refused
+from cutter.marking import Options
+from cutter.request_view import RequestView
+from cutter.settings import Settings
+from starter.approver import full_screen_session
+from starter.approver.decisions import Choice, Decision, Opened
+from starter.approver.full_screen.app import SigningApp
+from starter.approver.full_screen.last_page import LastPage
+from starter.approver.full_screen.request_list import RequestList
+from starter.approver.full_screen.request_reader import RequestReader
+from starter.approver.full_screen.session import Session
+from starter.approver.session_journal import open_journal
+from starter.approver.session_requests import Asked
+from starter.approver.session_signatures import Signatures
+from starter.approver.signing_desk import Signing
+from tests.cases.request_views import document_of, hostile_view, view, written_view
+from tests.support.hostile import STRINGS, TERMINAL, leaks
+from tests.unit.batch.views import item
+
+SIZES = [(80, 24), (120, 40)]
+
+
+def asked(name: str, shown: RequestView) -> Asked:
+    document = document_of(shown)
+    document = replace(document, request=replace(document.request, document_id=name))
+    return Asked(item=item(name), gate="SG_cut_authz", document=document, data=f"request of {name}".encode())
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    requests = [asked(f"ICX-LAW-{number}", view()) for number in range(1, 5)]
+    keys = {one.key for one in requests}
+    with open_journal(Settings(state_dir=tmp_path), "b", "alice", keys) as journal:
+        yield Session(
+            title="batch b", approver="alice", requests=requests, before=False, journal=journal, build=lambda _: view()
+        )
+
+
+@asynccontextmanager
+async def running(session: Session, size: tuple[int, int] = SIZES[0]) -> AsyncIterator[Pilot[bool]]:
+    async with SigningApp(session).run_test(size=size) as pilot:
+        await pilot.pause()
+        yield pilot
+
+
+def printed(pilot: Pilot[bool]) -> str:
+    """What stands on the screen."""
+    lines = pilot.app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in lines)
+
+
+def told(pilot: Pilot[bool]) -> list[str]:
+    """What the session told the person beside the page, the newest last."""
+    return [one.message for one in pilot.app._notifications]
+
+
+async def keys(pilot: Pilot[bool], *pressed: str) -> None:
+    for key in pressed:
+        await pilot.press(key)
+    await pilot.pause()
+
+
+async def typed(pilot: Pilot[bool], text: str) -> None:
+    await keys(pilot, *("space" if letter == " " else letter for letter in text), "enter")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_list_names_every_request_and_every_key(session: Session, size: tuple[int, int]) -> None:
+    async with running(session, size) as pilot:
+        text = printed(pilot)
+        assert all(one.name in text for one in session.requests)
+        assert "0 of 4 opened" in text
+        for word in ("Read", "Approve", "Skip", "Reject", "Note", "Filter", "Finish", "Leave"):
+            assert word in text
+
+
+async def test_nothing_is_approved_before_it_was_opened(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "a")
+        assert session.decision(session.requests[0]) is None
+        assert told(pilot) == ["ICX-LAW-1: open it first, with Enter"]
+        await keys(pilot, "s")
+        await typed(pilot, "later")
+        assert session.decision(session.requests[0]) == Decision(choice=Choice.SKIP, text="later")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_reader_shows_findings_first_then_tree_text_and_source(
+    session: Session, size: tuple[int, int]
+) -> None:
+    async with running(session, size) as pilot:
+        await keys(pilot, "enter")
+        assert isinstance(pilot.app.screen, RequestReader)
+        assert "red line 20" in printed(pilot)
+        await keys(pilot, "1", "down", "down")
+        assert "Article 1. Scope" in printed(pilot)
+        assert "ACT-1/CHAPTER-I/ARTICLE-1" in printed(pilot).replace("\n", "")
+        assert "This Act is about bridges" in printed(pilot)
+        await keys(pilot, "2")
+        source = pilot.app.screen.query_one("#lines", TextArea)
+        assert source.selected_text.startswith("### Article 1. Scope")
+        await keys(pilot, "4")
+        assert "(recomputed here)" in printed(pilot)
+
+
+async def test_a_finding_leads_to_its_line_in_the_source(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "3")
+        pilot.app.screen.query_one("#finding-list").focus()
+        await keys(pilot, "home", "enter")
+        await pilot.pause()
+        source = pilot.app.screen.query_one("#lines", TextArea)
+        assert source.selection.end == (19, 0)
+        assert source.has_focus_within or pilot.app.screen.query_one("TabbedContent").active == "source"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_paging_shows_every_line_whatever_has_the_focus(session: Session, size: tuple[int, int]) -> None:
+    articles = "".join(f"## Article {n}. Duty\n\nThe board keeps register {n}.\n\n" for n in range(1, 31))
+    long = view(f"# An Act\n\n{articles}", Options())
+    session.build = lambda _: long
+    async with running(session, size) as pilot:
+        await keys(pilot, "enter", "2")
+        seen = printed(pilot)
+        for _ in range(len(long.lines)):
+            await keys(pilot, "space")
+            seen += printed(pilot)
+            if "register 30." in seen:
+                break
+        assert [n for n in range(1, 31) if f"keeps register {n}." not in seen or f"Article {n}. Duty" not in seen] == []
+
+
+async def test_search_finds_text_and_goes_on(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "slash")
+        await typed(pilot, "the lamp")
+        assert told(pilot)[-1].startswith("1 of 1 with 'the lamp'")
+        assert "ARTICLE-2~2" in printed(pilot)
+        await keys(pilot, "slash", "ctrl+u")
+        await typed(pilot, "articl")
+        await keys(pilot, "n", "n", "N")
+        assert told(pilot)[-1].startswith("2 of 3 with 'articl'")
+        await keys(pilot, "slash", "ctrl+u")
+        await typed(pilot, "tunnel")
+        assert told(pilot)[-1] == "no unit has 'tunnel'"
+
+
+async def test_each_decision_leads_to_the_next_request_and_the_last_one_to_the_list(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "a")
+        assert "2 of 4 · ICX-LAW-2" in printed(pilot)
+        await keys(pilot, "e")
+        await typed(pilot, "read twice")
+        await keys(pilot, "r")
+        await typed(pilot, "article 2 is wrong")
+        await keys(pilot, "s")
+        await keys(pilot, "enter")
+        assert "type a text" in printed(pilot)
+        await typed(pilot, "tomorrow")
+        assert isinstance(pilot.app.screen, RequestList)
+        assert "2 to approve · 1 to reject · 1 skipped" in printed(pilot).replace("\n", "")
+        await keys(pilot, "f")
+        text = " ".join(printed(pilot).split())
+        assert "2 approvals to sign" in text
+        assert "read twice" in text
+        assert "1 rejection to sign" in text
+        assert "undecided" not in text
+        await keys(pilot, "y")
+    assert pilot.app.return_value is True
+    choices = [decision.choice for decision in session.journal.ledger.decisions.values()]
+    assert choices == [Choice.APPROVE, Choice.APPROVE, Choice.REJECT, Choice.SKIP]
+
+
+async def test_a_decision_can_be_taken_back_and_nothing_is_signed_without_one(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "a", "escape", "home", "u", "f", "y")
+        assert isinstance(pilot.app.screen, LastPage)
+        assert told(pilot)[-1] == "nothing to sign yet"
+        await keys(pilot, "escape", "ctrl+c")
+    assert pilot.app.return_value is None
+    assert session.journal.ledger.decisions == {}
+
+
+async def test_a_request_that_this_machine_computes_otherwise_is_refused(session: Session) -> None:
+    def refuses(_: Asked) -> RequestView:
+        raise Refused("recomputed here the writer_digest is 1, not 2: do not sign", code="writer_digest_differs")
+
+    session.build = refuses
+    session.journal.record(Opened(request=session.requests[0].key))
+    async with running(session, SIZES[1]) as pilot:
+        await keys(pilot, "enter")
+        assert isinstance(pilot.app.screen, RequestList)
+        assert "do not sign" in told(pilot)[-1]
+        await keys(pilot, "a", "r")
+        assert session.journal.ledger.decisions == {}
+
+
+def test_a_decision_about_what_has_changed_since_is_not_signed(session: Session, tmp_path: Path) -> None:
+    def refuses(_: Asked) -> RequestView:
+        raise Refused("recomputed here the writer_digest is 1, not 2: do not sign", code="writer_digest_differs")
+
+    session.decide(session.requests[0], Decision(choice=Choice.APPROVE))
+    session.build = refuses
+    signer = Signing(approver="alice", fingerprint="0" * 40, home=tmp_path)
+    signatures = Signatures(settings=Settings(state_dir=tmp_path), batch_id="b", signer=signer, before=False)
+    (failed,) = full_screen_session.sign(signatures, session)
+    assert failed.startswith("ICX-LAW-1 (recomputed here the writer_digest")
+    assert (signatures.signed, session.journal.ledger.signed) == (0, {})
+
+
+async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> None:
+    text = "".join(TERMINAL.values())
+
+    def refuses(_: Asked) -> RequestView:
+        raise Refused(f"the request says {text}", code="request_altered")
+
+    session.build = refuses
+    session.journal.record(Opened(request=session.requests[0].key))
+    async with running(session, SIZES[1]) as pilot:
+        await keys(pilot, "enter", "a")
+        assert len(told(pilot)) == 2
+        assert [leaks(one) for one in told(pilot)] == [[], []]
+        assert leaks(printed(pilot)) == []
+
+
+async def test_the_second_signature_shows_what_is_stored(session: Session) -> None:
+    session.build = lambda _: written_view()
+    async with running(session, SIZES[1]) as pilot:
+        await keys(pilot, "enter", "1")
+        assert "stored as planned" in printed(pilot)
+
+
+async def test_the_list_can_be_filtered(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "slash")
+        await typed(pilot, "law-3")
+        rows = pilot.app.screen.query_one(DataTable)
+        assert rows.row_count == 1
+        await keys(pilot, "enter")
+        assert "3 of 4 · ICX-LAW-3" in printed(pilot)
+
+
+@pytest.mark.parametrize("note", ["a\u202eb", "x" * 501], ids=["hidden", "long"])
+async def test_a_note_that_no_statement_takes_is_refused_in_place(session: Session, note: str) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "e")
+        pilot.app.screen.query_one("#answer").value = note  # type: ignore[attr-defined]
+        await keys(pilot, "enter")
+        problem = pilot.app.screen.query_one("#problem", Static)
+        assert any(part in str(problem.render()) for part in ("U+202E", "at most 500"))
+    assert session.journal.ledger.decisions == {}
+
+
+async def test_no_text_of_others_hides_or_is_taken_for_markup(session: Session) -> None:
+    hostile = view_of_all(STRINGS.values())
+    session.build = lambda _: hostile
+    async with running(session, (160, 6 * len(STRINGS))) as pilot:
+        await keys(pilot, "enter")
+        for tab in ("unit", "source", "request", "findings"):
+            pilot.app.screen.action_tab(tab)  # type: ignore[attr-defined]
+            await pilot.pause()
+            assert leaks(printed(pilot)) == [], tab
+        # As the title of a unit and in the message of a finding.
+        assert printed(pilot).count("[bold red]red[/]") >= 2
+
+
+def view_of_all(texts: Iterable[str]) -> RequestView:
+    """One law with a unit, a line of the source and a finding for each of these texts."""
+    views = [hostile_view(text) for text in texts]
+    lines = [one.data.replace(b"\n", b" ") for one in views]
+    begins = [sum(len(line) + 1 for line in lines[:number]) for number in range(len(lines))]
+    units = [
+        replace(
+            one.units[0], address=f"ACT-1/ARTICLE-{number}", parent_address=None, start=begin, end=begin + len(line),
+            first_line=number, line=number, last_line=number, findings=(number - 1,),
+        )
+        for number, (one, line, begin) in enumerate(zip(views, lines, begins, strict=True), start=1)
+    ]  # fmt: skip
+    findings = [replace(one.findings[0], address=unit.address) for one, unit in zip(views, units, strict=True)]
+    return replace(views[0], data=b"\n".join(lines), units=tuple(units), findings=tuple(findings))
