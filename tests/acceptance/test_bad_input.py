@@ -85,9 +85,25 @@ class Law:
 
 LAWS = {
     "NO-HEADINGS": Law(text="Just a sentence.\n\nAnd another.\n", says="candidate|heading|unit", corrected=GOOD),
-    "REPEATED": Law(text=REPEATED, says="duplicate|twice", remedy=("--duplicates", "ordinal")),
+    "REPEATED": Law(
+        text=REPEATED,
+        says="duplicate|twice",
+        remedy=(
+            "--duplicates",
+            "ordinal",
+            "--accept",
+            "number_repeated:REPEATED/CHAPTER-1/ARTICLE-1~2",
+            "--because",
+            "printed twice",
+        ),
+    ),
+    "SWALLOWED": Law(
+        text=GOOD.replace("### Article 2", "Article 2"),
+        says="heading_absorbed, line",
+        remedy=("--accept", "heading_absorbed:SWALLOWED/CHAPTER-1/ARTICLE-1", "--because", "quoted"),
+    ),
     "NO-TEXT": Law(
-        text=GOOD + "\n### Article 9. Repealed\n", says="childless_heading", remedy=("--empty", "heading_only")
+        text=GOOD + "\n### Article 3. Repealed\n", says="childless_heading", remedy=("--empty", "heading_only")
     ),
     "FIVE-THOUSAND": Law(text=law(5_000), says="count 5000, max_candidates 1000", corrected=law(40)),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ DOCUMENTS = ("BATCH-HAND-1", "BATCH-HAND-2")
 
 
 def view(stack: Stack, batch_id: str) -> Any:
-    return batches.view(stack.settings, batch_id)
+    return asdict(batches.view(stack.settings, batch_id))
 
 
 def until_state(stack: Stack, batch_id: str, state: str) -> Any:

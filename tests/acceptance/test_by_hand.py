@@ -116,7 +116,7 @@ def alter(stack: Stack, statement: LiteralString) -> None:
 
 def follow(stack: Stack, report: str, folder: Path) -> None:
     folder.mkdir()
-    Instructions(report, "To go on by hand").follow(stack, folder)
+    Instructions(report, "To continue by hand").follow(stack, folder)
 
 
 def test_a_stop_reports_own_words_resume_a_stopped_run_and_acknowledge_a_drift(standing: Stack, tmp_path: Path) -> None:

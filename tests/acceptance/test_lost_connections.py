@@ -15,7 +15,7 @@ from activities.run.escalate import escalate
 from cutter.catalogue import GATES, Sovereign, WorkerRole
 from cutter.errors import Unavailable
 from cutter.messages import EscalateInput, GateOutcome, JudgeInput, RequestInput, StopInput
-from starter.approver import signing
+from starter.approver import signing_desk
 from tests.campaigns.p02_lost_acknowledgement import Behind
 from tests.support import runs
 from tests.support.database import TestCluster
@@ -98,9 +98,9 @@ def approved(made: runs.Deployment, proxy: CommitProxy, run_id: str, gate: Sover
     deps = made.deps[CUTTER]
     _, request = outages(proxy, lambda: open_request(deps, RequestInput(run_id=run_id, gate=gate.value)), cut)
     assert request.status == "requested", request
-    document, data = signing.read_request(made.settings, run_id, request.kb_id)
-    statement = signing.answer(document, data, made.keys.signing(), "approve")
-    kb_id = signing.sign_and_upload(made.settings, statement, made.keys.signing(), document.approval_kb_id)
+    document, data = signing_desk.read_request(made.settings, run_id, request.kb_id)
+    statement = signing_desk.answer(document, data, made.keys.signing(), "approve")
+    kb_id = signing_desk.sign_and_upload(made.settings, statement, made.keys.signing(), document.approval_kb_id)
     judged = JudgeInput(run_id=run_id, gate=gate.value, kb_id=kb_id)
     count, verdict = outages(proxy, lambda: judge_approval(deps, judged), cut)
     assert verdict.accepted, verdict

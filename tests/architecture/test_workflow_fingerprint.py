@@ -1,8 +1,8 @@
 """What the workflows command is committed: a change of it is a deliberate one, since open runs replay the new code.
 
 The fingerprint is read from the recorded history of a clean run: the kinds of its commands in order, activities and
-timers by name. When it changes on purpose, record the histories again (`python -m tests.replay.record`) and run this
-file as a program to write the new fingerprint.
+timers by name. When it changes on purpose, record the histories again (`python -m tests.replay.record`), which writes
+the new fingerprint too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import gzip
 import json
-import sys
 from pathlib import Path
 
 from temporalio import activity
@@ -56,6 +55,11 @@ def fingerprints() -> dict[str, list[str]]:
     return {workflow: fingerprint(name) for workflow, name in RECORDED.items()}
 
 
+def write() -> None:
+    """Commit to what the recorded histories command now."""
+    COMMITTED.write_text(json.dumps(fingerprints(), indent=1) + "\n", encoding="utf-8")
+
+
 def test_the_commands_of_the_workflows_are_those_that_were_committed() -> None:
     """Seed 002 "Migration Notes"."""
     assert fingerprints() == json.loads(COMMITTED.read_text(encoding="utf-8"))
@@ -96,8 +100,3 @@ def test_no_gate_function_is_an_activity_by_itself() -> None:
     controls = (f for fs in CONTROL_FUNCTIONS.values() for f in fs)
     for function in (*GATE_FUNCTIONS.values(), *controls, *BATCH_FUNCTIONS):
         assert activity._Definition.from_callable(function) is None
-
-
-if __name__ == "__main__":
-    COMMITTED.write_text(json.dumps(fingerprints(), indent=1) + "\n", encoding="utf-8")
-    sys.exit(0)

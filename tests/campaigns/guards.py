@@ -44,6 +44,7 @@ _REVOKED = "integration/attacks/test_revocations.py"
 _VERIFY = "unit/approvals/test_approval_verify.py::test_one_change_refuses_with_its_own_step_and_code"
 _STATEMENT = "unit/approvals/test_approval_statement.py"
 _FORMS = f"{_STATEMENT}::test_bytes_that_are_no_statement_are_refused_each_by_its_code"
+_OVER = f"{_STORAGE}test_pinned_law.py::test_an_open_request_whose_units_were_changed_is_refused_in_every_form"
 _QUEUE = "unit/batch/test_queue_file.py"
 _PLAIN = f"{_QUEUE}::test_a_file_beyond_plain_yaml_is_refused_with_its_line"
 
@@ -184,6 +185,9 @@ CONSUMING = (
         ("a request for another plan",
          "if request.tuple ->> 'writer_digest' is distinct from v_pins ->> 'writer_digest' then", "if false then",
          "::test_a_request_for_another_digest_than_the_plan_s_consumes_nothing"),
+        ("a request for other findings",
+         "if request.tuple ->> 'findings_digest' is distinct from v_pins ->> 'findings_digest' then", "if false then",
+         "::test_a_request_for_other_findings_than_the_run_s_consumes_nothing"),
         ("more than the slots", "if v_slot > v_needed then", "if false then",
          "::test_more_approvals_than_slots_are_not_consumed"),
         ("too few approvals", "if v_slot < v_needed then", "if false then", "::test_one_person_is_not_two"),
@@ -200,6 +204,15 @@ CONSUMING = (
         ("one person twice",
          "(c.slot = p_slot or c.approver = verdict.approver or c.fingerprint = verdict.fingerprint)",
          "c.slot = p_slot", "::test_one_person_with_two_documents_is_not_two"),
+    ),
+    *_of(
+        f"{_SQL}functions/approvals/fn_tuple_covers.sql", "integration/storage/test_signed_before.py",
+        ("other findings than those of the night",
+         "        and p_request.tuple ->> 'findings_digest' = p_statement ->> 'findings_digest'\n", "",
+         "::test_one_other_word_covers_nothing"),
+        ("another acceptance than that of the night",
+         "        and p_request.tuple ->> 'accepted_findings' = p_statement ->> 'accepted_findings'\n", "",
+         "::test_one_other_word_covers_nothing"),
     ),
     *_of(
         f"{_SQL}functions/approvals/fn_approval_mismatch.sql", _CONSUME,
@@ -526,14 +539,14 @@ TABLES = (
          "::test_a_decision_that_was_changed_before_the_approval_is_drift_all_the_same"),
     ),
     *_of(
-        f"{_SQL}functions/slack/fn_slack_enter.sql", f"{_STORAGE}test_slack_outbox.py",
-        ("an answer to a card that was given up", "(not asked.in_doubt or asked.done_at is not null)",
-         "not asked.in_doubt",
+        f"{_SQL}functions/notifications/fn_notification_enter.sql", f"{_STORAGE}test_slack_outbox.py",
+        ("an answer to a card that was given up", "(asked.done_at is not null or asked.in_doubt is not true)",
+         "asked.in_doubt is not true",
          "::test_the_answer_to_a_card_that_was_given_up_in_doubt_waits_for_nothing[given_up]"),
     ),
     *_of(
-        f"{_SQL}functions/slack/fn_slack_failed.sql", f"{_STORAGE}test_slack_outbox.py",
-        ("an answer that waits for a card given up later", "where q.id = p_id and", "where false and",
+        f"{_SQL}functions/notifications/fn_notification_failed.sql", f"{_STORAGE}test_slack_outbox.py",
+        ("an answer that waits for a card given up later", "where d.id = p_id and", "where false and",
          "::test_the_answer_to_a_card_that_was_given_up_in_doubt_waits_for_nothing[decided]"),
     ),
     *_of(
@@ -649,21 +662,21 @@ BATCHES = (
          "unit/batch/test_batch_plan.py::test_a_dependent_begins_when_all_it_needs_is_law"),
     ),
     *_of(
-        "cutter/batch/steering.py", "unit/batch/test_steering.py",
-        ("a halted batch that never ends", 'batch["halted"] is not None and view["halted_seconds"] > HEARD_BY_SECONDS',
+        "cutter/batch/batch_step.py", "unit/batch/test_steering.py",
+        ("a halted batch that never ends", "(view.halted_seconds or 0.0) > HEARD_BY_SECONDS",
          "False", "::test_a_halted_batch_ends_although_a_document_comes_to_no_stop"),
     ),
     *_of(
-        "cutter/batch/steering.py", "unit/batch/test_steering.py",
-        ("a signature beyond the lanes", 'one["included"] or (one["decided"] == "blocked"',
-         '(one["decided"] == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
-        ("blocked once, blocked for ever", ' and one["run_id"] is None and not one["kept_out"])', " and False)",
+        "cutter/batch/batch_step.py", "unit/batch/test_steering.py",
+        ("a signature beyond the lanes", 'one.included or (one.decided == "blocked"',
+         '(one.decided == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
+        ("blocked once, blocked for ever", " and one.run_id is None and not one.kept_out)", " and False)",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
         ("over before the last has begun", "(*items, *plan.startable(anew))", "items",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
     ),
     *_of(
-        "cutter/batch/steering.py", "unit/batch/test_ways.py",
+        "cutter/batch/batch_step.py", "unit/batch/test_ways.py",
         ("a halt because of what a halt has stopped", "if stopped_by_the_batch(one))}", "if False)}",
          "::test_what_the_batch_itself_has_stopped_does_not_halt_it_again"),
     ),
@@ -671,12 +684,12 @@ BATCHES = (
         "cutter/batch/ways.py", "unit/batch/test_ways.py",
         ("a resume that is undone at once", "    if cause is not None:", "    if False:",
          "::test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed"),
-        ("drafts under a second cut", '    if item["wrote"]:', "    if False:",
+        ("drafts under a second cut", "    if item.wrote:", "    if False:",
          "::test_drafts_are_withdrawn_before_a_document_is_cut_again"),
     ),
     *_of(
-        "cutter/batch/resumption.py", "unit/batch/test_ways.py",
-        ("a busy document, asked again and again", ' and not one["open_run"]', "",
+        "cutter/batch/resume_plan.py", "unit/batch/test_ways.py",
+        ("a busy document, asked again and again", " and not one.open_run", "",
          "::test_what_another_run_holds_up_is_not_asked_again_before_that_run_has_ended"),
     ),
     *_of(
@@ -692,6 +705,12 @@ BATCHES = (
          "::test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed_to_its_end"),
     ),
     *_of(
+        f"{_SQL}functions/sources/fn_vocabulary_extend.sql", f"{_STORAGE}test_vocabulary.py",
+        ("a word of a vocabulary that is fixed",
+         "where f.family not in ('owner', 'publication_type', 'unit_kind')\n        or coalesce", "where coalesce",
+         "::test_other_vocabularies_and_forms_of_words_are_refused_and_nothing_is_added"),
+    ),
+    *_of(
         "cutter/storage/sql/queries/batch.sql", _REVOKED,
         ("an approval before the night that no longer holds", "and t.code is null and e.code is null as good",
          "and t.code is null as good", "::test_an_approval_under_the_epoch_before_is_counted_no_more"),
@@ -700,14 +719,14 @@ BATCHES = (
         "activities/gates/verified_approvals.py", _FORGED,
         ("a resume that nobody signed", "    approving.require_signed_orders(deps, Role.EXEC, facts)\n", "",
          "::test_a_stop_that_nobody_s_signature_lifted_writes_nothing"),
-        ("a resume while a writer verifies", "if row is not None and _digests", "if True or _digests",
+        ("a resume while a writer verifies", "if orders is not None and _digests(", "if True or _digests(",
          "::test_a_resume_that_comes_while_a_writer_verifies_is_verified_by_its_next_attempt"),
     ),
     *_of(
         "activities/approval_judge.py", _FORGED,
-        ("a resume of another document", 'if verdict.approval_sha256 != order["statement_sha256"]', "if False",
+        ("a resume of another document", "if verdict.approval_sha256 != order.statement_sha256", "if False",
          "::test_a_document_that_is_another_than_was_used_lifts_nothing"),
-        ("a resume from before the stop", 'stopped_at=_moment(order["stopped_at"])', "stopped_at=None",
+        ("a resume from before the stop", "stopped_at=_moment(order.stopped_at)", "stopped_at=None",
          "::test_a_resume_that_was_signed_before_a_stop_does_not_lift_it_whatever_it_is_called"),
     ),
     *_of(
@@ -797,9 +816,41 @@ BATCHES = (
          "::test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_does"),
     ),
     *_of(
-        "starter/approver/signing.py", "integration/attacks/test_writers_of_the_knowledge_base.py",
-        ("another run's request", "    if not row[0]:", "    if False:",
+        "starter/approver/signing_desk.py", "integration/attacks/test_writers_of_the_knowledge_base.py",
+        ("another run's request", "    if not is_own:", "    if False:",
          "::test_a_genuine_request_of_another_run_is_not_signed_in_its_place"),
+        ("a request that shows something else", "        if here != there:", "        if False:",
+         "integration/attacks/test_shown_and_signed.py::test_a_request_that_says_something_else_is_not_signed"),
+        ("stored rows that are not the plan's", "    if view.stored_differences:", "    if False:",
+         "integration/attacks/test_shown_and_signed.py::test_a_stored_unit_that_is_not_the_planned_one_is_not_signed"),
+        ("an altered request as one that is over", "        if is_open or not", "        if not", _OVER),
+    ),
+    *_of(
+        "starter/approver/full_screen/session.py", "unit/starter/test_signing_screens.py",
+        ("a request that nobody opened", "        if one.key not in self.journal.ledger.opened:\n            return",
+         "        if False:\n            return", "::test_nothing_is_approved_before_it_was_opened"),
+        ("a request that differs here", "        if one.key in self.refused:\n            return f",
+         "        if False:\n            return f",
+         "::test_a_request_that_this_machine_computes_otherwise_is_refused"),
+    ),
+    *_of(
+        "starter/approver/full_screen_session.py", "unit/starter/test_signing_screens.py",
+        ("a text that changed after the decision", "                shown.build(one)\n", "",
+         "::test_a_decision_about_what_has_changed_since_is_not_signed"),
+    ),
+    *_of(
+        "starter/approver/session_journal.py", "unit/starter/test_decisions.py",
+        ("a second session of one approver", "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass",
+         "::test_two_sessions_of_one_approver_do_not_mix"),
+        ("half a line of a journal", "            os.ftruncate(self._descriptor, self._size)\n", "",
+         "::test_a_decision_that_the_disk_does_not_take_is_refused_and_spoils_nothing"),
+        ("a decision about another request", "SessionJournal(descriptor, ledger.of(waiting), size)",
+         "SessionJournal(descriptor, ledger, size)",
+         "::test_a_second_session_continues_the_first_and_forgets_requests_that_wait_no_more"),
+    ),
+    *_of(
+        "starter/commands/request.py", "",
+        ("an altered request as a document", "    if is_open:", "    if False:", _OVER),
     ),
 )  # fmt: skip
 
@@ -817,6 +868,26 @@ MARKING = _of(
      "unit/marking/test_headings.py::test_a_bidi_control_in_a_heading_refuses"),
     ("an address twice", '*(_duplicates(nodes, lines) if options.duplicates == "refuse" else ()),', "",
      "unit/marking/test_profiles.py::test_the_profiles_choices_count_unless_the_options_say_otherwise"),
+) + _of(
+    "cutter/marking/assessment.py", "unit/marking/test_red_findings.py",
+    ("a red finding that nobody accepted", "    if not waiting:\n", "    if True:\n",
+     "::test_each_fault_is_refused_with_its_kind_and_line"),
+    ("an acceptance of something else", "    if unknown:\n", "    if False:\n",
+     "::test_an_acceptance_that_is_not_needed_is_refused_with_the_valid_names"),
+) + _of(
+    "cutter/marking/uncut.py", "unit/marking/test_red_findings.py",
+    ("a heading after a line break that is no LF", "if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]",
+     "if False]", "::test_each_fault_is_refused_with_its_kind_and_line"),
+    ("a single article that is text", "if (alone or _is_uncut(run)) and not", "if _is_uncut(run) and not",
+     "::test_each_fault_is_refused_with_its_kind_and_line"),
+) + _of(
+    "cutter/marking/result.py", "unit/gates/test_reading_gates.py",
+    ("a finding accepted by another's name", "and finding.name not in names)", "and not names)",
+     "::test_red_findings_accepted_violated_when_one_waits"),
+) + _of(
+    "cutter/gates/mark.py", "unit/gates/test_reading_gates.py",
+    ("a marking made by another way", 'holds("red_findings_accepted", not waiting,',
+     'holds("red_findings_accepted", True,', "::test_red_findings_accepted_violated_when_one_waits"),
 )  # fmt: skip
 
 RULES = (
@@ -918,7 +989,44 @@ EVIDENCE = (
          "::test_without_gpg_the_exit_code_is_5_and_the_signatures_are_listed"),
     ),
     *_of(
-        "cutter/kb/writing.py", "unit/kb/test_kb_store.py",
+        "cutter/notifications/http_post.py", "unit/notifications/test_webhook.py",
+        ("a token that a redirect carries away", "build_opener(_Stays).open(", "build_opener().open(",
+         "::test_a_redirect_is_not_followed[302]"),
+    ),
+    *_of(
+        "cutter/notifications/webhook.py", "unit/notifications/test_webhook.py",
+        ("an old message with a new time", 'time.encode() + b"." + body', "body",
+         "::test_a_receiver_that_follows_the_documentation_takes_it_once"),
+    ),
+    *_of(
+        "cutter/notifications/email.py", "unit/notifications/test_email.py",
+        ("a mail server that never ends", "    timer.start()\n", "",
+         "::test_a_server_that_drips_bytes_is_left_in_time"),
+        ("a false mail server", "server.starttls(context=ssl.create_default_context())", "server.starttls()",
+         "::test_a_certificate_that_nobody_vouches_for_is_refused[starttls]"),
+    ),
+    *_of(
+        "cutter/notifications/card.py", "unit/notifications/test_slack_card.py",
+        ("buttons about a live run", 'if self.unsigned and self.mode != "dryrun":', "if False:",
+         "::test_no_card_can_be_built_whose_buttons_would_pass_by_a_signature"),
+    ),
+    *_of(
+        "cutter/notifications/delivery.py", f"{_STORAGE}test_notifications.py",
+        ("a message that the policy denies", 'if denied(policy, entry["about"]',
+         'if False and denied(policy, entry["about"]', "::test_the_policy_denies_each_channel_alike"),
+    ),
+    *_of(
+        f"{_SQL}functions/notifications/fn_notification_take.sql", f"{_STORAGE}test_notifications.py",
+        ("a message of a killed sender that is posted twice", "in_doubt = true,", "in_doubt = in_doubt,",
+         "::test_a_sender_killed_between_sending_and_recording_loses_nothing[slack]"),
+    ),
+    *_of(
+        f"{_SQL}functions/notifications/fn_notification_of_run.sql", f"{_STORAGE}test_notifications.py",
+        ("a stop that nobody hears of", "elsif v_told is not null then", "elsif false then",
+         "::test_a_notification_is_written_by_the_transaction_that_makes_it_true"),
+    ),
+    *_of(
+        "cutter/kb/write_once.py", "unit/kb/test_kb_store.py",
         ("other bytes over a document", "if stored != digest:", "if False:",
          "::test_other_bytes_refuse_and_name_both_digests"),
         ("a document without bound", "if len(data) > limits.KB_OBJECT_BYTES_MAX:", "if False:",
@@ -991,6 +1099,11 @@ TEXTS = (
         "cutter/projections/report.py", "unit/evidence/test_hostile_reports.py",
         ("a page that reorders its lines", "else visible(str(value))", "else value",
          "::test_the_page_of_a_run_shows_hidden_characters_by_their_codes"),
+    ),
+    *_of(
+        "cutter/projections/shown_law.py", "unit/evidence/test_run_report.py",
+        ("another cut in a report", "pins[name] != getattr(own, name)", "False",
+         "::test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run"),
     ),
 )  # fmt: skip
 
@@ -1095,7 +1208,7 @@ OUTSIDE = (
         ("a caller that never ends", "        cut.start()\n", "", "::test_who_sends_a_byte_at_a_time_is_hung_up_on"),
     ),
     *_of(
-        "cutter/kb/writing.py", "unit/kb/test_kb_store.py",
+        "cutter/kb/write_once.py", "unit/kb/test_kb_store.py",
         ("a taken name that ends a run", "            taken = problem\n        except InvalidInput",
          "            raise\n        except InvalidInput",
          "::test_what_finds_its_name_taken_goes_under_the_next_one"),

@@ -31,10 +31,10 @@ from cutter.catalogue import GATES
 from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
-from cutter.kb.writing import put
+from cutter.kb.write_once import put
 from cutter.stack.processes import until
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.commands import demo
 from tests.campaigns.p20_the_night import UNITS, Cast, Night
 from tests.cases.approval_cases import raw_gpg
@@ -53,7 +53,8 @@ STILL_SECONDS = 15.0
 """At least and at most between two faults; in between, the next one waits until something was done that it can hit."""
 MORE_BATCHES = 5
 MORE_RUNS = 10
-"""Played at the end for faults that found nothing to hit, or a batch that was over before they came."""
+"""Played at the end for faults that found nothing to hit, or a batch that was over before they came. A large campaign
+plays as many more batches as it had, because each takes only a few of them."""
 NIGHT_SECONDS = 1800
 CLOCK = "clock of an approver stepped"
 CLOCK_HOURS = (-5, -2, 2, 5)
@@ -160,10 +161,10 @@ class Storm(Night):
     def _sign_by_another_clock(self, item: Json) -> None:
         """The cut's approval, signed on a machine whose clock is hours off; it must count for nothing."""
         settings = self.stack.settings
-        document, data = signing.read_request(settings, item["run_id"], item["request_kb_id"])
-        who = signing.who(settings, demo.APPROVER, None, self.home)
+        document, data = signing_desk.read_request(settings, item["run_id"], item["request_kb_id"])
+        who = signing_desk.who(settings, demo.APPROVER, None, self.home)
         step = timedelta(hours=self.dice.choose(CLOCK_HOURS))
-        said = signing.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")
+        said = signing_desk.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")
         said = replace(said, signed_utc=said.signed_utc + step, not_after=said.not_after + step)
         time = ("--faked-system-time", f"{int(said.signed_utc.timestamp())}", "--ignore-time-conflict")
         words = ("--armor", "--local-user", who.fingerprint, "--detach-sign", "-")
@@ -245,7 +246,8 @@ def _storms(made: Stack, proxy: CommitProxy, runs: int, seed: int, kinds: Sequen
     dice = Dice(seed, "storm")
     faults, left = Faults(stack=made, dice=dice, proxy=proxy), strikes(runs, kinds, dice)
     sizes = batches_of(runs)
-    for number, size in enumerate([*sizes, *[MORE_RUNS] * MORE_BATCHES]):
+    more = max(MORE_BATCHES, len(sizes))
+    for number, size in enumerate([*sizes, *[MORE_RUNS] * more]):
         if number >= len(sizes) and not left:
             return
         now = -(-len(left) // max(1, len(sizes) - number))

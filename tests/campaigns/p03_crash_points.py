@@ -37,7 +37,7 @@ from cutter.messages import BeginInput, GateInput, JudgeInput, RequestInput, Run
 from cutter.settings import Settings
 from cutter.stack.processes import until
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from tests.campaigns.p02_lost_acknowledgement import COUNTS, RETRY_SECONDS, UNITS, WRITTEN, naive
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
@@ -245,10 +245,10 @@ class Story:
         assert self.run_id is not None
         assert step.sovereign is not None
         request = self.made.request(self.run_id, step.sovereign)
-        document, data = signing.read_request(self.made.settings, self.run_id, request)
+        document, data = signing_desk.read_request(self.made.settings, self.run_id, request)
         who = self.made.keys.signing(self.number % 2)
-        statement = signing.answer(document, data, who, schema.APPROVE)
-        self.approval = signing.sign_and_upload(self.made.settings, statement, who, document.approval_kb_id)
+        statement = signing_desk.answer(document, data, who, schema.APPROVE)
+        self.approval = signing_desk.sign_and_upload(self.made.settings, statement, who, document.approval_kb_id)
 
     def _differences(self, step: Step, done: Sequence[Step], **more: int) -> list[str]:
         expected = wanted(done) | more | ({"receipts": int(step in done)} if step.activity in BY_NAME else {})

@@ -20,8 +20,8 @@ from typing import Any
 
 import yaml
 
-from cutter.approvals import epochs
-from cutter.approvals.epochs import NewApprover
+from cutter.approvals import approver_store
+from cutter.approvals.approver_store import NewApprover
 from cutter.approvals.verify import verify
 from cutter.errors import Unavailable
 from cutter.gpg import Gpg
@@ -123,10 +123,10 @@ def _revoked_public(root: Path, before: Gpg, key: str) -> bytes:
 def _policed(made: World, keys: dict[str, bytes]) -> World:
     keys = {"alice": made.people.export_public(made.alice), "bob": made.people.export_public(made.bob), **keys}
     approvers = [NewApprover(name=name, public_key=data, groups=(COUNCIL,)) for name, data in keys.items()]
-    policy = epochs.init(
+    policy = approver_store.init(
         made.root / "all", approvers=approvers, lifecycle_group=COUNCIL, deployment_id=made.policy.deployment_id
     )
-    return replace(made, policy=policy, ring=epochs.load_current(made.root / "all", policy.sha256)[1])
+    return replace(made, policy=policy, ring=approver_store.load_current(made.root / "all", policy.sha256)[1])
 
 
 def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:

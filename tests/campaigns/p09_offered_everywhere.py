@@ -35,7 +35,7 @@ from cutter.kb.store import Store
 from cutter.messages import GateInput, JudgeInput
 from cutter.stack.processes import until
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from temporal.runs import resume
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
@@ -109,10 +109,10 @@ class Hall:
             self.stolen.put(self.made.database.connect("cutter_exec"))
 
     def _signed(self, run_id: str, gate: str) -> Approval:
-        document, data = signing.read_request(self.made.settings, run_id, self.made.request(run_id, gate))
+        document, data = signing_desk.read_request(self.made.settings, run_id, self.made.request(run_id, gate))
         who = self.made.keys.signing()
-        kb_id = signing.sign_and_upload(
-            self.made.settings, signing.answer(document, data, who, schema.APPROVE), who, document.approval_kb_id
+        kb_id = signing_desk.sign_and_upload(
+            self.made.settings, signing_desk.answer(document, data, who, schema.APPROVE), who, document.approval_kb_id
         )
         signed = sha256_hex(Store(self.made.settings.kb).get(kb_id))
         return Approval(

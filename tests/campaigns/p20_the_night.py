@@ -15,7 +15,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
@@ -25,10 +25,11 @@ import psycopg
 import uuid_utils
 
 from cutter import sources
-from cutter.batch import documents, steering
-from cutter.catalogue import GATES
+from cutter.batch import batch_step, documents
+from cutter.batch.view import BatchView
+from cutter.catalogue import GATES, PLANNED
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.commands import demo
 from temporal import batches
 from tests.cases.faults import WORKERS, Faults
@@ -69,9 +70,9 @@ class Cast:
     def expected(self) -> dict[str, tuple[str, str | None]]:
         """Each document's outcome in the morning, and the queue that it stands in."""
         found: dict[str, tuple[str, str | None]] = dict.fromkeys(self.good, ("enacted", None))
-        found |= dict.fromkeys(self.poisoned, ("failed", steering.QUARANTINE))
+        found |= dict.fromkeys(self.poisoned, ("failed", batch_step.QUARANTINE))
         found |= dict.fromkeys(self.dependent, ("blocked", None))
-        return found | dict.fromkeys(self.late, ("at_sg1", steering.REVIEW))
+        return found | dict.fromkeys(self.late, ("at_sg1", batch_step.REVIEW))
 
 
 def cast(count: int, poisoned: int, *, plain: bool) -> Cast:
@@ -122,7 +123,7 @@ class Night:
             "orchestrate", "batch", "--queue", str(self.queue), "--mode", "dryrun", "--quarantine", "--wait",
             seconds=self.seconds,
         )  # fmt: skip
-        view = batches.view(self.stack.settings, f"{self.batch_id}-dryrun")
+        view = asdict(batches.view(self.stack.settings, f"{self.batch_id}-dryrun"))
         ready = {one["document_id"] for one in view["items"] if one["outcome"] == "rehearsed"}
         wanted = {*self.cast.good, *self.cast.late}
         if ready != wanted:
@@ -149,11 +150,11 @@ class Night:
 
     def _sign_for_a_second(self, item: Json) -> None:
         settings = self.stack.settings
-        document, data = signing.read_request(settings, item["run_id"], item["request_kb_id"])
-        who = signing.who(settings, demo.APPROVER, None, self.home)
-        said = signing.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")
+        document, data = signing_desk.read_request(settings, item["run_id"], item["request_kb_id"])
+        who = signing_desk.who(settings, demo.APPROVER, None, self.home)
+        said = signing_desk.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")
         said = replace(said, not_after=said.signed_utc + timedelta(seconds=1))
-        signing.sign_and_upload(
+        signing_desk.sign_and_upload(
             settings, said, who, documents.pre_batched(self.batch_id, CUT, item["document_id"])
         )  # fmt: skip
 
@@ -170,7 +171,7 @@ class Night:
         """Start it, do it harm while it goes on, wait until nothing moves any more."""
         self.fall()
         harms = [self._kill] * kills + [self._outage] * outages
-        gates = len(self.cast.good) * len(GATES) + len(self.cast.late) * 5
+        gates = len(self.cast.good) * len(GATES) + len(self.cast.late) * len(PLANNED)
         began = monotonic()
         for number, harm in enumerate(harms, start=1):
             wanted = gates * number // (len(harms) + 1)
@@ -204,7 +205,7 @@ class Night:
         except psycopg.Error:
             return False
         attended = not view["batch"]["unattended"]
-        if not steering.summarise(view, attended=attended).over:
+        if not batch_step.summarise(BatchView.of(view), attended=attended).over:
             return False
         reports = "select count(*) from cutter_governance.outbox where batch_id = %s and kind = 'batch_report'"
         return self._count(reports, self.batch_id) > 0
@@ -217,7 +218,8 @@ class Night:
     def morning(self) -> None:
         """Who is law, who waits where; then type what the queues say."""
         view = self.view()
-        outcomes = {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(view)}
+        items = batch_step.items_of(BatchView.of(view))
+        outcomes = {one.document_id: (one.outcome or one.stage).value for one in items}
         queues = {one["document_id"]: one["queue"] for one in view["items"]}
         for name, (outcome, queue) in self.cast.expected().items():
             if (outcomes[name], queues[name]) != (outcome, queue):
@@ -285,7 +287,7 @@ class Night:
             shown = self.stack.cutter("queues", "show", entry["run_id"])
             if shown.returncode != 0 or entry["commands"][0] not in shown.stdout:
                 self.problems.append(f"queues show {entry['run_id']}: {shown.stderr[-200:]}")
-            (self._review if entry["queue"] == steering.REVIEW else self._correct)(entry)
+            (self._review if entry["queue"] == batch_step.REVIEW else self._correct)(entry)
         self._say("commands typed", entries=len(entries))
 
     def _review(self, entry: Json) -> None:
@@ -327,7 +329,7 @@ class Night:
     # --- looking --------------------------------------------------------------------------------------------------
 
     def view(self) -> Json:
-        return batches.view(self.stack.settings, self.batch_id)
+        return asdict(batches.view(self.stack.settings, self.batch_id))
 
     def overlaps_without_a_lane(self) -> int:
         """The control: the same question of gates that may run beside each other."""
@@ -365,7 +367,9 @@ def run(
 
 
 def _rows(night: Night) -> Iterator[Json]:
-    outcomes = {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(night.view())}
+    outcomes = {
+        one.document_id: (one.outcome or one.stage).value for one in batch_step.items_of(BatchView.of(night.view()))
+    }
     for name, (outcome, queue) in night.cast.expected().items():
         mine = [problem for problem in night.problems if name in problem]
         yield {"document": name, "expected": outcome, "queue": queue, "at_last": outcomes.get(name), "problems": mine}

@@ -25,7 +25,7 @@ from cutter.storage.batches import Options
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import OPERATOR, connect
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
@@ -67,16 +67,16 @@ def _sign(stack: Stack, batch_id: str, items: Sequence[Json], ends: dict[str, da
     with connect(stack.settings, OPERATOR) as connection:
         decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, names))
     for one in items:
-        document, data = signing.read_request(stack.settings, one["run_id"], one["request_kb_id"])
+        document, data = signing_desk.read_request(stack.settings, one["run_id"], one["request_kb_id"])
         for gate in (CUT, LIFECYCLE):
-            said = signing.answer_before(
+            said = signing_desk.answer_before(
                 document, data, stack.kit.alice, gate=gate, batch_id=batch_id,
                 review_decision_id=decisions[one["document_id"]],
             )  # fmt: skip
             if gate == CUT:
                 said = replace(said, not_after=ends[one["document_id"]])
             kb_id = documents.pre_batched(batch_id, gate, one["document_id"])
-            signing.sign_and_upload(stack.settings, said, stack.kit.alice, kb_id)
+            signing_desk.sign_and_upload(stack.settings, said, stack.kit.alice, kb_id)
 
 
 async def one_round(stack: Stack, number: int, dice: Dice, need: tuple[float, float]) -> tuple[list[Json], Batch]:

@@ -6,8 +6,8 @@ One law carries a canary in each place that a text has and goes to its end, its 
 one and are refused, each for another reason, in a batch; approvals carry one in their text, their form or their
 signature; and the passwords are canaries as they are. Then histories, search attributes, answers to queries, the files
 of Temporal, logs, what commands print, run and batch folders, the knowledge base and every temporary file that was
-seen are searched. A law's words may stand in its snapshot, its headings in the requests that people sign, and what
-people signed in the evidence.
+seen are searched. A law's words may be in its snapshot and in the requests that people sign, and what people signed
+in the evidence.
 
 The control arm puts one more word into each of these places: the search must find it in all.
 """
@@ -31,7 +31,7 @@ from cutter.approvals import schema
 from cutter.approvals.statement import render
 from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.commands import demo
 from tests.cases import canary_cases as cases
 from tests.cases.approval_cases import raw_gpg
@@ -128,12 +128,14 @@ class Play:
         first, rest = Gpg(who.home).sign_detached(said, who.fingerprint).split(b"\n", 1)
         self._hand_over(kb_id, said, first + f"\nComment: {word(cases.ACCEPTED[1])}\n".encode() + rest)
 
-    def _statement(self, canary: str) -> tuple[bytes, signing.Signing, str]:
+    def _statement(self, canary: str) -> tuple[bytes, signing_desk.Signing, str]:
         """An approval of what is asked, who signs it and where it belongs."""
         settings = self.stack.settings
-        document, data = signing.read_request(settings, self.run_id, signing.open_request(settings, self.run_id))
-        who = signing.who(settings, demo.APPROVER, None, self.stack.approver())
-        said = signing.answer(document, data, who, schema.APPROVE, text=f"I have read it. {word(canary)}\n")
+        document, data = signing_desk.read_request(
+            settings, self.run_id, signing_desk.open_request(settings, self.run_id)
+        )
+        who = signing_desk.who(settings, demo.APPROVER, None, self.stack.approver())
+        said = signing_desk.answer(document, data, who, schema.APPROVE, text=f"I have read it. {word(canary)}\n")
         return render(said), who, document.approval_kb_id
 
     def _hand_over(self, kb_id: str, body: bytes, signature: bytes) -> None:
@@ -216,10 +218,8 @@ def search(play: Play, kept_files: Path) -> Search:
 
 def allowed(inside: Path) -> frozenset[str]:
     """What may stand in a file of the state folder."""
-    if inside.parts[0] == "kb" and "snapshot" in inside.name:
+    if inside.parts[0] == "kb" and ("snapshot" in inside.name or "request" in inside.name):
         return cases.LAWS
-    if inside.parts[0] == "kb" and "request" in inside.name:
-        return cases.HEADINGS
     return cases.APPROVALS if "evidence" in str(inside) else frozenset()
 
 

@@ -5,8 +5,8 @@
 Two arms take turns. `said`: a role sends arbitrary JSON or text through a function that is granted to it; it must be
 refused in words or be read by every reader. `stored`: the same values stand in the columns themselves, past the
 checks; no reader may fail. At the end the runs have hostile rows in them, and the one that waits for its closeout must
-reach its end. The control arm repeats trials without the forms in SQL and without `cutter.domain.recorded` in the
-readers: they must break.
+reach its end. The control arm repeats trials without the forms in SQL and without `cutter.domain.recorded_values` in
+the readers: they must break.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.lifecycle import history
 from cutter.types import Json
 from tests.cases.trials import Dice, Summary, command_line, write_lines
@@ -121,7 +121,7 @@ def unguarded(database: Database) -> Iterator[None]:
             "create or replace function cutter_governance.fn_form_problem(p_form text, p_value jsonb) returns text"
             " language sql stable as 'select null::text'"
         )
-    with mock.patch.multiple(recorded, **same, **plain), mock.patch.object(history, "parsed", json.loads):
+    with mock.patch.multiple(recorded_values, **same, **plain), mock.patch.object(history, "parsed", json.loads):
         yield
 
 

@@ -50,6 +50,7 @@ from tests.support.batch import queue_yaml
 from tests.support.database import Database, own_cluster
 from tests.support.hostile import STRINGS, TERMINAL, bare_addresses, leaks, live
 from tests.support.runs import Deployment, Keys, deployment, keyring, law
+from tests.unit.batch import views
 
 NOBODY = "127.0.0.1:1"
 """No Temporal answers there: what is shown comes from the database."""
@@ -192,14 +193,14 @@ def batch(made: Deployment, text: str) -> Written:
         "select cutter_governance.fn_queue_enter(%s, %s, 'error_queue', 'failed_mark', %s, %s, %s, %s)",
         (batch_id, name, text, text, kb_id, entry), role="cutter_read",
     )  # fmt: skip
-    item = {"position": 1, "document_id": name, "shown": "blocked", "decided": "blocked", "reason": text, "state": "",
-            "run_id": "", "command": text}  # fmt: skip
-    said = {"batch_id": batch_id, "state": "batch_halted", "mode": "live", "policy": "strict", "queue_sha256": "0",
-            "created_by": text, "created_at": "now"}  # fmt: skip
-    listed = {"document_id": name, "state": "failed_mark", "code": text, "kb_id": kb_id, "command": text}
+    seen = views.view(
+        views.item(name, decided="blocked", reason=text), batch_id=batch_id, policy="strict", created_by=text
+    )
+    item = documents.ReportLine(item=seen.items[0], shown="blocked", command=text)
+    listed = documents.QueueLine(document_id=name, state="failed_mark", code=text, kb_id=kb_id, command=text)
 
     def rendered() -> Iterator[str]:
-        yield documents.batch_report(said, [item], {"blocked": 1}, text, next_command=text)
+        yield documents.batch_report(seen.batch, [item], {"blocked": 1}, text, next_command=text)
         yield documents.queue_summary(batch_id, "error_queue", [listed])
         yield documents.review_entry(
             batch_id=batch_id, run_id=run_id, document_id=name, state="paused", gate="SG_cut_authz", reason=text,

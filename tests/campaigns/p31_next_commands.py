@@ -1,10 +1,11 @@
 """IO: P31: every command that the product prints for a person works in the state in which it was printed.
 
     python -m tests.campaigns.p31_next_commands --seed 1 --out p31.jsonl
+    python -m tests.campaigns.p31_next_commands --only enacted,mistakes    # these states, each command's verdict
 
 In each state of a run or a batch, what people type to look is typed, and so are their mistakes. Every command of the
 answers (texts, `next` fields of JSON, tables) is run in a fresh instance of that state, with a person's words in place
-of those in capitals. It must change the state or the answer: a command that is refused without effect, or whose answer
+of those in capitals. It must change the state or the answer: a command that is refused, or whose answer
 sends the person to where they came from, is a failure. The control arm plants commands that lead in a circle.
 """
 
@@ -12,17 +13,33 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
+from time import monotonic
 
+import psycopg
+
+from cutter.catalogue import WorkerRole
+from cutter.errors import CutterError
 from cutter.types import Json
+from starter.console.terminal import ExitCode
 from tests.acceptance.cli.conftest import Cutter, Told
-from tests.cases.printed_states import ALL, DOCUMENTS, Ask, Builder, World, signed_by
+from tests.cases import printed_machine
+from tests.cases.printed_batches import BATCHES, batch_of
+from tests.cases.printed_machine import REFUSED, UNREACHED, WORKS
+from tests.cases.printed_mistakes import MISTAKES
+from tests.cases.printed_states import AWAY, DOCUMENTS, RUNS, Ask, Builder, World, left_behind, put_back, signed_by
+from tests.cases.printed_stops import LOSING, STOPS, WITHOUT_EXEC
 from tests.cases.trials import Summary, command_line, write_lines
-from tests.support.printed import Script, filled_in, first_next, scripts_printed
-from tests.support.stack import Stack, played
+from tests.support.printed import Script, examples_in, filled_in, first_next, placeholders, scripts_printed
+from tests.support.stack import Stack, ground, played
 
 FINGERPRINT = """
 select coalesce(jsonb_object_agg(t.name, t.n), '{}') from (
@@ -37,19 +54,25 @@ select coalesce(jsonb_object_agg(t.name, t.n), '{}') from (
     union all select 'versions', to_jsonb(count(*)) from public.source_version
     union all select 'tenants', to_jsonb(count(*)) from cutter_governance.tenant_cap) t
 """
-FOLLOWS = "--watch"
-"""Looks on until a run has ended, which one that waits for people does not."""
-
 BY_THE_TERMINAL = ("cutter up", "cutter down", "cutter demo")
-"""They start and end processes of the whole machine; tests/acceptance/test_first_steps.py runs them."""
+"""They start and end processes of the whole machine: `printed_machine` has a machine of its own for them."""
 
 LOOKING = (
     "status", "inbox", "source list", "queues", "doctor", "report", "workers", "tenants", "backup list",
     "backup verify", "approvers show", "policy check", "audit export", "audit verify", "evidence export",
-    "evidence verify",
+    "evidence verify", "policy explain", "transitions", "schedule show", "migrate --check", "rebuild",
 )  # fmt: skip
 
-WORKS, CIRCLE, REFUSED, WRONG = "works", "circle", "refused without effect", "cannot be typed"
+LEFT = 130
+"""Exit code of a command that looks on until it is left with Ctrl-C."""
+DONE = (ExitCode.DONE, ExitCode.WAITING, LEFT)
+ANSWERED = (*DONE, ExitCode.FAILED, ExitCode.UNAVAILABLE)
+"""What looking may find out: something is wrong, or away."""
+POOL_SECONDS = 0.5
+"""A worker waits so long for a connection; a deployment's waits longer."""
+
+CIRCLE, WRONG = "circle", "cannot be typed"
+VERDICTS = (WORKS, CIRCLE, REFUSED, WRONG, UNREACHED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,35 +82,79 @@ class Found:
     ask: Ask
     answer: str
     script: Script
+    ordered: bool = False
+    """The question changed the state."""
 
 
-async def play(stack: Stack, builders: Sequence[Builder] = ALL) -> list[Json]:
-    """Every state; one row for each command that was run."""
+async def play(
+    stack: Stack, builders: Sequence[Builder], roles: Sequence[WorkerRole] = tuple(WorkerRole)
+) -> list[Json]:
+    """Every state, on workers of these roles; one row for each command that was run."""
     cutter = Cutter(stack=stack)
+    AFTER_ORDERS.clear()
     rows: list[Json] = []
-    async with stack.workers():
+    async with stack.workers(*roles, interceptors=[LOSING]) as held:
+        for pool in (pool for deps in held.values() for pool in deps.pools.values()):
+            pool.timeout = POOL_SECONDS
         for builder in builders:
-            rows += await in_state(stack, cutter, builder)
+            began = monotonic()
+            try:
+                await in_state(stack, cutter, builder, rows)
+            except Exception as problem:
+                rows.append(unreached(builder, "", problem))  # the other states are looked at all the same
+            try:
+                left_behind(stack)
+            except Exception as problem:
+                rows.append(unreached(builder, "", problem))
+            for row in (one for one in rows if one["state"] == builder.__name__ and one["verdict"] != WORKS):
+                print(f"  {json.dumps(row)}", file=sys.stderr)
+            told = Counter(row["verdict"] for row in rows if row["state"] == builder.__name__)
+            print(f"{builder.__name__}: {monotonic() - began:.0f} s, {dict(told)}", file=sys.stderr, flush=True)
     return rows
 
 
-async def in_state(stack: Stack, cutter: Cutter, builder: Builder) -> list[Json]:
-    """One state: what is printed in it, then each script in an instance of its own."""
-    rows, done = [], set()
+def unreached(builder: Builder, command: str, problem: Exception) -> Json:
+    """The row of a state, or of a command in it, that could not be tried."""
+    said = f"{type(problem).__name__}: {problem}"[:400]
+    return {"state": builder.__name__, "command": command, "verdict": UNREACHED, "said": said}
+
+
+async def fresh(stack: Stack, cutter: Cutter, builder: Builder) -> World:
+    """An instance of the state, where nothing is away or changed but by the state."""
+    left_behind(stack)
     world = await builder(stack, cutter)
-    asks = [[general(world, word) for word in ask] for ask in world.asks]
-    for ask in asks:
+    await settled(world)
+    return world
+
+
+async def in_state(stack: Stack, cutter: Cutter, builder: Builder, rows: list[Json]) -> None:
+    """One state: what is printed in it, then each script in an instance of its own; a row for each command.
+
+    When a question was an order, what it printed is about the state that it led to: there it is typed.
+    """
+    done = set()
+    world = await fresh(stack, cutter, builder)
+    first, away = await standing(world), len(AWAY)
+    for ask in [[general(world, word) for word in ask] for ask in world.asks]:
+        if len(AWAY) < away or await standing(world) != first:
+            world = await fresh(stack, cutter, builder)  # what was typed for others moved it on
         before = state_of(stack)
         found = await printed(world, tuple(own(world, word) for word in ask))
-        if state_of(stack) != before:
-            # The question was an order: what it printed is about the state that it led to.
-            world = await builder(stack, cutter)
-            continue
+        ordered = tuple(ask) != DOCUMENTS and state_of(stack) != before
+        where = f"{'batch' if world.batch else 'run'} {await settled(world)}" if ordered else builder.__name__
         for key, one in found.items():
-            if key not in done:
-                done.add(key)
-                rows += await run_script(stack, cutter, builder, world, one)
-    return rows
+            if (where, key) not in (AFTER_ORDERS if ordered else done):
+                (AFTER_ORDERS if ordered else done).add((where, key))
+                try:
+                    rows += await run_script(stack, cutter, builder, world, replace(one, ordered=ordered))
+                except Exception as problem:
+                    rows.append(unreached(builder, " # then: ".join(key), problem))
+        if ordered:
+            world = await fresh(stack, cutter, builder)
+
+
+AFTER_ORDERS: set[tuple[str, Script]] = set()
+"""(State, script) that an order printed and that was typed there already, in whatever state the order was given."""
 
 
 def own(world: World, word: str) -> str:
@@ -102,10 +169,9 @@ async def printed(world: World, ask: Ask) -> dict[Script, Found]:
     found: dict[Script, Found] = {}
     told = world.read() if ask == DOCUMENTS else await world.type(*ask)
     if told:
-        for script in scripts_printed(told.out, told.err):
-            if any(command.startswith(BY_THE_TERMINAL) or FOLLOWS in command for command in script):
-                continue
-            if not mine(world, script):
+        examples = [(one,) for one in examples_in(told.out) if world.has(one)] if "--help" in ask else []
+        for script in [*scripts_printed(told.out, told.err), *examples]:
+            if any(command.startswith(BY_THE_TERMINAL) for command in script) or not mine(world, script):
                 continue
             key = tuple(general(world, command) for command in script)
             found.setdefault(key, Found(ask=ask, answer=told.out + told.err, script=script))
@@ -114,11 +180,16 @@ async def printed(world: World, ask: Ask) -> dict[Script, Found]:
 
 def mine(world: World, script: Script) -> bool:
     """False for commands about other documents, which the lists print too."""
+    ours = {name.removesuffix("-dryrun") for name in world.names().values()}
     return not any(
-        word.startswith(("ictr-", "ICX-N0", "ICX-N1")) and word not in (world.run_id, world.document)
+        FOREIGN.match(word) and word.removesuffix("-dryrun") not in ours
         for command in script
         for word in command.split()
     )
+
+
+FOREIGN = re.compile(r"ictr-2|ICX-N\d{3,}$|[0-9a-f]{8}-[0-9a-f]{4}-7")
+"""Names that a run, a document of a state or a batch has."""
 
 
 def general(world: World, command: str) -> str:
@@ -131,35 +202,84 @@ def general(world: World, command: str) -> str:
 async def run_script(stack: Stack, cutter: Cutter, builder: Builder, world: World, found: Found) -> list[Json]:
     """The commands of a script one after the other; a row for each."""
     # Looking changes nothing, so it needs no instance of its own.
-    looks = all(command.removeprefix("cutter ").startswith(LOOKING) or "--help" in command for command in found.script)
-    here = world if looks else await builder(stack, cutter)
+    looks = all(looks_only(command) for command in found.script)
+    here = world if looks else await fresh(stack, cutter, builder)
+    if found.ordered and not looks:
+        await here.type(*(own(here, general(world, word)) for word in found.ask))
+        await settled(here)
+    if not looks:
+        put_back()
+        await signed_before(here, world, found)
     rows = []
     for command in found.script:
-        typed = command
-        for meaning, name in world.names().items():
-            typed = typed.replace(name, here.names().get(meaning, name))
+        typed = own(here, general(world, command))
         verdict, told = await judged(here, typed, found, looks=looks)
+        if told.code == ExitCode.UNAVAILABLE and here.environment and not looks:
+            typed, verdict, told = await after_the_outage(here, typed, told, found)
         rows.append({
-            "state": builder.__name__, "asked": " ".join(("cutter", *found.ask)), "command": general(here, typed),
-            "verdict": verdict, "code": told.code, "said": (told.err or told.out)[-400:] if verdict != WORKS else "",
+            "state": builder.__name__, "asked": general(here, " ".join(("cutter", *found.ask))),
+            "command": general(here, typed), "verdict": verdict, "code": told.code,
+            "said": (told.err or told.out)[-400:] if verdict != WORKS else "",
         })  # fmt: skip
-        await settled(here)
+        if not looks:
+            await settled(here)
     return rows
+
+
+async def signed_before(here: World, world: World, found: Found) -> None:
+    """Sign what a command hands over, as the document or the answer said that was done before it."""
+    if not any("--approval-kb-id" in command for command in found.script) or found.ordered:
+        return
+    if found.ask == DOCUMENTS:
+        (typed,) = (own(here, general(world, command)) for command in found.script)
+        words = typed.split()
+        run, kb_id = (words[words.index(option) + 1] for option in ("--run-id", "--approval-kb-id"))
+        if order := BY_HAND.search(kb_id):
+            await here.stack.run_of(run).order(order[1].replace("-", "_"), kb_id=kb_id)
+        else:
+            await here.stack.run_of(run).sign()
+    else:
+        words = tuple(own(here, general(world, word)) for word in found.ask)
+        await here.type(*words, *signed_by(here, words))
+
+
+async def after_the_outage(here: World, typed: str, told: Told, found: Found) -> tuple[str, str, Told]:
+    """What came of a command that nobody answered, when it is typed again after what its answer said to do first.
+
+    An answer that says what to type then is taken at its word.
+    """
+    if not any(f"`{first}`" in told.err + told.out for first in FIRST_IN_AN_OUTAGE):
+        return typed, REFUSED, told
+    here.environment.clear()
+    follows = [one for script in scripts_printed(told.out, told.err) for one in script if one not in FIRST_IN_AN_OUTAGE]
+    typed = (follows or [typed])[-1]
+    verdict, told = await judged(here, typed, found, looks=False)
+    return typed, verdict if told.code != ExitCode.UNAVAILABLE else REFUSED, told
+
+
+BY_HAND = re.compile(r"/SG3-(resume|acknowledge-drift)-\d+-by-hand\.md$")
+"""What a stop-route report has a person sign, which is no answer to a request."""
+
+FIRST_IN_AN_OUTAGE = ("cutter up", "cutter doctor")
+
+
+def looks_only(command: str) -> bool:
+    """True for a command that changes nothing in the deployment."""
+    words = command.removeprefix("cutter ")
+    return words.startswith(LOOKING) or "--help" in words or "--check" in words
 
 
 async def judged(world: World, command: str, found: Found, *, looks: bool) -> tuple[str, Told]:
     """Type a command, and say whether it led anywhere."""
-    words = filled_in(command, world.values())
+    words = filled_in(world.filled(command), world.values(command))
     before = state_of(world.stack)
     told = await world.type(*words, *signed_by(world, words))
     changed = state_of(world.stack) != before
-    if "…" in command or told.code == 2:
+    if any("…" in word for word in words) or told.code == 2:
         return WRONG, told
     if not changed and (told.out + told.err == found.answer or leads_back(world, command, told)):
         return CIRCLE, told
-    if not changed and (told.code != 0 and not looks):
-        return REFUSED, told
-    if looks and told.code not in (0, 1, 3, 5):
+    if told.code not in (ANSWERED if looks else DONE):
         return REFUSED, told
     return WORKS, told
 
@@ -171,21 +291,45 @@ def leads_back(world: World, command: str, told: Told) -> bool:
 
 def state_of(stack: Stack) -> str:
     """Everything that a command may change, as one text."""
-    return json.dumps(stack.database.value(FINGERPRINT), sort_keys=True)
+    try:
+        rows = json.dumps(stack.database.value(FINGERPRINT), sort_keys=True)
+    except psycopg.OperationalError:
+        rows = "the database is away"
+    files = [*stack.settings.approvers.rglob("*"), stack.settings.policy]
+    return rows + "".join(f"\n{file} {file.stat().st_mtime_ns}" for file in sorted(files) if file.is_file())
 
 
-async def settled(world: World) -> None:
-    """Let a run that was moved on come to where it waits or ends, before the next command of a script."""
-    if not world.run_id:
-        return
+async def settled(world: World) -> str:
+    """Where a run or batch that was moved on came to: it waits there, or has ended."""
     last = ""
     for _ in range(100):
-        seen = await world.run.sidecar()
-        rest = seen["run"]["state"] + str(len(seen["attempts"]))
-        if rest == last or seen["run"]["ended_at"]:
-            return
-        last = rest
+        with suppress(psycopg.OperationalError, CutterError):
+            seen, rest, ended = await stands(world)
+            if not seen or rest == last or ended:
+                return seen
+            last = rest
         await asyncio.sleep(0.3)
+    return last
+
+
+async def standing(world: World) -> str:
+    """The state of the run or batch; empty when nobody can say."""
+    with suppress(psycopg.OperationalError, CutterError):
+        return (await stands(world))[0]
+    return ""
+
+
+async def stands(world: World) -> tuple[str, str, bool]:
+    """State, the same with what tells whether it moves, and whether it is over."""
+    if world.batch:
+        view = await batch_of(world).view()
+        items = str([(one["state"], one["outcome"]) for one in view["items"]])
+        return view["batch"]["state"], view["batch"]["state"] + items, bool(view["batch"]["ended_at"])
+    if world.run_id:
+        found = await world.run.sidecar()
+        state = str(found["run"]["state"])
+        return state, state + str(len(found["attempts"])), bool(found["run"]["ended_at"])
+    return "", "", True
 
 
 async def control(stack: Stack) -> list[Json]:
@@ -211,22 +355,79 @@ async def control(stack: Stack) -> list[Json]:
     return rows
 
 
+PROCESSES = 3
+"""At work at once; most of a state's time is waiting."""
+STATES_A_SHARE = 6
+BATCHES_A_SHARE = 2
+
+Place = tuple[tuple[Builder, ...], tuple[WorkerRole, ...]]
+"""States, and the workers of the deployment that they share."""
+
+
+def places() -> list[list[Place]]:
+    """The shares of the campaign. Each state of a batch has a deployment of its own: one worker drives so many only."""
+    every = tuple(WorkerRole)
+    alone: list[Place] = [((one,), every) for one in BATCHES]
+    others = (*RUNS, *STOPS, *MISTAKES)
+    return [
+        *(alone[n : n + BATCHES_A_SHARE] for n in range(0, len(alone), BATCHES_A_SHARE)),
+        *([(others[n : n + STATES_A_SHARE], every)] for n in range(0, len(others), STATES_A_SHARE)),
+        [(WITHOUT_EXEC, (WorkerRole.CUTTER, WorkerRole.VERIFY))],
+    ]
+
+
+def shared(number: int) -> list[Json]:
+    """One share, in a process of its own; the first is the commands of a machine."""
+    return on_grounds(places()[number - 1]) if number else printed_machine.play()
+
+
+def on_grounds(share: list[Place]) -> list[Json]:
+    """The states of these places, each on a deployment of its own."""
+
+    async def each() -> list[Json]:
+        rows: list[Json] = []
+        for builders, roles in share:
+            async with under.stack() as stack:
+                rows += await play(stack, builders, roles)
+        return rows
+
+    with ground() as under:
+        return asyncio.run(each())
+
+
+def some(only: str, out: Path | None = None) -> int:
+    """The states with these names, separated by commas, to find out what is wrong with one; 1 when something is."""
+    wanted = only.split(",")
+    every = [(builders, roles) for share in places() for builders, roles in share]
+    chosen = [(tuple(one for one in builders if one.__name__ in wanted), roles) for builders, roles in every]
+    rows = printed_machine.play() if "machine" in wanted else []
+    found = [(builders, roles) for builders, roles in chosen if builders]
+    rows += on_grounds(found) if found else []
+    write_lines(out, rows)
+    for row in rows:
+        print(row["verdict"], row["state"], row["command"], row["said"], sep=" | ")
+    return int(not rows or any(row["verdict"] != WORKS for row in rows))
+
+
 def run(seed: int = 1, out: Path | None = None) -> Summary:  # noqa: ARG001 - there is nothing to draw
     """The campaign."""
-    rows = played(play)
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        rows = [row for rows in pool.map(shared, range(len(places()) + 1)) for row in rows]
     planted = played(control)
     write_lines(out, [*rows, *planted])
     return summary(rows, planted)
 
 
 def summary(rows: Sequence[Json], planted: Sequence[Json]) -> Summary:
-    """What the rows say; distinct are the commands by state."""
+    """What the rows say; distinct are the commands by state, then by their names alone, then without any name."""
     bad = [row for row in rows if row["verdict"] != WORKS]
     counts = Counter({
         "states": len({row["state"] for row in rows}),
+        "commands run": len(rows),
         "distinct commands by state": len({(row["state"], row["command"]) for row in rows}),
         "distinct commands": len({row["command"] for row in rows}),
-        **{f"{word}": sum(row["verdict"] == word for row in rows) for word in (WORKS, CIRCLE, REFUSED, WRONG)},
+        "distinct commands without ids, paths and texts": len({placeholders(row["command"]) for row in rows}),
+        **{word: sum(row["verdict"] == word for row in rows) for word in VERDICTS},
     })  # fmt: skip
     for row in bad[:20]:
         counts[f"{row['verdict']}: {row['state']}: {row['command']}"] += 1
@@ -235,4 +436,6 @@ def summary(rows: Sequence[Json], planted: Sequence[Json]) -> Summary:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--only"]:
+        raise SystemExit(some(sys.argv[2]))
     raise SystemExit(command_line(run, "P31: printed commands, each in the state in which it was printed"))

@@ -19,7 +19,7 @@ class Campaign:
 CAMPAIGNS = tuple(
     Campaign(id=id, title=title, module=module, full=full, accepted_when=accepted)
     for id, title, module, full, accepted in (
-        ("P1", "random faults over whole runs, a tenth of its size", "p01_random_faults", ("--runs", "100"),
+        ("P1", "random faults over whole runs", "p01_random_faults", ("--runs", "1000"),
          "0 lost, 0 doubled, 0 approvals consumed twice, every run over or waiting, 30 % law, each fault 3 times"),
         ("P2", "lost COMMIT acknowledgement at the four writing gates", "p02_lost_acknowledgement",
          ("--cuts", "10000", "--control", "1000"), "0 doubled, 0 lost; the control doubles more than 300 of 1,000"),
@@ -76,7 +76,7 @@ CAMPAIGNS = tuple(
         ("P30", "web pages of strangers, also under a name that leads to this machine, against every port of Temporal",
          "p30_web_pages", ("--rounds", "3"),
          "0 requests take effect; without the guards they signal, end, start and read"),
-        ("P31", "printed commands: next lines, errors, JSON fields and mistakes, in 30 states of runs and batches",
+        ("P31", "printed commands: next lines, errors, JSON fields, help, mistakes, runbooks, in 108 states",
          "p31_next_commands", (), "each leads on in its state: 0 circles; planted ones are found"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),

@@ -32,7 +32,7 @@ def test_p22_reads_what_a_history_has_as_base64() -> None:
     ("inside", "names"),
     [
         ("kb/a/00-snapshot.md", cases.LAWS),
-        ("kb/a/05-request.md", cases.HEADINGS),
+        ("kb/a/05-request.md", cases.LAWS),
         ("artifacts/evidence/a.tar", cases.APPROVALS),
         ("kb/a/11-report.md", set()),
         ("runs/a/snapshot.md", set()),

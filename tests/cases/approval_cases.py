@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cutter.approvals import epochs, schema
-from cutter.approvals.epochs import NewApprover
-from cutter.approvals.expected import Expected, ReviewDecision
+from cutter.approvals import approver_store, schema
+from cutter.approvals.approver_store import NewApprover
+from cutter.approvals.expectation import Expected, ReviewDecision
 from cutter.approvals.policy import Policy, Tier
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine, render_request
 from cutter.approvals.statement import Statement, render
@@ -48,6 +48,8 @@ def request_tuple(
         manifest_digest=digest("manifest"),
         region_sha=digest("region"),
         candidate_count=60,
+        findings_digest=digest("findings"),
+        accepted_findings="nesting_differs:ICX-LAW-1/CHAPTER-2",
         change_set_id=str(uuid.UUID(int=8)),
         grants_sha256=digest("grants"),
         review_decision_id=str(uuid.UUID(int=9)) if gate is Sovereign.LIFECYCLE else None,
@@ -79,7 +81,8 @@ def request_document(request: RequestTuple, now: datetime, **changes: object) ->
             changed=[UnitLine(address="ICX-LAW-1/ART-2", title="Terms <b>[x](y)")],
             removed=[],
         ),
-        findings=("1 zero-width character in ICX-LAW-1/ART-2",),
+        view_digest=digest("view"),
+        shown="## Findings\n\n- Line 2, `zero_width`: 1 zero-width character\n\n",
         findings_count=1,
     )
     return replace(document, **changes)  # type: ignore[arg-type]
@@ -167,10 +170,10 @@ def world(*, tier: Tier = Tier.MEDIUM) -> Iterator[World]:
             NewApprover(name=name, public_key=people.export_public(key), groups=(COUNCIL,))
             for name, key in (("alice", alice), ("bob", bob))
         ]
-        made = epochs.init(
-            root / "approvers", approvers=approvers, gates=epochs.default_rules(tier), lifecycle_group=COUNCIL
+        made = approver_store.init(
+            root / "approvers", approvers=approvers, gates=approver_store.default_rules(tier), lifecycle_group=COUNCIL
         )
-        policy, ring = epochs.load_current(root / "approvers", made.sha256)
+        policy, ring = approver_store.load_current(root / "approvers", made.sha256)
         now = datetime.now(tz=UTC).replace(microsecond=0)
         yield World(
             root=root, people=people, alice=alice, bob=bob, mallory=mallory, policy=policy, ring=ring, now=now

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cutter.approvals import schema
-from cutter.approvals.expected import Expected
+from cutter.approvals.expectation import Expected
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement, render
 from cutter.approvals.verdict import ApprovalDocument
@@ -98,6 +98,8 @@ def _batch(world: World, request: RequestTuple, dice: Dice) -> tuple[Statement, 
         source_version_id=request.source_version_id,
         writer_digest=request.writer_digest,
         candidate_count=request.candidate_count,
+        findings_digest=request.findings_digest,
+        accepted_findings=request.accepted_findings,
         request_sha256=digest("dry request"),
         review_decision_id=request.review_decision_id,
         signed_utc=world.now,
@@ -234,6 +236,10 @@ _OTHER: Mapping[str, Callable[[Statement, Dice], Any]] = {
     "manifest_digest": lambda _, dice: dice.bytes(32).hex(),
     "region_sha": lambda _, dice: dice.bytes(32).hex(),
     "candidate_count": lambda said, dice: (said.candidate_count or 0) + dice.between(1, 40),
+    "findings_digest": lambda _, dice: dice.bytes(32).hex(),
+    "accepted_findings": lambda said, dice: dice.choose(
+        [f"looks_uncut:LINE-{dice.between(1, 99)}", *(["none"] if said.accepted_findings != "none" else [])]
+    ),
     "change_set_id": lambda *_: OTHER_UUID,
     "grants_sha256": lambda _, dice: dice.bytes(32).hex(),
     "review_decision_id": lambda *_: OTHER_UUID,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import uuid_utils
+import psycopg
 
-from cutter.storage.pools import OPERATOR, connect
+from cutter.policy import current
 from tests.acceptance.cli.conftest import NOBODY, Cutter, Told
 from tests.support import batch as support
 from tests.support import forked
-from tests.support.batch import Batch
 from tests.support.stack import Run, Stack
 from tests.support.temporal import until
 
@@ -24,10 +24,54 @@ POISON = b"# Act\n\n## Article 1. Scope\n\n## Article 2. Terms\n\nTwo.\n"
 """A childless heading, which the profile refuses without another option."""
 
 Ask = tuple[str, ...]
+Builder = Callable[[Stack, Cutter], Awaitable["World"]]
 DOCUMENTS: Ask = ("the documents",)
 """Asks nothing: the requests, reports and queue documents are read."""
 
+FOLLOWING = {"--watch", "serve"}
+FOLLOWED_SECONDS = 4
+"""A command that looks on until the end is left with Ctrl-C after this, where the end is far."""
+
+AWAY: list[Callable[[], None]] = []
+"""How to bring back what a state took away, which is what a person does before the printed command."""
+CHANGED: list[Callable[[], None]] = []
+"""How to undo what a state changed in its deployment; the printed commands are typed while it lasts."""
+
+
+def put_back() -> None:
+    """Bring back everything that the present state took away."""
+    while AWAY:
+        AWAY.pop()()
+
+
+def left_behind(stack: Stack) -> None:
+    """Leave the deployment as it was before the present state, and make sure that it is so."""
+    put_back()
+    while CHANGED:
+        CHANGED.pop()()
+    kb = Path(stack.settings.kb.removeprefix("file://"))
+    folders = {stack.settings.state, stack.settings.approvers.parent, kb.parent}
+    kept = [str(path) for folder in folders for path in folder.glob(f"*{HIDDEN}")]
+    kept += [] if stack.database.value(AS_MIGRATED) else ["other definitions than the migrated ones"]
+    kept += [] if stack.settings.policy.read_bytes() == current.shipped() else [str(stack.settings.policy)]
+    kept += ["open transactions"] if stack.held else []
+    assert not kept, f"left behind: {', '.join(kept)}"
+
+
+HIDDEN = ".away"
+"""How the name of a folder ends that a state took away."""
+AS_MIGRATED = """
+select cutter_governance.fn_definition_pins() =
+    (select pins from cutter_governance.schema_baseline order by id desc limit 1)
+"""
+
 _numbers = itertools.count(1)
+
+
+MEMBERS = """
+select coalesce(jsonb_object_agg(document_id, run_id order by run_id), '{}') from cutter_governance.run
+where batch_id::text = %s
+"""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,24 +86,40 @@ class World:
     asks: list[Ask] = field(default_factory=list)
     file: Path = Path()
     queue: Path = Path()
+    others: list[str] = field(default_factory=list)
+    """Of a batch: its documents after the first one."""
+    runs: dict[str, str] = field(default_factory=dict)
+    """Of a batch: what `members` knew last."""
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    """What a person types instead of a name that an example has."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """What is set in this state alone, such as an address where nobody answers."""
 
     @property
     def run(self) -> Run:
         return self.stack.run_of(self.run_id, self.document)
 
-    def values(self) -> dict[str, str]:
-        """What a person puts in place of the words in capitals."""
-        return {
+    @property
+    def kb(self) -> Path:
+        return Path(self.stack.settings.kb.removeprefix("file://"))
+
+    def values(self, command: str) -> dict[str, str]:
+        """What a person puts in place of the words in capitals; a queue or a key is made only for who needs one."""
+        made = {
             "TEXT": "a person says why", "ZONE": "Europe/Berlin", "FILE": str(self.file), "PROFILE": "generic-markdown",
-            "QUEUE": str(self.queue_file()), "DOCUMENT": self.document, "RUN": self.run_id, "ID": self.batch,
-            "NAME=KEY.asc": self.key("mallory"),
+            "DOCUMENT": self.document, "RUN": self.run_id, "ID": self.batch, "HOME": str(self.stack.kit.alice.home),
+            "FINGERPRINT": self.stack.kit.alice.fingerprint, "NIGHT": f"night-{next(_numbers)}", "UUID": self.batch,
         }  # fmt: skip
+        if "--queue" in command:
+            made["QUEUE"] = str(self.queue_file())
+        if "NAME=KEY.asc" in command:
+            made["NAME=KEY.asc"] = self.key("mallory")
+        return made
 
     def read(self) -> Told:
         """The newest document of the knowledge base that names this run or batch: older ones are of states before."""
-        kb = Path(self.stack.settings.kb.removeprefix("file://"))
         named = [name for name in (self.run_id, self.batch) if name]
-        paths = sorted(kb.rglob("*.md"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        paths = sorted(self.kb.rglob("*.md"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
         texts = (path.read_text(encoding="utf-8") for path in paths)
         newest = next((text for text in texts if any(name in text for name in named)), "")
         return Told(code=0, out=newest, err="")
@@ -81,18 +141,57 @@ class World:
 
     def names(self) -> dict[str, str]:
         """What differs between two instances of the same state, by what it stands for."""
-        found = {"<run>": self.run_id, "<batch>": self.batch, "<document>": self.document, "<queue>": str(self.queue)}
+        batch = self.batch.removesuffix("-dryrun")
+        found = {"<folder>": self.folder(self.document, self.run_id), "<run>": self.run_id}
+        for number, name in enumerate((self.document, *self.others), start=1):
+            run_id = self.members().get(name, "")
+            found |= {f"<folder-{number}>": self.folder(name, run_id), f"<run-{number}>": run_id}
+        found |= {"<queue>": str(self.queue), "<batch>": batch, "<document>": self.document}
+        found |= {f"<document-{number}>": name for number, name in enumerate(self.others, start=2)}
         return {meaning: name for meaning, name in found.items() if name not in ("", ".")}
 
+    def members(self) -> dict[str, str]:
+        """Of a batch: each document's newest run. A database that is away leaves what was known before."""
+        if self.batch and not self.run_id:
+            with suppress(psycopg.OperationalError):
+                self.runs = self.stack.database.value(MEMBERS, (self.batch,))
+        return self.runs
+
+    def folder(self, document_id: str, run_id: str) -> str:
+        """A run's folder in the knowledge base, which the names of its documents begin with."""
+        ends = f"knowledge/dev/laws/{document_id.lower()}/*-{run_id[-12:]}"
+        return next((str(path.relative_to(self.kb)) for path in self.kb.glob(ends)), "") if run_id else ""
+
+    def filled(self, command: str) -> str:
+        """The command of an example with this world's names in place of those of the page."""
+        for shown, name in self.stand_ins.items():
+            command = command.replace(shown, name)
+        return command
+
+    def has(self, example: str) -> bool:
+        """False for an example that is about a run or a batch, in a state that has none."""
+        return example.startswith("cutter ") and all(name for shown, name in self.stand_ins.items() if shown in example)
+
     async def to(self, state: str) -> None:
-        """Wait until the run is in that state, and shown so."""
+        """Wait until the run has stopped so, and its report can be read; who terminated it wrote none."""
         await self.run.until_state(state)
+        if state != "stopped_terminated":
+            await until(self.reported, what=f"the report of {state}")
+
+    async def reported(self) -> bool:
+        """True when the knowledge base has the report of the run's newest stop."""
+        reports = [one["kb_id"] for one in (await self.run.sidecar())["documents"] if one["kind"] == "stop_route"]
+        return bool(reports) and (self.kb / reports[-1]).exists()
 
     async def type(self, *arguments: str) -> Told:
         """A command in a folder of its own, where it may leave files."""
         folder = self.stack.settings.state / "desk"
         folder.mkdir(exist_ok=True)
-        done = await asyncio.to_thread(forked.run, arguments, self.cutter.environment({}), cwd=folder)
+        follows = bool(FOLLOWING.intersection(arguments))
+        done = await asyncio.to_thread(
+            forked.run, arguments, self.cutter.environment(self.environment), cwd=folder, follows=follows,
+            seconds=FOLLOWED_SECONDS if follows else 120,
+        )  # fmt: skip
         assert "Traceback" not in done.stderr, done.stderr
         return Told(code=done.returncode, out=done.stdout, err=done.stderr)
 
@@ -141,20 +240,33 @@ async def started(stack: Stack, cutter: Cutter, data: bytes | None = None, *opti
 def looking(run_id: str, document_id: str) -> list[Ask]:
     """What people type to see how a run stands, and what they try without looking."""
     return [
-        ("status", run_id), ("status", run_id, "--json"), ("status", document_id), ("inbox",), ("inbox", "--json"),
-        DOCUMENTS,
-        ("status", run_id, "--as", "request"), ("status", run_id, "--as", "task"), ("report", run_id), ("queues",),
-        ("workers",), ("policy", "check", "--current"), ("approvers", "show"), ("backup", "list"), ("tenants",),
-        ("run", document_id), ("run", document_id, "--json"), ("approve", run_id, "--yes"),
-        ("approve", run_id, "--decision", "resume", "--reason", "x"), ("orchestrate", "resume", "--run-id", run_id),
-        ("acknowledge-drift", run_id, "--reason", "x"), ("revoke", run_id, "--approval", "0" * 64, "--reason", "x"),
-        ("queues", "show", run_id), ("evidence", "export", run_id), ("reconcile",),
+        ("status", run_id), ("status", run_id, "--json"), ("status", document_id), ("inbox",), DOCUMENTS,
+        ("run", document_id), ("approve", run_id, "--yes"), ("orchestrate", "resume", "--run-id", run_id),
+        ("approve", run_id, "--decision", "resume", "--reason", "x"), ("acknowledge-drift", run_id, "--reason", "x"),
+        ("evidence", "export", run_id), ("queues", "show", run_id), ("reconcile",),
+    ]  # fmt: skip
+
+
+def looking_closely(run_id: str, document_id: str) -> list[Ask]:
+    """What answers much the same in every state."""
+    return [
+        ("inbox", "--json"), ("status", run_id, "--as", "request"), ("status", run_id, "--as", "task"),
+        ("report", run_id), ("queues",), ("workers",), ("policy", "check", "--current"), ("approvers", "show"),
+        ("backup", "list"), ("tenants",), ("run", document_id, "--json"), ("doctor",),
+        ("revoke", run_id, "--approval", "0" * 64, "--reason", "x"), ("stop", run_id, "--reason", "x"),
+        ("cancel", run_id, "--reason", "x"), ("reject", run_id, "--reason", "x", "--yes"),
     ]  # fmt: skip
 
 
 async def waiting_at_the_cut(stack: Stack, cutter: Cutter) -> World:
     world = await started(stack, cutter)
     await world.run.until_requested(CUT)
+    return world
+
+
+async def waiting_and_looked_at_closely(stack: Stack, cutter: Cutter) -> World:
+    world = await waiting_at_the_cut(stack, cutter)
+    world.asks = looking_closely(world.run_id, world.document)
     return world
 
 
@@ -220,8 +332,12 @@ async def failed_at_the_marking(stack: Stack, cutter: Cutter) -> World:
     return world
 
 
+EXPIRES_HOURS = "0.002"
+"""Seven seconds. The request that a resume makes expires as soon, and a person has to sign it before that."""
+
+
 async def expired(stack: Stack, cutter: Cutter) -> World:
-    world = await started(stack, cutter, None, CUTTER_TTL_SG1_HOURS="0.0003")
+    world = await started(stack, cutter, None, CUTTER_TTL_SG1_HOURS=EXPIRES_HOURS)
     await world.to("stopped_expired")
     return world
 
@@ -292,166 +408,11 @@ async def registered(stack: Stack, cutter: Cutter) -> World:
     return await document(stack, cutter)
 
 
-async def mistakes(stack: Stack, cutter: Cutter) -> World:
-    """What people mistype, with one document and one run there."""
-    world = await waiting_at_the_cut(stack, cutter)
-    near = world.document[:-1]
-    batch_id = str(uuid_utils.uuid7())
-    empty = stack.settings.state / "empty.md"
-    empty.write_bytes(b"")
-    loose = stack.settings.state / "loose.md"
-    loose.write_text("# Article 1\nca\u0301c\n")
-    childless = stack.settings.state / "childless.md"
-    childless.write_bytes(POISON)
-    add = ("--document-id", "ICX-NEW-1", "--profile", "generic-markdown")
-    world.asks = [
-        ("staus",), ("approvers", "initt"), ("orchestrate", "btch"), ("evidence", "exprt"), ("run",), ("approve",),
-        ("run", near), ("approve", near), ("status", near), ("report", near), ("stop", near, "--reason", "x"),
-        ("void", "NOPE", "--reason", "x"), ("cancel", near, "--reason", "x"), ("audit", "export", "--run", near),
-        ("status", batch_id), ("orchestrate", "resume-batch", "--batch-id", batch_id), ("approve", "--batch", batch_id),
-        ("queues", "show", world.run_id), ("run", world.document, "--mode", "trial"), ("run", world.document, "--wat"),
-        ("source", "add", str(empty), *add), ("source", "add", str(loose), *add), ("source", "add", "none.md", *add),
-        ("source", "add", str(childless), *add), ("mark", str(childless)), ("mark", str(loose)), ("mark", "none.md"),
-        ("source", "add", str(world.file), *add, "--max-candidates", "1098"),
-        ("mark", str(world.file), "--profil", "x"),
-        ("mark", str(world.file), "--max-candidates", "1098"), ("policy", "check", str(world.file)),
-        ("policy", "check"),
-        ("orchestrate", "batch", "--queue", "none.yaml"), ("orchestrate", "batch", "--queue", "none.yaml", "--check"),
-        ("orchestrate", "resume"), ("rebuild",), ("backup", "verify", near), ("backup", "verify", "x/y.gpg"),
-        ("revoke", world.run_id, "--approval", "0" * 64, "--reason", "x"), ("tenants", "set", "north"),
-        ("approve", world.run_id, "--decision", "void"), ("evidence", "verify", "none.tar"),
-        ("audit", "verify", "none.jsonl"), ("transitions", "validate", "none.jsonl"),
-        ("approvers", "install", "7"), ("approvers", "sign", "7"),
-    ]  # fmt: skip
-    world.asks += [(*ask, "--json") for ask in list(world.asks)]
-    return world
-
-
-# --- batches ----------------------------------------------------------------------------------------------------------
-
-
-async def _batch(stack: Stack, cutter: Cutter, bodies: Sequence[bytes | None], *options: str) -> tuple[World, Batch]:
-    members = [await document(stack, cutter, body) for body in bodies]
-    world = members[0]
-    world.batch = str(uuid_utils.uuid7())
-    world.queue = stack.settings.state / f"{world.batch}.yaml"
-    world.queue.write_bytes(support.queue_yaml([{"document_id": one.document} for one in members], world.batch))
-    told = await cutter("orchestrate", "batch", "--queue", str(world.queue), *options, "--json")
-    assert told.code == 0, told.err
-    world.batch = told.json["batch_id"]
-    world.asks = [
-        ("status", world.batch), ("status", world.batch, "--json"), ("queues",), ("queues", "--json"),
-        ("queues", "--batch", world.batch, "--json"), DOCUMENTS, ("status", world.batch, "--as", "workstream"),
-        ("report", world.batch), ("orchestrate", "batch", "--queue", str(world.queue), *options),
-        ("approve", "--batch", world.batch, "--decision", "include_failed", "--reason", "x"), ("status",), ("inbox",),
-    ]  # fmt: skip
-    return world, Batch(
-        stack=stack, batch_id=world.batch, handle=stack.client.get_workflow_handle(f"batch/{world.batch}")
-    )
-
-
-def batch_of(world: World) -> Batch:
-    handle = world.stack.client.get_workflow_handle(f"batch/{world.batch}")
-    return Batch(stack=world.stack, batch_id=world.batch, handle=handle)
-
-
-async def batch_at_the_cut(stack: Stack, cutter: Cutter) -> World:
-    world, batch = await _batch(stack, cutter, [None, None])
-    await batch.until_state("batch_awaiting_cut_authz_set")
-    await until_put(stack, world.batch)
-    return world
-
-
-async def batch_at_the_enactment(stack: Stack, cutter: Cutter) -> World:
-    world, batch = await _batch(stack, cutter, [None, None])
-    await batch.until_state("batch_awaiting_cut_authz_set")
-    await until_put(stack, world.batch)
-    assert (await world.typed("approve", "--batch", world.batch)).code == 0
-    await batch.until_state("batch_awaiting_lifecycle_authz_set")
-    await until_put(stack, world.batch)
-    return world
-
-
-async def batch_rehearsed(stack: Stack, cutter: Cutter) -> World:
-    world, batch = await _batch(stack, cutter, [None, None], "--mode", "dryrun")
-    await until(lambda: _over(batch), seconds=120, what="the rehearsal is over")
-    return world
-
-
-async def batch_stopped(stack: Stack, cutter: Cutter) -> World:
-    world = await batch_at_the_cut(stack, cutter)
-    assert (await cutter("stop", world.batch, "--reason", "x")).code == 0
-    batch = batch_of(world)
-    await until(lambda: _over(batch), seconds=120, what="the batch has stopped")
-    return world
-
-
-async def batch_quarantined(stack: Stack, cutter: Cutter) -> World:
-    world, batch = await _batch(stack, cutter, [POISON, None], "--quarantine")
-    await batch.until_state("batch_awaiting_cut_authz_set")
-    await until_put(stack, world.batch)
-    return world
-
-
-async def batch_failed_partial(stack: Stack, cutter: Cutter) -> World:
-    world, batch = await _batch(stack, cutter, [POISON])
-    await batch.until_state("batch_failed_partial")
-    await until(lambda: _over(batch), seconds=120, what="the batch is over")
-    return world
-
-
-async def batch_strict(stack: Stack, cutter: Cutter) -> World:
-    world, batch = await _batch(stack, cutter, [POISON, None], "--stop-on-first-failure")
-    await batch.until_state("batch_failed_partial")
-    await until(lambda: _over(batch), seconds=120, what="the batch is over")
-    return world
-
-
-async def batch_overnight(stack: Stack, cutter: Cutter) -> World:
-    world, batch = await _batch(stack, cutter, [None], "--overnight")
-    await until(lambda: _over(batch), seconds=120, what="the night is over")
-    return world
-
-
-async def batch_done(stack: Stack, cutter: Cutter) -> World:
-    world = await batch_at_the_enactment(stack, cutter)
-    assert (await world.typed("approve", "--batch", world.batch)).code == 0
-    batch = batch_of(world)
-    await batch.until_state("batch_closeout")
-    return world
-
-
-async def _over(batch: Batch) -> bool:
-    told = await batch.view()
-    return bool(told["batch"]["ended_at"] or (await batch.summary()).over)
-
-
-async def until_put(stack: Stack, batch_id: str) -> None:
-    """Wait until every request of the batch stands in the knowledge base."""
-
-    async def put() -> bool:
-        with connect(stack.settings, OPERATOR) as connection:
-            row = connection.execute(
-                "select count(*) from cutter_governance.outbox o join cutter_governance.run r using (run_id) "
-                "where r.batch_id = %s and o.done_at is null", (batch_id,)
-            ).fetchone()  # fmt: skip
-        return bool(row and row[0] == 0)
-
-    await until(put, what="the requests stand in the knowledge base")
-
-
-Builder = Callable[[Stack, Cutter], Awaitable[World]]
-
 RUNS: tuple[Builder, ...] = (
-    registered, waiting_at_the_cut, waiting_at_the_enactment, stopped_before_the_write, stopped_after_the_write,
-    cancelled_before_the_write, cancelled_after_the_write, voided, rejected, rejected_after_the_write,
-    failed_at_the_marking, expired, over_its_hard_cap, rehearsed, enacted, skipped, of_another_version_than_the_law,
-    without_its_workflow, terminated, told_to_stop_while_temporal_was_away,
+    registered, waiting_and_looked_at_closely, waiting_at_the_cut, waiting_at_the_enactment, stopped_before_the_write,
+    stopped_after_the_write, cancelled_before_the_write, cancelled_after_the_write, voided, rejected,
+    rejected_after_the_write, failed_at_the_marking, expired, over_its_hard_cap, rehearsed, enacted, skipped,
+    of_another_version_than_the_law, without_its_workflow, terminated, told_to_stop_while_temporal_was_away,
 )  # fmt: skip
-BATCHES: tuple[Builder, ...] = (
-    batch_at_the_cut, batch_at_the_enactment, batch_rehearsed, batch_stopped, batch_quarantined, batch_failed_partial,
-    batch_strict, batch_overnight, batch_done,
-)  # fmt: skip
-ALL = (*RUNS, mistakes, *BATCHES)
 
-__all__ = ["ALL", "BATCHES", "RUNS", "Builder", "World", "mistakes"]
+__all__ = ["RUNS", "Builder", "World"]

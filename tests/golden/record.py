@@ -17,7 +17,8 @@ from tests.golden.expectations import CHECKOUT, GOLDEN, LAWS, MODELS, Law, law_b
 
 def cut(data: bytes, law: Law) -> Marking | MarkRefusal:
     """The law cut with its golden profile and options under the prefix LAW."""
-    options = Options(**law.options)  # type: ignore[arg-type]
+    accept = dict.fromkeys(law.accepted, "so in the text")
+    options = Options(**law.options, accept=accept)  # type: ignore[arg-type]
     return mark(data, profile=load_profile(law.profile), docprefix="LAW", options=options)
 
 

@@ -292,6 +292,9 @@ begin
     if request.tuple ->> 'writer_digest' is distinct from v_pins ->> 'writer_digest' then
         return 'request_of_other_digest';
     end if;
+    if request.tuple ->> 'findings_digest' is distinct from v_pins ->> 'findings_digest' then
+        return 'request_of_other_findings';
+    end if;
     for offered in select value from jsonb_array_elements(p_approvals) order by value ->> 'approval_sha256'
     loop
         v_slot := v_slot + 1;
@@ -465,7 +468,7 @@ begin
     update cutter_governance.batch
     set halted = p_halted, halted_reason = case when p_halted is not null then left(p_reason, 500) end,
         halted_at = case when p_halted is not null then clock_timestamp() end,
-        -- whoever lets it go on gives it its whole time again: a night's batch is signed the next day
+        -- a resume gives it its whole time again, because a night's batch is signed the next day
         began_at = case when p_halted is null then clock_timestamp() else began_at end
     where batch_id = p_batch_id;
     perform cutter_governance.fn_audit_append(p_batch_id, p_batch_id, 'halt', jsonb_build_object(
@@ -510,7 +513,7 @@ begin
         return jsonb_build_object('status', 'found', 'run_id', newest.run_id, 'state', newest.state);
     end if;
     if newest.run_id is not null then
-        -- a failed one is taken in again by a signed authorisation of its own, once
+        -- a signed authorisation includes a failed one again, once
         select * into verdict from cutter_governance.approval_verdict v
         where v.run_id = newest.run_id and v.accepted and v.decision = 'include_failed' and v.not_after > clock_timestamp()
             and not exists (select from cutter_governance.order_consumption where statement_sha256 = v.approval_sha256)
@@ -1875,6 +1878,208 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_notification_again(p_channel text) RETURNS integer
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with again as (
+        update cutter_governance.notification_delivery
+        set done_at = null, outcome = null, attempts = 0, next_eligible_at = clock_timestamp()
+        where channel = p_channel and outcome = 'given_up' and card is not null returning id)
+    select count(*)::integer from again
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_channel(p_channel text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    insert into cutter_governance.notification_channel (name) values (p_channel)
+    on conflict (name) do update set served_at = clock_timestamp();
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_done(p_id bigint, p_reference text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    entry cutter_governance.notification_delivery;
+    told cutter_governance.notification;
+begin
+    update cutter_governance.notification_delivery
+    set done_at = clock_timestamp(), outcome = 'delivered', reference = left(p_reference, 200), in_doubt = false,
+        last_error = null
+    where id = p_id and done_at is null returning * into entry;
+    if found then
+        select * into told from cutter_governance.notification where id = entry.notification_id;
+        perform cutter_governance.fn_action_note(told.run_id, case when told.phase <> 'told' then told.place end,
+            'notification', 'post', entry.channel || '/' || told.subject || '/' || told.phase,
+            cutter_governance.fn_digest(entry.card), jsonb_build_object('kind', told.kind, 'attempts', entry.attempts),
+            jsonb_build_object('reference', entry.reference), false, 'a later message says more');
+    end if;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_enter(p_id bigint, p_channel text, p_card text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    told cutter_governance.notification;
+    asked cutter_governance.notification_delivery;
+    v_late boolean := p_card is null;
+begin
+    select * into told from cutter_governance.notification where id = p_id;
+    if told.phase = 'answered' then
+        select d.* into asked from cutter_governance.notification_delivery d
+        join cutter_governance.notification q on q.id = d.notification_id and q.phase = 'asked'
+        where q.subject = told.subject and d.channel = p_channel for update of d;
+        -- a question that is still in doubt may have arrived: its answer waits
+        v_late := asked.outcome is distinct from 'delivered' and (asked.done_at is not null or asked.in_doubt is not true);
+        update cutter_governance.notification_delivery
+        set done_at = clock_timestamp(), outcome = 'overtaken', last_error = 'answered_before'
+        where id = asked.id and v_late and done_at is null;
+    end if;
+    insert into cutter_governance.notification_delivery (notification_id, channel, card, done_at, outcome)
+    values (p_id, p_channel, p_card, case when v_late then clock_timestamp() end, case when v_late then 'overtaken' end)
+    on conflict (notification_id, channel) do nothing;
+    return found and not v_late;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_failed(p_id bigint, p_error text, p_in_doubt boolean, p_retry_seconds integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update cutter_governance.notification_delivery
+    set last_error = left(p_error, 100), in_doubt = p_in_doubt,
+        next_eligible_at = clock_timestamp() + make_interval(secs => coalesce(p_retry_seconds, 0)),
+        done_at = case when p_retry_seconds is null then clock_timestamp() end,
+        outcome = case when p_retry_seconds is null then 'given_up' end
+    where id = p_id and done_at is null;
+    update cutter_governance.notification_delivery a
+    set done_at = clock_timestamp(), outcome = 'overtaken', last_error = 'never_asked'
+    from cutter_governance.notification_delivery d, cutter_governance.notification q, cutter_governance.notification n
+    where d.id = p_id and d.outcome = 'given_up' and q.id = d.notification_id and q.phase = 'asked'
+        and n.subject = q.subject and n.phase = 'answered' and a.notification_id = n.id and a.channel = d.channel
+        and a.done_at is null;
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_of_batch() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_at timestamptz := case
+        when old.ended_at is null and new.ended_at is not null then new.ended_at
+        when new.halted is not null and new.halted is distinct from old.halted then new.halted_at end;
+begin
+    if v_at is not null then
+        insert into cutter_governance.notification (kind, phase, subject, batch_id, place)
+        values ('batch', 'told', 'batch:' || new.batch_id || ':' || (extract(epoch from v_at) * 1000000)::bigint,
+            new.batch_id, case when new.ended_at is not null then new.state else 'halted_' || new.halted end)
+        on conflict (subject, phase) do nothing;
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_of_request() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if tg_op = 'INSERT' then
+        insert into cutter_governance.notification (kind, phase, subject, run_id, place)
+        select 'approval', 'asked', new.request_id::text, new.run_id, new.gate
+        from cutter_governance.run r where r.run_id = new.run_id and r.mode = 'live'
+        on conflict (subject, phase) do nothing;
+    else
+        insert into cutter_governance.notification (kind, phase, subject, run_id, place)
+        select n.kind, 'answered', n.subject, n.run_id, n.place
+        from cutter_governance.notification n where n.subject = new.request_id::text and n.phase = 'asked'
+        on conflict (subject, phase) do nothing;
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_of_run() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_stop jsonb := case when new.state like 'stopped\_policy\_%' and new.docprefix is not null then
+        cutter_governance.fn_policy_stop(new.run_id) end;
+    v_moved boolean := new.state is distinct from old.state;
+    v_told text := case
+        when v_moved and v_stop is null and new.state like 'stopped\_%' then 'stop'
+        when v_moved and new.state like 'failed\_%' and new.batch_id is null then 'failure'
+        when old.ended_at is null and new.ended_at is not null and new.batch_id is null
+            and new.state not like 'failed\_%' and new.state not like 'voided\_%' then 'finished' end;
+begin
+    if v_moved and v_stop is not null then
+        insert into cutter_governance.notification (kind, phase, subject, run_id, place)
+        values ('policy_stop', 'asked', v_stop ->> 'stop', new.run_id, v_stop ->> 'gate')
+        on conflict (subject, phase) do nothing;
+    elsif v_told is not null then
+        insert into cutter_governance.notification (kind, phase, subject, run_id, place)
+        values (v_told, 'told', 'run:' || new.run_id || ':' || (extract(epoch from new.state_at) * 1000000)::bigint,
+            new.run_id, coalesce(new.outcome, new.state))
+        on conflict (subject, phase) do nothing;
+    end if;
+    insert into cutter_governance.notification (kind, phase, subject, run_id, place)
+    select n.kind, 'answered', n.subject, n.run_id, n.place
+    from cutter_governance.notification n
+    where n.run_id = new.run_id and n.phase = 'asked' and (new.ended_at is not null
+        or (n.kind = 'policy_stop' and n.subject is distinct from v_stop ->> 'stop'))
+    on conflict (subject, phase) do nothing;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_question(p_subject text, p_channel text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(d.reference, '') from cutter_governance.notification_delivery d
+    join cutter_governance.notification n on n.id = d.notification_id
+    where n.subject = p_subject and n.phase = 'asked' and d.channel = p_channel and d.outcome = 'delivered'
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_take(p_channel text, p_lease_seconds integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    entry cutter_governance.notification_delivery;
+    told cutter_governance.notification;
+begin
+    select d.* into entry from cutter_governance.notification_delivery d
+    join cutter_governance.notification n on n.id = d.notification_id
+    where d.channel = p_channel and d.done_at is null and d.next_eligible_at <= clock_timestamp()
+        and (n.phase <> 'answered' or cutter_governance.fn_notification_question(n.subject, d.channel) is not null)
+    order by d.id limit 1 for update of d skip locked;
+    if not found then
+        return null;
+    end if;
+    update cutter_governance.notification_delivery
+    set attempts = attempts + 1, in_doubt = true,
+        next_eligible_at = clock_timestamp() + make_interval(secs => least(greatest(p_lease_seconds, 1), 600))
+    where id = entry.id;
+    select * into told from cutter_governance.notification where id = entry.notification_id;
+    return jsonb_build_object('id', entry.id, 'kind', told.kind, 'phase', told.phase, 'subject', told.subject,
+        'place', told.place, 'run_id', told.run_id, 'batch_id', told.batch_id, 'card', entry.card,
+        'attempts', entry.attempts, 'in_doubt', entry.in_doubt,
+        'question', cutter_governance.fn_notification_question(told.subject, p_channel),
+        'created', extract(epoch from entry.created_at)::bigint, 'now', clock_timestamp(),
+        'about', coalesce(
+            (select jsonb_build_object('document_id', r.document_id, 'tenant', r.tenant, 'mode', r.mode)
+             from cutter_governance.run r where r.run_id = told.run_id),
+            (select jsonb_build_object('document_id', null, 'tenant', null, 'mode', b.mode)
+             from cutter_governance.batch b where b.batch_id = told.batch_id)));
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer, p_policy jsonb) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2424,7 +2629,13 @@ CREATE FUNCTION cutter_governance.fn_request_tuple(p_run cutter_governance.run, 
         'deployment_id', p_epoch.deployment_id, 'gate', p_gate, 'run_id', p_run.run_id, 'document_id', p_run.document_id,
         'source_version_id', p_run.source_version_id, 'writer_digest', p_pins -> 'writer_digest',
         'manifest_digest', p_pins -> 'manifest_digest', 'region_sha', p_pins -> 'region_sha',
-        'candidate_count', p_pins -> 'candidate_count', 'change_set_id', p_change_set_id,
+        'candidate_count', p_pins -> 'candidate_count', 'findings_digest', p_pins -> 'findings_digest',
+        'accepted_findings', coalesce((
+            select string_agg(name, ' ' order by name collate "C")
+            from public.source_version v, jsonb_object_keys(
+                case jsonb_typeof(v.marking_options -> 'accept') when 'object' then v.marking_options -> 'accept' end) as name
+            where v.id = p_run.source_version_id), 'none'),
+        'change_set_id', p_change_set_id,
         'grants_sha256', p_pins -> 'grants_sha256', 'review_decision_id', p_decision, 'nonce', p_nonce)
 $$;
 
@@ -2945,7 +3156,7 @@ begin
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     if v_run.ended_at is not null or v_run.state = p_state or (cutter_governance.fn_stop_is_signed(v_run.state)
         and p_state like 'stopped\_%' and (not cutter_governance.fn_stop_is_signed(p_state)
-            -- as a policy's stop it would go on by the approvals that are there already
+            -- as a policy's stop it would continue with the approvals that exist already
             or p_state like 'stopped\_policy\_%'))
     then
         return jsonb_build_object('state', v_run.state);
@@ -3018,93 +3229,6 @@ begin
         raise exception 'a % signature is not for % to write', new.signature_kind, session_user using errcode = 'CU008';
     end if;
     return new;
-end
-$$;
-
-CREATE FUNCTION cutter_governance.fn_slack_done(p_id bigint, p_message_ts text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-    entry cutter_governance.slack_outbox;
-begin
-    update cutter_governance.slack_outbox
-    set done_at = clock_timestamp(), message_ts = left(p_message_ts, 40), in_doubt = false, last_error = null
-    where id = p_id and done_at is null returning * into entry;
-    if found then
-        perform cutter_governance.fn_action_note(entry.run_id, entry.place, 'notification', 'post',
-            'slack/' || entry.channel || '/' || entry.subject || '/' || entry.kind,
-            cutter_governance.fn_digest(entry.body), jsonb_build_object('kind', entry.kind, 'attempts', entry.attempts),
-            jsonb_build_object('message_ts', entry.message_ts), false, 'a later message says more');
-    end if;
-end
-$$;
-
-CREATE FUNCTION cutter_governance.fn_slack_enter(p_run_id text, p_subject text, p_kind text, p_place text, p_channel text, p_body text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-    asked cutter_governance.slack_outbox;
-    v_late boolean := false;
-begin
-    if p_kind = 'answered' then
-        select * into asked from cutter_governance.slack_outbox where subject = p_subject and kind = 'asked' for update;
-        v_late := asked.message_ts is null and (not asked.in_doubt or asked.done_at is not null);
-        update cutter_governance.slack_outbox set done_at = clock_timestamp(), last_error = 'answered_before'
-        where id = asked.id and v_late and done_at is null;
-    end if;
-    insert into cutter_governance.slack_outbox (run_id, subject, kind, place, channel, body, done_at, last_error)
-    values (p_run_id, p_subject, p_kind, p_place, p_channel, p_body,
-        case when v_late then clock_timestamp() end, case when v_late then 'answered_before' end)
-    on conflict (subject, kind) do nothing;
-    return found and not v_late;
-end
-$$;
-
-CREATE FUNCTION cutter_governance.fn_slack_failed(p_id bigint, p_error text, p_in_doubt boolean, p_retry_seconds integer) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-    update cutter_governance.slack_outbox
-    set last_error = left(p_error, 100), in_doubt = p_in_doubt,
-        next_eligible_at = clock_timestamp() + make_interval(secs => coalesce(p_retry_seconds, 0)),
-        done_at = case when p_retry_seconds is null then clock_timestamp() end
-    where id = p_id and done_at is null;
-    update cutter_governance.slack_outbox a set done_at = clock_timestamp(), last_error = 'never_asked'
-    from cutter_governance.slack_outbox q
-    where q.id = p_id and q.kind = 'asked' and q.done_at is not null and q.message_ts is null
-        and a.subject = q.subject and a.kind = 'answered' and a.done_at is null;
-$$;
-
-CREATE FUNCTION cutter_governance.fn_slack_take(p_lease_seconds integer) RETURNS jsonb
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-    entry cutter_governance.slack_outbox;
-    v_asked text;
-begin
-    select o.* into entry from cutter_governance.slack_outbox o
-    where o.done_at is null and o.next_eligible_at <= clock_timestamp() and (o.kind = 'asked' or exists (
-        select from cutter_governance.slack_outbox a
-        where a.subject = o.subject and a.kind = 'asked' and a.message_ts is not null))
-    order by o.id limit 1 for update skip locked;
-    if not found then
-        return null;
-    end if;
-    update cutter_governance.slack_outbox
-    set attempts = attempts + 1, in_doubt = in_doubt or kind = 'asked',
-        next_eligible_at = clock_timestamp() + make_interval(secs => least(greatest(p_lease_seconds, 1), 600))
-    where id = entry.id;
-    select message_ts into v_asked from cutter_governance.slack_outbox
-    where subject = entry.subject and kind = 'asked';
-    return jsonb_build_object('id', entry.id, 'run_id', entry.run_id, 'subject', entry.subject, 'kind', entry.kind,
-        'place', entry.place, 'channel', entry.channel, 'body', entry.body, 'attempts', entry.attempts,
-        'in_doubt', entry.in_doubt, 'message_ts', v_asked,
-        'created', extract(epoch from entry.created_at)::bigint, 'now', clock_timestamp(),
-        'run', (select jsonb_build_object('document_id', r.document_id, 'tenant', r.tenant, 'mode', r.mode)
-                from cutter_governance.run r where r.run_id = entry.run_id));
 end
 $$;
 
@@ -3399,6 +3523,8 @@ CREATE FUNCTION cutter_governance.fn_tuple_covers(p_statement jsonb, p_run cutte
         and p_run.source_version_id::text = p_statement ->> 'source_version_id'
         and p_request.tuple ->> 'writer_digest' = p_statement ->> 'writer_digest'
         and p_request.tuple ->> 'candidate_count' = p_statement ->> 'candidate_count'
+        and p_request.tuple ->> 'findings_digest' = p_statement ->> 'findings_digest'
+        and p_request.tuple ->> 'accepted_findings' = p_statement ->> 'accepted_findings'
         and p_request.gate = p_statement ->> 'gate'
         and exists (
             select from cutter_governance.run r join cutter_governance.approval_request q on q.run_id = r.run_id
@@ -3530,6 +3656,39 @@ CREATE FUNCTION cutter_governance.fn_verify_problem(p_run cutter_governance.run)
             and v.verifier_tool_revision = c.verifier_tool_revision)
         then 'no passing, signed verify_result for its change set' end
 $$;
+
+CREATE FUNCTION cutter_governance.fn_vocabulary_extend(p_words jsonb, p_by text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_wrong text;
+    v_new jsonb;
+begin
+    select f.family || ' ' || coalesce(c.code, '(none)') into v_wrong
+    from jsonb_each(p_words) as f (family, codes), jsonb_array_elements_text(f.codes) as c (code)
+    where f.family not in ('owner', 'publication_type', 'unit_kind')
+        or coalesce(c.code, '') !~ '^[a-z][a-z0-9_-]{0,47}$'
+    limit 1;
+    if v_wrong is not null then
+        raise exception '% cannot be added to the vocabulary', v_wrong using errcode = 'CU003';
+    end if;
+    with added as (
+        insert into public.vocabulary (family, code)
+        select f.family, c.code from jsonb_each(p_words) as f (family, codes),
+            jsonb_array_elements_text(f.codes) as c (code)
+        on conflict do nothing
+        returning family, code
+    )
+    select coalesce(jsonb_agg(jsonb_build_array(family, code) order by family, code), '[]') into v_new from added;
+    if v_new <> '[]' then
+        perform cutter_governance.fn_audit_append('vocabulary', 'vocabulary', 'vocabulary_extended', jsonb_build_object(
+            'words', v_new, 'by', left(p_by, 100), 'session', session_user));
+        perform cutter_governance.fn_audit_anchor('vocabulary', 'vocabulary_extended');
+    end if;
+    return jsonb_build_object('added', v_new);
+end
+$_$;
 
 CREATE FUNCTION cutter_governance.fn_void_close(p_run_id text, p_state text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3728,7 +3887,7 @@ begin
         raise exception 'worker %: % is not reached from %', p_worker.worker_id, p_to, p_worker.state
             using errcode = 'CU006';
     end if;
-    -- the chain's head first: what stands behind another event on the chain also happened behind it
+    -- the chain's head first: a later event on the chain also happened later
     insert into cutter_governance.audit_head (chain, seq, hash)
     values ('workers', 0, cutter_governance.fn_digest('workers')) on conflict do nothing;
     perform from cutter_governance.audit_head where chain = 'workers' for update;
@@ -4391,6 +4550,64 @@ ALTER TABLE cutter_governance.message_refusal ALTER COLUMN id ADD GENERATED ALWA
     CACHE 1
 );
 
+CREATE TABLE cutter_governance.notification (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    phase text NOT NULL,
+    subject text NOT NULL,
+    run_id text,
+    batch_id text,
+    place text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT notification_kind_check CHECK ((kind = ANY (ARRAY['approval'::text, 'policy_stop'::text, 'stop'::text, 'failure'::text, 'finished'::text, 'batch'::text]))),
+    CONSTRAINT notification_of_run_or_batch CHECK ((num_nonnulls(run_id, batch_id) = 1)),
+    CONSTRAINT notification_phase_check CHECK ((phase = ANY (ARRAY['asked'::text, 'answered'::text, 'told'::text])))
+);
+
+CREATE TABLE cutter_governance.notification_channel (
+    name text NOT NULL,
+    since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    served_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT notification_channel_name CHECK ((name ~ '^[a-z][a-z0-9_]{0,30}$'::text))
+);
+
+CREATE TABLE cutter_governance.notification_delivery (
+    id bigint NOT NULL,
+    notification_id bigint NOT NULL,
+    channel text NOT NULL,
+    card text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_eligible_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    in_doubt boolean DEFAULT false NOT NULL,
+    last_error text,
+    reference text,
+    done_at timestamp with time zone,
+    outcome text,
+    CONSTRAINT notification_card_size CHECK ((length(card) <= 65536)),
+    CONSTRAINT notification_delivery_outcome_check CHECK ((outcome = ANY (ARRAY['delivered'::text, 'overtaken'::text, 'given_up'::text]))),
+    CONSTRAINT notification_done_with_outcome CHECK (((done_at IS NULL) = (outcome IS NULL))),
+    CONSTRAINT notification_open_has_card CHECK (((card IS NOT NULL) OR (outcome = 'overtaken'::text)))
+);
+
+ALTER TABLE cutter_governance.notification_delivery ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.notification_delivery_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE cutter_governance.notification ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.notification_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE cutter_governance.order_consumption (
     statement_sha256 text NOT NULL,
     run_id text NOT NULL,
@@ -4437,35 +4654,6 @@ CREATE TABLE cutter_governance.schema_baseline (
 
 ALTER TABLE cutter_governance.schema_baseline ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME cutter_governance.schema_baseline_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-
-CREATE TABLE cutter_governance.slack_outbox (
-    id bigint NOT NULL,
-    run_id text NOT NULL,
-    subject text NOT NULL,
-    kind text NOT NULL,
-    place text NOT NULL,
-    channel text NOT NULL,
-    body text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    next_eligible_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    in_doubt boolean DEFAULT false NOT NULL,
-    last_error text,
-    message_ts text,
-    done_at timestamp with time zone,
-    CONSTRAINT slack_outbox_body_check CHECK ((length(body) <= 65536)),
-    CONSTRAINT slack_outbox_kind_check CHECK ((kind = ANY (ARRAY['asked'::text, 'answered'::text]))),
-    CONSTRAINT slack_outbox_subject_check CHECK ((subject ~ '^[A-Za-z0-9:.-]{1,120}$'::text))
-);
-
-ALTER TABLE cutter_governance.slack_outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME cutter_governance.slack_outbox_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -4806,6 +4994,21 @@ ALTER TABLE ONLY cutter_governance.manifest_unit_block
 ALTER TABLE ONLY cutter_governance.message_refusal
     ADD CONSTRAINT message_refusal_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY cutter_governance.notification_channel
+    ADD CONSTRAINT notification_channel_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY cutter_governance.notification_delivery
+    ADD CONSTRAINT notification_delivery_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.notification
+    ADD CONSTRAINT notification_once UNIQUE (subject, phase);
+
+ALTER TABLE ONLY cutter_governance.notification_delivery
+    ADD CONSTRAINT notification_once_a_channel UNIQUE (notification_id, channel);
+
+ALTER TABLE ONLY cutter_governance.notification
+    ADD CONSTRAINT notification_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY cutter_governance.order_consumption
     ADD CONSTRAINT order_consumption_pkey PRIMARY KEY (statement_sha256);
 
@@ -4838,12 +5041,6 @@ ALTER TABLE ONLY cutter_governance.run
 
 ALTER TABLE ONLY cutter_governance.schema_baseline
     ADD CONSTRAINT schema_baseline_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY cutter_governance.slack_outbox
-    ADD CONSTRAINT slack_outbox_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY cutter_governance.slack_outbox
-    ADD CONSTRAINT slack_outbox_subject_kind_key UNIQUE (subject, kind);
 
 ALTER TABLE ONLY cutter_governance.stop_latch
     ADD CONSTRAINT stop_latch_pkey PRIMARY KEY (run_id);
@@ -4937,6 +5134,14 @@ CREATE UNIQUE INDEX dot_pair_signature_executor_once ON cutter_governance.dot_pa
 
 CREATE UNIQUE INDEX dot_pair_signature_verifier_once ON cutter_governance.dot_pair_signature USING btree (cross_reference_verify_result_id) WHERE (cross_reference_verify_result_id IS NOT NULL);
 
+CREATE INDEX notification_asked_of_run ON cutter_governance.notification USING btree (run_id) WHERE (phase = 'asked'::text);
+
+CREATE INDEX notification_created ON cutter_governance.notification USING btree (created_at);
+
+CREATE INDEX notification_due ON cutter_governance.notification_delivery USING btree (channel, next_eligible_at) WHERE (done_at IS NULL);
+
+CREATE INDEX notification_given_up ON cutter_governance.notification_delivery USING btree (done_at) WHERE (outcome = 'given_up'::text);
+
 CREATE INDEX outbox_of_batch ON cutter_governance.outbox USING btree (batch_id, kind, id) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX outbox_of_run ON cutter_governance.outbox USING btree (run_id, kind, id) WHERE (run_id IS NOT NULL);
@@ -4964,8 +5169,6 @@ CREATE INDEX run_of_tenant ON cutter_governance.run USING btree (tenant, created
 CREATE INDEX run_open_of_tenant ON cutter_governance.run USING btree (tenant) WHERE (ended_at IS NULL);
 
 CREATE UNIQUE INDEX run_success_once ON cutter_governance.run USING btree (document_id, source_version_id) WHERE ((mode = 'live'::text) AND (state = 'closeout_reported'::text));
-
-CREATE INDEX slack_outbox_waiting ON cutter_governance.slack_outbox USING btree (next_eligible_at) WHERE (done_at IS NULL);
 
 CREATE INDEX unsigned_decision_run ON cutter_governance.unsigned_decision USING btree (run_id, gate);
 
@@ -5039,9 +5242,13 @@ CREATE TRIGGER trg_approval_consumption_no_truncate BEFORE TRUNCATE ON cutter_go
 
 ALTER TABLE cutter_governance.approval_consumption ENABLE ALWAYS TRIGGER trg_approval_consumption_no_truncate;
 
+CREATE TRIGGER trg_approval_request_answered AFTER UPDATE OF status ON cutter_governance.approval_request FOR EACH ROW WHEN (((old.status = 'requested'::text) AND (new.status <> 'requested'::text))) EXECUTE FUNCTION cutter_governance.fn_notification_of_request();
+
 CREATE TRIGGER trg_approval_request_decides AFTER UPDATE OF status ON cutter_governance.approval_request FOR EACH ROW WHEN (((old.status = 'requested'::text) AND (new.status <> 'requested'::text) AND (new.review_decision_id IS NOT NULL))) EXECUTE FUNCTION cutter_governance.fn_request_decides();
 
 CREATE TRIGGER trg_approval_request_moved AFTER UPDATE OF status ON cutter_governance.approval_request FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION cutter_governance.fn_approval_moved();
+
+CREATE TRIGGER trg_approval_request_notification AFTER INSERT ON cutter_governance.approval_request FOR EACH ROW WHEN ((new.status = 'requested'::text)) EXECUTE FUNCTION cutter_governance.fn_notification_of_request();
 
 CREATE TRIGGER trg_approval_revocation_append_only BEFORE DELETE OR UPDATE ON cutter_governance.approval_revocation FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
@@ -5066,6 +5273,8 @@ ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_
 CREATE TRIGGER trg_audit_event_no_truncate BEFORE TRUNCATE ON cutter_governance.audit_event FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_no_truncate;
+
+CREATE TRIGGER trg_batch_notification AFTER UPDATE OF halted, ended_at ON cutter_governance.batch FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_notification_of_batch();
 
 CREATE TRIGGER trg_batch_notify AFTER UPDATE OF halted ON cutter_governance.batch FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_batch_notify();
 
@@ -5206,6 +5415,8 @@ CREATE TRIGGER trg_review_decision_writer BEFORE INSERT ON cutter_governance.rev
 CREATE TRIGGER trg_run_batch_notify AFTER INSERT OR UPDATE OF state, ended_at ON cutter_governance.run FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION cutter_governance.fn_batch_notify();
 
 CREATE TRIGGER trg_run_ended_by_people BEFORE UPDATE OF state ON cutter_governance.run FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.state = 'failed_rejected'::text) OR ((new.state ~~ 'voided\_%'::text) AND (new.state <> 'voided_cancelled'::text))))) EXECUTE FUNCTION cutter_governance.fn_run_ended_by_people();
+
+CREATE TRIGGER trg_run_notification AFTER UPDATE OF ended_at, state ON cutter_governance.run FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.ended_at IS DISTINCT FROM new.ended_at))) EXECUTE FUNCTION cutter_governance.fn_notification_of_run();
 
 CREATE TRIGGER trg_schema_baseline_append_only BEFORE DELETE OR UPDATE ON cutter_governance.schema_baseline FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
@@ -5455,6 +5666,18 @@ ALTER TABLE ONLY cutter_governance.manifest_unit_block
 ALTER TABLE ONLY cutter_governance.message_refusal
     ADD CONSTRAINT message_refusal_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
 
+ALTER TABLE ONLY cutter_governance.notification
+    ADD CONSTRAINT notification_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES cutter_governance.batch(batch_id);
+
+ALTER TABLE ONLY cutter_governance.notification_delivery
+    ADD CONSTRAINT notification_delivery_channel_fkey FOREIGN KEY (channel) REFERENCES cutter_governance.notification_channel(name);
+
+ALTER TABLE ONLY cutter_governance.notification_delivery
+    ADD CONSTRAINT notification_delivery_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES cutter_governance.notification(id);
+
+ALTER TABLE ONLY cutter_governance.notification
+    ADD CONSTRAINT notification_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
 ALTER TABLE ONLY cutter_governance.order_consumption
     ADD CONSTRAINT order_consumption_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
 
@@ -5484,9 +5707,6 @@ ALTER TABLE ONLY cutter_governance.run
 
 ALTER TABLE ONLY cutter_governance.run
     ADD CONSTRAINT run_source_version_id_fkey FOREIGN KEY (source_version_id) REFERENCES public.source_version(id);
-
-ALTER TABLE ONLY cutter_governance.slack_outbox
-    ADD CONSTRAINT slack_outbox_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
 
 ALTER TABLE ONLY cutter_governance.stop_latch
     ADD CONSTRAINT stop_latch_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);

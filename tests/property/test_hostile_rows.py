@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import hostile_rows as hostile
 from tests.support import runs
 from tests.support.database import TestCluster
 from tests.support.hostile_rows import Ground
+from tests.support.hypothesis_profile import costly
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=30)
 SCALARS = (
@@ -41,14 +42,15 @@ def ground(cluster: TestCluster, keys: runs.Keys) -> Iterator[Ground]:
         yield at
 
 
-@settings(max_examples=30, phases=PHASES, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=costly(8), phases=PHASES, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(what="a receipt's invariants", value={"name": True})
 @given(what=st.sampled_from(sorted(hostile.COLUMNS)), value=VALUES)
 def test_no_reader_fails_on_what_stands_in_a_row_past_the_checks(ground: Ground, what: str, value: object) -> None:
     with hostile.unchecked(ground.database), hostile.past_the_checks(ground, what, value):
         assert hostile.failing(ground) == []
 
 
-@settings(max_examples=30, phases=PHASES, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=costly(8), phases=PHASES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(call=st.sampled_from(hostile.CALLS), value=VALUES, key=st.uuids())
 def test_what_a_role_may_say_is_refused_in_words_or_read_by_every_reader(
     ground: Ground, call: hostile.Call, value: object, key: object

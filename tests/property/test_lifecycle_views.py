@@ -16,9 +16,9 @@ from hypothesis import given
 
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.state import WorkstreamState, workstream_state
-from cutter.catalogue import GATES, SKIPPED, State
+from cutter.catalogue import GATES, PLANNED, SKIPPED, State
 from cutter.domain.next_step import AWAITING
-from cutter.lifecycle.declared import DOCUMENT_RUN, FAILED, REQUEST, RUN, STEP, STOPPED, TASK, VOIDED
+from cutter.lifecycle.declarations import DOCUMENT_RUN, FAILED, REQUEST, RUN, STEP, STOPPED, TASK, VOIDED
 from cutter.lifecycle.facts import Activity, Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.states import RequestStatus, RunStatus, StepStatus, TaskState
@@ -73,11 +73,15 @@ def changes(facts: RunFacts, *, dryrun: bool) -> Iterator[tuple[Change, ...]]:
         yield (Tried(gate=gate.name, attempt=facts.attempt, outcome=outcome, again=outcome == "unavailable"),)
     yield (Tried(gate=gate.name, attempt=facts.attempt - 1, outcome="passed"),)
     passed = Tried(gate=gate.name, attempt=facts.attempt, outcome="passed")
-    if facts.activity is Activity.RUNNING and facts.state == gate.from_state and not (dryrun and facts.passed >= 5):
+    if (
+        facts.activity is Activity.RUNNING
+        and facts.state == gate.from_state
+        and not (dryrun and facts.passed >= len(PLANNED))
+    ):
         yield passed, Moved(to=gate.to_state.value)
     if facts.activity is Activity.RUNNING and facts.passed == 0:
         yield (replace(passed, outcome="skipped"),)
-    if facts.activity is Activity.RUNNING and facts.passed == 5 and dryrun:
+    if facts.activity is Activity.RUNNING and facts.passed == len(PLANNED) and dryrun:
         yield (replace(passed, outcome="rehearsed"),)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.lifecycle.history import of_audit
 
 JSON = st.recursive(
@@ -25,17 +25,17 @@ NAMED = st.dictionaries(
 
 @given(value=JSON | NAMED)
 def test_any_report_has_invariants_pins_and_notes_of_their_types(value: Any) -> None:
-    found = recorded.receipt({"result": value})["result"]
+    found = recorded_values.receipt({"result": value})["result"]
     assert all(isinstance(one["name"], str) and isinstance(one["ok"], bool) for one in found["invariants"])
     assert all(isinstance(one["observed"], str) and isinstance(one["expected"], str) for one in found["invariants"])
     assert isinstance(found["pins"], dict)
     assert all(isinstance(note, str) for note in found["notes"])
-    assert recorded.report(recorded.report(value)) == recorded.report(value)
+    assert recorded_values.report(recorded_values.report(value)) == recorded_values.report(value)
 
 
 @given(value=JSON | NAMED)
 def test_any_policy_has_a_sha256_and_decisions_that_are_objects(value: Any) -> None:
-    found = recorded.policy(value)
+    found = recorded_values.policy(value)
     if found is not None:
         assert isinstance(found["sha256"], str)
         assert all(isinstance(one, dict) for one in found["decisions"])
@@ -43,15 +43,17 @@ def test_any_policy_has_a_sha256_and_decisions_that_are_objects(value: Any) -> N
 
 @given(error=JSON | NAMED, caps=JSON)
 def test_any_run_has_an_error_that_is_an_object_and_caps_that_are_numbers(error: Any, caps: Any) -> None:
-    found = recorded.run({"last_error": error, "caps": caps})
+    found = recorded_values.run({"last_error": error, "caps": caps})
     assert found["last_error"] is None or isinstance(found["last_error"].get("reason"), str | None)
     assert isinstance(found["caps"], dict)
-    assert recorded.run(found) == found
+    assert recorded_values.run(found) == found
 
 
 @given(value=JSON)
 def test_any_queues_are_objects_whose_slots_are_counts(value: Any) -> None:
-    assert all(one["slots"] >= 0 <= one["used"] and isinstance(one["queue"], str) for one in recorded.queues(value))
+    assert all(
+        one["slots"] >= 0 <= one["used"] and isinstance(one["queue"], str) for one in recorded_values.queues(value)
+    )
 
 
 @given(value=JSON)
@@ -61,18 +63,18 @@ def test_any_text_of_an_event_is_an_event_or_none(value: Any) -> None:
 
 
 def test_a_malformed_value_is_named_as_malformed_with_its_beginning() -> None:
-    assert recorded.report(5) == {
+    assert recorded_values.report(5) == {
         "invariants": [{"name": "malformed", "ok": False, "observed": "malformed: 5", "expected": "an invariant"}],
         "pins": {}, "notes": [], "malformed": "malformed: 5",
     }  # fmt: skip
-    assert recorded.policy({"sha256": "a", "decisions": [5]}) == {
+    assert recorded_values.policy({"sha256": "a", "decisions": [5]}) == {
         "sha256": "a", "decisions": [{"malformed": "malformed: 5"}]
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("value", [{"a": [1, 2.5, "[{", None, {"b": True}]}, [], "x", 3])
 def test_ordinary_json_is_read_as_python_reads_it(value: Any) -> None:
-    assert recorded.loads(json.dumps(value)) == value
+    assert recorded_values.loads(json.dumps(value)) == value
 
 
 @pytest.mark.parametrize("opened", ["[", '{"a":'])
@@ -80,11 +82,11 @@ def test_json_that_is_nested_beyond_python_s_parser_is_read_with_a_word_for_what
     depth = 100_000
     closed = "]" if opened == "[" else "}"
     text = f'{{"deep": {opened * depth}1{closed * depth}, "beside": "]}}"}}'
-    found = recorded.loads(text)
+    found = recorded_values.loads(text)
     assert found["beside"] == "]}"
     assert "malformed: too deep" in json.dumps(found["deep"])
 
 
 @pytest.mark.parametrize("number", ["9" * 5_000, "-" + "9" * 5_000, "1e400", "-1e400"])
 def test_a_number_that_python_cannot_hold_becomes_a_text(number: str) -> None:
-    assert recorded.loads(f'{{"a": {number}}}')["a"].startswith("malformed: ")
+    assert recorded_values.loads(f'{{"a": {number}}}')["a"].startswith("malformed: ")

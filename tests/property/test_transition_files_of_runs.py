@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter.catalogue import State
-from cutter.lifecycle.declared import DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
+from cutter.lifecycle.declarations import DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import Event, lines, moment
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.history import run_events, run_facts

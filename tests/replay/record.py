@@ -22,9 +22,10 @@ from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.kb.store import Store
-from cutter.messages import StateView, VoidInput
+from cutter.messages import VoidInput, VoidResult
 from cutter.storage.batches import Options
 from temporal import names
+from tests.architecture import test_workflow_fingerprint
 from tests.campaigns import p13_forged_results as p13
 from tests.campaigns.p14_reset import reset
 from tests.support import batch as batches
@@ -150,9 +151,9 @@ async def voided(stack: Stack) -> Recorded:
         await run.handle.signal("cancel")
         await run.until_shown("stopped_cancel")
         order = await run.order(schema.VOID, reason="wrong source")
-        void: WorkflowHandle[Any, StateView] = await stack.client.start_workflow(
+        void: WorkflowHandle[Any, VoidResult] = await stack.client.start_workflow(
             names.VOID_RUN, VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
-            id=names.void_workflow_id(run.run_id), task_queue=names.WORKFLOW_QUEUE, result_type=StateView,
+            id=names.void_workflow_id(run.run_id), task_queue=names.WORKFLOW_QUEUE, result_type=VoidResult,
         )  # fmt: skip
         await void.result()
         return [("void_workflow", await void.fetch_history()), *await one(run, "voided_after_leg_a")]
@@ -450,6 +451,7 @@ def main(scenes: list[str]) -> None:
     with ground() as under:
         for name in scenes or SCENES:
             store(asyncio.run(played(under, SCENES[name])))
+    test_workflow_fingerprint.write()
 
 
 if __name__ == "__main__":

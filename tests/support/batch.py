@@ -12,8 +12,9 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.approvals import schema
-from cutter.batch import documents, steering
-from cutter.batch.steering import Summary
+from cutter.batch import batch_step, documents
+from cutter.batch.batch_step import Summary
+from cutter.batch.view import BatchView, ItemRecord
 from cutter.kb.store import Store
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
@@ -22,9 +23,9 @@ from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_as
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.approver import signing_session as sitting
-from starter.approver.signing import Signing
+from starter.approver.signing_desk import Signing
 from starter.operator import batch_resume
 from temporal import batches, runs
 from tests.support.stack import THREE_UNITS, Stack
@@ -70,12 +71,16 @@ class Batch:
     batch_id: str
     handle: WorkflowHandle[Any, Any]
 
-    async def view(self) -> Json:
+    async def seen(self) -> BatchView:
         return await asyncio.to_thread(batches.view, self.stack.settings, self.batch_id)
 
+    async def view(self) -> Json:
+        """The same as plain values, for assertions."""
+        return asdict(await self.seen())
+
     async def summary(self) -> Summary:
-        seen = await self.view()
-        return steering.summarise(seen, attended=not seen["batch"]["unattended"])
+        seen = await self.seen()
+        return batch_step.summarise(seen, attended=seen.attended)
 
     async def until_state(self, state: str, *, seconds: float = 90) -> Json:
         """Wait until the database has that state of the batch; its view then."""
@@ -109,27 +114,27 @@ class Batch:
         self, gate: str, *, leave_out: Sequence[str] = (), who: Signing | None = None, into: str = ""
     ) -> str:
         """Sign what waits at a gate in one sitting; the set's folder in the knowledge base."""
-        seen = await self.view()
+        seen = await self.seen()
         folder = into or f"{documents.folder(self.batch_id)}/{documents.GATE_STEMS[gate]}-sitting-{uuid_utils.uuid7()}"
-        waiting = [one for one in steering.waiting_at(seen, gate) if one["document_id"] not in leave_out]
+        waiting = [one for one in batch_step.waiting_at(seen, gate) if one.document_id not in leave_out]
         await until(lambda: asyncio.to_thread(self._are_put, waiting), what="the requests stand in the knowledge base")
         await asyncio.to_thread(self._sign, waiting, folder, who or self.stack.kit.alice)
         return folder
 
-    def _are_put(self, waiting: Sequence[Json]) -> bool:
+    def _are_put(self, waiting: Sequence[ItemRecord]) -> bool:
         """A request is put a moment after the transaction that opens it."""
         kb = Store(self.stack.settings.kb)
-        return all(kb.exists(one["request_kb_id"]) for one in waiting)
+        return all(kb.exists(one.request_kb_id or "") for one in waiting)
 
-    def _sign(self, waiting: Sequence[Json], folder: str, who: Signing) -> None:
+    def _sign(self, waiting: Sequence[ItemRecord], folder: str, who: Signing) -> None:
         for one in waiting:
-            document, data = signing.read_request(self.stack.settings, one["run_id"], one["request_kb_id"])
-            statement = signing.answer(document, data, who, schema.APPROVE)
-            signing.sign_and_upload(self.stack.settings, statement, who, f"{folder}/{one['document_id']}.md")
+            document, data = signing_desk.read_request(self.stack.settings, one.run_id or "", one.request_kb_id or "")
+            statement = signing_desk.answer(document, data, who, schema.APPROVE)
+            signing_desk.sign_and_upload(self.stack.settings, statement, who, f"{folder}/{one.document_id}.md")
 
     async def sign_before(self, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> Json:
         """The sitting after a rehearsal: both gates of its documents, for the live batch."""
-        names = [one["document_id"] for one in (await self.view())["items"] if one["document_id"] not in leave_out]
+        names = [one.document_id for one in (await self.seen()).items if one.document_id not in leave_out]
         return await asyncio.to_thread(
             sitting.sit, self.stack.settings, self.batch_id.removesuffix("-dryrun"), who or self.stack.kit.alice,
             only=names, show=lambda _: None, yes=True,
@@ -140,7 +145,7 @@ class Batch:
 
     async def hand_over_late(self, folder: str) -> Json:
         """The same as people do it when the batch's workflow is over, or about to be."""
-        return await asyncio.to_thread(batch_resume.hand_over, self.stack.settings, await self.view(), folder, "")
+        return await asyncio.to_thread(batch_resume.hand_over, self.stack.settings, await self.seen(), folder, "")
 
     async def complete(self, name: str, value: Any) -> None:
         """Answer the batch's open activity of that name in its worker's place, as a client of Temporal may."""
@@ -183,10 +188,10 @@ class Batch:
         """Sign what waits at SG_2 until nothing waits there; the result."""
 
         async def ended() -> bool:
-            seen = await self.view()
-            if any(one["request_kb_id"] for one in steering.waiting_at(seen, LIFECYCLE)):
+            seen = await self.seen()
+            if any(one.request_kb_id for one in batch_step.waiting_at(seen, LIFECYCLE)):
                 await self.hand_over(await self.sign(LIFECYCLE))
-            return seen["batch"]["ended_at"] is not None
+            return seen.batch.ended_at is not None
 
         await until(ended, seconds=seconds, what="every enactment that waits is signed and the batch is over")
         return await self.result()
@@ -203,15 +208,15 @@ class Batch:
         """Sign an order about one run in a folder of its own; the folder."""
         folder = f"{documents.folder(self.batch_id)}/orders-{uuid_utils.uuid7()}"
         settings, signer = self.stack.settings, who or self.stack.kit.alice
-        deployment = signing.policy_in_force(settings).deployment_id
+        deployment = signing_desk.policy_in_force(settings).deployment_id
         run = {"run_id": run_id, "document_id": document_id}
-        statement = signing.order(run, deployment, CUT, signer, decision, "a test says so")
-        await asyncio.to_thread(signing.sign_and_upload, settings, statement, signer, f"{folder}/{document_id}.md")
+        statement = signing_desk.order(run, deployment, CUT, signer, decision, "a test says so")
+        await asyncio.to_thread(signing_desk.sign_and_upload, settings, statement, signer, f"{folder}/{document_id}.md")
         return folder
 
     def outcomes(self, view: Json) -> dict[str, str]:
         """Outcome (or stage) of each document."""
-        return {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(view)}
+        return {one.document_id: (one.outcome or one.stage).value for one in batch_step.items_of(BatchView.of(view))}
 
 
 def register(stack: Stack, items: Sequence[Json], options: Options | None = None, batch_id: str = "") -> str:

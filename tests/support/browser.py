@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ from cutter.stack.processes import until
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          "--window-size=1600,2400", "--remote-debugging-pipe", "about:blank")  # fmt: skip
+
+PHONE = 500
+"""Pixels: a narrower window is a phone's."""
 
 READ = """
 [document, ...[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument)]
@@ -31,16 +36,17 @@ def installed() -> str | None:
 
 @dataclass(slots=True)
 class Page:
-    """One open page. Every call waits for the browser's answer."""
+    """One open page. Every call waits for the browser's answer. `asked` has what a page of `listen` asked for."""
 
     read: int
     write: int
     session: str = ""
     number: int = 0
     left: bytes = b""
+    asked: list[str] = field(default_factory=list)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One command; what the browser says in between is dropped."""
+        """One command; of what the browser says in between only requests are kept."""
         self.number += 1
         message: dict[str, Any] = {"id": self.number, "method": method, "params": parameters}
         if self.session:
@@ -48,6 +54,8 @@ class Page:
         os.write(self.write, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._next()
+            if answer.get("method") == "Network.requestWillBeSent":
+                self.asked.append(str(answer["params"]["request"]["url"]))
             if answer.get("id") == self.number:
                 result: dict[str, Any] = answer.get("result", {})
                 return result
@@ -60,6 +68,22 @@ class Page:
         message, self.left = self.left.split(b"\0", 1)
         found: dict[str, Any] = json.loads(message)
         return found
+
+    def listen(self) -> None:
+        """Keep in `asked` the address of each request from now on."""
+        self.call("Network.enable")
+
+    def sized(self, width: int, *, media: str = "screen", **features: str) -> None:
+        """A window or a phone of that width, or the page as `media="print"` shows it; media features by their names."""
+        mobile = width < PHONE
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=mobile)
+        shown = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.call("Emulation.setEmulatedMedia", media=media, features=shown)
+
+    def printed(self) -> int:
+        """Pages of the open page on paper of its own size, else on A4."""
+        answer = self.call("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)
+        return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(answer["data"])))
 
     def go(self, url: str) -> None:
         self.call("Page.navigate", url=url)

@@ -22,13 +22,13 @@ from activities import approval_judge as approving
 from activities import outbox as publish
 from activities.run import begin
 from activities.run.escalate import step_of, stops_of
-from cutter.catalogue import Role, Sovereign, WorkerRole
-from cutter.domain import recorded
+from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
+from cutter.domain import recorded_values
 from cutter.domain.worker_status import crew
 from cutter.errors import CutterError
 from cutter.evidence import offline
 from cutter.projections import batch_folder_files as batch_folder
-from cutter.projections import batch_report, report, stop_route
+from cutter.projections import batch_report, report, report_markdown, stop_route
 from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
 from cutter.storage import runs as known_runs
@@ -36,6 +36,7 @@ from cutter.storage.pools import OPERATOR, connect
 from cutter.types import Json
 from starter.commands import audit, evidence, inbox, status, workers
 from starter.operator import batch_status
+from starter.operator.pinned_law import pinned_law
 from tests.support.database import Connection, Database
 from tests.support.gate_calls import one
 from tests.support.runs import Deployment, drive, law
@@ -44,10 +45,8 @@ Reader = Callable[["Ground", str], object]
 
 BATCH_ID = "01a3c5e7-0000-7000-8000-00000000a1a1"
 TURNS = {
-    "cutter_backup": ("IG_cutplan", "IG_backup"),
-    "cutter_exec": ("IG_grant_probe", "IG_cut_leg_a_execute"),
-    "cutter_verify": ("IG_leg_b_record", "IG_write_verify"),
-    "cutter_read": ("IG_lifecycle_enact_execute", "IG_closeout"),
+    gate.role.value: (GATES[gate.number - 2].name, gate.name)
+    for gate in map(BY_NAME.__getitem__, ("IG_backup", "IG_cut_leg_a_execute", "IG_write_verify", "IG_closeout"))
 }
 """Role → (the gate that was passed last, the gate whose turn it is)."""
 
@@ -254,7 +253,8 @@ def _shown(value: Any) -> str:
 def _status(at: Ground, run_id: str) -> object:
     view = status.view_of(at.made.settings, run_id)
     Console(file=io.StringIO(), width=200).print(status.render_run(view))
-    return status.lines_of_run(view), _shown(view), report.render(view)
+    law = pinned_law(at.made.settings, run_id)
+    return status.lines_of_run(view), _shown(view), report.render(view, law), report_markdown.render(view, law)
 
 
 def _in_other_words(at: Ground, run_id: str) -> object:
@@ -284,7 +284,7 @@ def _evidence(at: Ground, run_id: str) -> object:
 
 
 def _stop_route(at: Ground, run_id: str) -> object:
-    seen = recorded.answered(_raw_sidecar(at, run_id))
+    seen = recorded_values.answered(_raw_sidecar(at, run_id))
     return stops_of(seen), stop_route.render(stop_route.StopRoute(
         sidecar=seen, step=step_of(seen), wrote=False, gate="IG_mark", reason="why", kb_id="a/b.md", number=1,
         deployment_id="d"))  # fmt: skip

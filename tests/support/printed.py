@@ -19,6 +19,8 @@ Script = tuple[str, ...]
 _ANYWHERE = re.compile(
     r"`(cutter[ ][^`\n]+)`|(?:next|then|first): (cutter[ ][^\n]*)|^(?:\s*\d*\s*|.*\s{2,})(cutter [a-z][^\n]*)$", re.M
 )
+_EXAMPLE = re.compile(r"^ *Example: (.*?)(?=\n\s*\n|\Z)", re.M | re.S)
+_BROKEN_WORD = re.compile(r"(?<=\w)-\n\s*(?=\w)")
 _JSON_BLOCK = re.compile(r"^```json\n(.*?)^```", re.M | re.S)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 KEYS = ("next", "then", "command", "commands", "sign", "next_command")
@@ -29,6 +31,31 @@ def scripts_in(text: str) -> Iterator[Script]:
     for found in _ANYWHERE.finditer(text):
         line = next(group for group in found.groups() if group)
         yield tuple(part.strip() for part in line.split(THEN))
+
+
+def examples_in(text: str) -> list[str]:
+    """The examples of a help page, whose lines are wrapped, also after a hyphen within a word."""
+    return [" ".join(_BROKEN_WORD.sub("-", found).split()) for found in _EXAMPLE.findall(text)]
+
+
+PLACEHOLDERS = (
+    (re.compile(r"ictr-\d{8}T\d{6}Z-[0-9a-f-]{36}"), "RUN"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "UUID"),
+    (re.compile(r"\b[0-9a-f]{40,64}\b"), "DIGEST"),
+    (re.compile(r"(?<==)/[^ ']+|(?<=[ '])/[^ ']+|(?:\bknowledge|<folder(?:-\d)?>)/[^ ']+"), "PATH"),
+    (re.compile(r"\bICX-[A-Z0-9-]+|\bNOPE\S*"), "DOCUMENT"),
+    (re.compile(r"<(run|batch|document|queue)(?:-\d)?>"), lambda found: found[1].upper()),
+    (re.compile(r"(?<=--reason )('[^']*'|\"[^\"]*\"|\S+)"), "TEXT"),
+    (re.compile(r"\b[\w.-]+\.(md|yaml|tar|jsonl|asc|gpg|html)\b"), "FILE"),
+)  # fmt: skip
+"""Ids, digests, paths and texts, and what stands for each when commands are compared."""
+
+
+def placeholders(command: str) -> str:
+    """The command without what differs between two people who type it."""
+    for pattern, name in PLACEHOLDERS:
+        command = pattern.sub(name, command)
+    return command
 
 
 def scripts_of_document(text: str) -> Iterator[Script]:

@@ -21,11 +21,11 @@ from psycopg.rows import dict_row
 from cutter.catalogue import WorkerRole
 from cutter.settings import Settings
 from cutter.stack import records, workers
-from cutter.stack.detached import spawn
+from cutter.stack.detached_process import spawn
 from cutter.stack.processes import Process, alive, send, until
 from cutter.storage import runs as known_runs
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.commands import demo
 from tests.support import forked
 from tests.support.proxy import CommitProxy
@@ -126,10 +126,12 @@ class Stack:
     def approve(self, run_id: str) -> str:
         """Sign what the run waits with, upload it; the KB id. Nothing is sent yet."""
         home = self.state / "demo" / "gpg"
-        document, data = signing.read_request(self.settings, run_id, signing.open_request(self.settings, run_id))
-        who = signing.who(self.settings, demo.APPROVER, None, home)
-        statement = signing.answer(document, data, who, "approve")
-        return signing.sign_and_upload(self.settings, statement, who, document.approval_kb_id)
+        document, data = signing_desk.read_request(
+            self.settings, run_id, signing_desk.open_request(self.settings, run_id)
+        )
+        who = signing_desk.who(self.settings, demo.APPROVER, None, home)
+        statement = signing_desk.answer(document, data, who, "approve")
+        return signing_desk.sign_and_upload(self.settings, statement, who, document.approval_kb_id)
 
     def signal(self, document_id: str, kb_id: str, *, code: int | None = 0) -> Done:
         """Hand an approval over with the real `temporal` command."""

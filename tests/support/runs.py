@@ -4,8 +4,7 @@
         run = drive(made, law(3), until="IG_leg_b_record")
 
 A gate is called as a worker would call it, in the dependencies of its own worker role (own passwords, own key). With
-`quick` the backup is a stand-in of a few bytes, recorded and sealed by cutter_backup's own SQL functions; everything
-else stays as it is.
+`quick` the backup is a stand-in of a few bytes; everything else stays as it is.
 """
 
 from __future__ import annotations
@@ -16,32 +15,26 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from psycopg.types.json import Jsonb
-
-from activities.gates.runner import Passed, run_gate
 from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
 from activities.run.begin import begin_run
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import sources
-from cutter.approvals import epochs, schema
+from cutter.approvals import approver_store, schema
 from cutter.approvals.policy import Signing
 from cutter.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
-from cutter.domain.digests import sha256_hex
-from cutter.gates.report import GateReport, equal
 from cutter.gpg import Gpg
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
 from cutter.policy import current
 from cutter.settings import Settings, load
 from cutter.stack import key_homes
-from cutter.storage.gate_transaction import Open
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.commands import approvers
 from starter.local.keys import ensure_throwaway_keys
+from tests.support import stand_in_backup
 from tests.support.database import Database, TestCluster, short_folder
 from worker import build_deps
 
@@ -56,10 +49,10 @@ class Keys:
     people: Gpg
     approvers: tuple[tuple[str, str], ...]
 
-    def signing(self, number: int = 0) -> signing.Signing:
+    def signing(self, number: int = 0) -> signing_desk.Signing:
         """The n-th approver, ready to sign."""
         name, fingerprint = self.approvers[number]
-        return signing.Signing(approver=name, fingerprint=fingerprint, home=self.people.home)
+        return signing_desk.Signing(approver=name, fingerprint=fingerprint, home=self.people.home)
 
 
 @contextmanager
@@ -72,9 +65,11 @@ def keyring(*names: str) -> Iterator[Keys]:
         ensure_throwaway_keys(settings)
         homes += [Gpg(folder / "keys" / name) for name in ("executor", "verifier", "backup")]
         people = tuple((name, homes[0].generate_key(name)) for name in names or ("alice", "bob"))
-        epochs.init(
+        approver_store.init(
             folder / "approvers",
-            approvers=[epochs.NewApprover(name=name, public_key=homes[0].export_public(key)) for name, key in people],
+            approvers=[
+                approver_store.NewApprover(name=name, public_key=homes[0].export_public(key)) for name, key in people
+            ],
         )
         yield Keys(folder=folder, people=homes[0], approvers=people)
     finally:
@@ -115,12 +110,9 @@ class Deployment:
 
     def gate(self, name: str, run_id: str, approvals: Sequence[str] = (), *, quick: bool = False) -> GateOutcome:
         """One attempt of a gate by its own activity."""
-        gate = BY_NAME[name]
-        if quick and name == "IG_backup":
-            return self._quick_backup(gate, run_id)
-        outcome: GateOutcome = GATE_FUNCTIONS[name](
-            self.of(gate), GateInput(run_id=run_id, approval_kb_ids=tuple(approvals))
-        )
+        deps = self.of(BY_NAME[name])
+        asked = GateInput(run_id=run_id, approval_kb_ids=tuple(approvals))
+        outcome: GateOutcome = GATE_FUNCTIONS[name](stand_in_backup.instead(deps) if quick else deps, asked)
         return outcome
 
     def request(self, run_id: str, sovereign: Sovereign | str) -> str:
@@ -134,10 +126,10 @@ class Deployment:
         self, run_id: str, sovereign: Sovereign | str, *, by: int = 0, decision: str = schema.APPROVE
     ) -> tuple[str, JudgeResult]:
         """Open the request, sign it with an approver's own key, upload it, have it judged: (KB id, verdict)."""
-        document, data = signing.read_request(self.settings, run_id, self.request(run_id, sovereign))
+        document, data = signing_desk.read_request(self.settings, run_id, self.request(run_id, sovereign))
         who = self.keys.signing(by)
-        statement = signing.answer(document, data, who, decision)
-        kb_id = signing.sign_and_upload(self.settings, statement, who, document.approval_kb_id)
+        statement = signing_desk.answer(document, data, who, decision)
+        kb_id = signing_desk.sign_and_upload(self.settings, statement, who, document.approval_kb_id)
         return kb_id, self.judge(run_id, str(sovereign), kb_id)
 
     def order(self, run_id: str, decision: str, *, by: int = 0, **fields: str) -> JudgeResult:
@@ -147,13 +139,15 @@ class Deployment:
 
     def sign_order(self, run_id: str, decision: str, *, by: int = 0, **fields: str) -> tuple[str, str]:
         """Sign and upload an order without handing it over: (KB id, gate)."""
-        deployment_id, gate = signing.gate_ahead(self.settings, run_id)
+        deployment_id, gate = signing_desk.gate_ahead(self.settings, run_id)
         run = self.run_row(run_id)
         who = self.keys.signing(by)
         # Two orders of one second would else be one document.
         mark = uuid.uuid4().hex[:8]
-        statement = signing.order(run, deployment_id, gate, who, decision, f"as agreed ({mark})", **fields)
-        return signing.sign_and_upload(self.settings, statement, who, f"orders/{run_id}/{decision}-{mark}.md"), gate
+        statement = signing_desk.order(run, deployment_id, gate, who, decision, f"as agreed ({mark})", **fields)
+        return signing_desk.sign_and_upload(
+            self.settings, statement, who, f"orders/{run_id}/{decision}-{mark}.md"
+        ), gate
 
     def judge(self, run_id: str, gate: str, kb_id: str) -> JudgeResult:
         """The verdict of the cutter worker, recorded."""
@@ -168,34 +162,6 @@ class Deployment:
         for one in self.deps.values():
             for pool in one.pools.values():
                 pool.close()
-
-    def _quick_backup(self, gate: Gate, run_id: str) -> GateOutcome:
-        """Gate 4 with an artifact of a few bytes that is no backup; the rest of it as the real one."""
-        artifact, data = f"{run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg", b"a stand-in backup"
-        path = self.settings.runs / artifact
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        pins = {
-            "backup_artifact": artifact,
-            "backup_sha256": sha256_hex(data),
-            "backup_taken_utc": datetime.now(UTC).isoformat(),
-        }
-
-        def body(opened: Open) -> Passed:
-            opened.connection.execute(
-                "select cutter_governance.fn_action_record(%s, %s, 'backup', 'take', %s, %s, '{}', %s, true, 'delete')",
-                (
-                    run_id,
-                    gate.name,
-                    artifact,
-                    sha256_hex(artifact),
-                    Jsonb({"taken_utc": pins["backup_taken_utc"], "sha256": sha256_hex(data)}),
-                ),
-            )
-            stand_in = equal("stand_in", artifact, artifact)
-            return Passed(report=GateReport(gate=gate.name, invariants=(stand_in,), pins=pins))
-
-        return run_gate(self.of(gate), gate, GateInput(run_id=run_id), body)
 
 
 @contextmanager
@@ -212,7 +178,7 @@ def deployment(database: Database, keys: Keys, *, state: Path | None = None) -> 
             deps={role: build_deps(_of_role(base, folder, role), role) for role in WorkerRole},
         )
         try:
-            approvers.install(base, epochs.read_epoch(keys.folder / "approvers", 1))
+            approvers.install(base, approver_store.read_epoch(keys.folder / "approvers", 1))
             yield made
         finally:
             made.close()
@@ -296,9 +262,9 @@ def next_epoch(
 
     `folder` is not there yet.
     """
-    previous = epochs.read_epoch(made.settings.approvers, after)
+    previous = approver_store.read_epoch(made.settings.approvers, after)
     shutil.copytree(made.settings.approvers, folder)
-    following = epochs.propose(folder, previous, approvers=previous.approvers[:people], signing=signing)
+    following = approver_store.propose(folder, previous, approvers=previous.approvers[:people], signing=signing)
     approvers.install(made.settings, following)
     made.settings = made.settings.model_copy(update={"approvers_dir": folder})
     for role, deps in made.deps.items():

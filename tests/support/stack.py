@@ -22,25 +22,26 @@ from temporalio.worker import Interceptor
 
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import limits, sources
-from cutter.approvals import epochs, schema
+from cutter.approvals import approver_store, schema
 from cutter.approvals.policy import Tier
 from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.gpg import Gpg
 from cutter.kb.store import Store
-from cutter.kb.writing import put
+from cutter.kb.write_once import put
 from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings
 from cutter.stack import key_homes
 from cutter.storage import runs as known_runs
 from cutter.types import Json
-from starter.approver import orders, signing
-from starter.approver.signing import Signing
+from starter.approver import orders, signing_desk
+from starter.approver.signing_desk import Signing
 from starter.commands import approvers
 from starter.local.keys import ensure_throwaway_keys
 from temporal import names, runs
 from temporal.client import connect
 from tests.support import database as database_support
+from tests.support import stand_in_backup
 from tests.support.database import Connection, Database, TestCluster, short_folder
 from tests.support.temporal import end_all, server, until
 from worker import build_deps, serving
@@ -95,6 +96,8 @@ class Stack:
     kit: Kit
     hooks: list[Callable[[str], None]] = field(default_factory=list)
     """Called with a gate's name right after its COMMIT, in the worker's thread."""
+    backup_is_real: bool = True
+    """False: workers make the stand-in, which restores nothing."""
     held: list[Connection] = field(default_factory=list)
     """Transactions that a test holds open."""
 
@@ -132,7 +135,7 @@ class Stack:
         own = {"secrets_dir": secrets, "keys_dir": keys}
         deps = build_deps(self.settings.model_copy(update={**own, **changed}), role)
         deps.after_commit.append(self._after_commit)
-        return deps
+        return deps if self.backup_is_real else stand_in_backup.instead(deps)
 
     def _after_commit(self, gate: str) -> None:
         for hook in self.hooks:
@@ -293,30 +296,31 @@ class Run:
 
     def _sign(self, decision: str, who: Signing, text: str) -> str:
         settings = self.stack.settings
-        document, data = signing.read_request(settings, self.run_id, signing.open_request(settings, self.run_id))
-        statement = signing.answer(document, data, who, decision, text=text)
-        return signing.sign_and_upload(settings, statement, who, document.approval_kb_id)
+        document, data = signing_desk.read_request(
+            settings, self.run_id, signing_desk.open_request(settings, self.run_id)
+        )
+        statement = signing_desk.answer(document, data, who, decision, text=text)
+        return signing_desk.sign_and_upload(settings, statement, who, document.approval_kb_id)
 
     async def order(
-        self, decision: str, reason: str = "a test says so", who: Signing | None = None, **more: str
+        self, decision: str, reason: str = "a test says so", who: Signing | None = None, kb_id: str = "", **more: str
     ) -> str:
-        """Sign an order about the run (resume, void, acknowledge_drift, revoke); its KB id."""
-        return await asyncio.to_thread(self._order, decision, reason, who or self.stack.kit.alice, more)
+        """Sign an order about the run (resume, void, acknowledge_drift, revoke); its KB id, which may be given."""
+        return await asyncio.to_thread(self._order, decision, reason, who or self.stack.kit.alice, more, kb_id)
 
-    def _order(self, decision: str, reason: str, who: Signing, more: dict[str, str]) -> str:
+    def _order(self, decision: str, reason: str, who: Signing, more: dict[str, str], kb_id: str = "") -> str:
         settings = self.stack.settings
         seen = known_runs.sidecar(settings, self.run_id)["run"]
         if decision == schema.RESUME:
             more = {"stopped_state": seen["state"], **more}
         if decision == schema.ACKNOWLEDGE_DRIFT:
             more = {"fingerprint": seen["last_error"]["report"]["fingerprint"], **more}
-        deployment, gate = signing.gate_ahead(settings, self.run_id)
-        statement = signing.order(seen, deployment, gate, who, decision, reason, **more)
+        deployment, gate = signing_desk.gate_ahead(settings, self.run_id)
+        statement = signing_desk.order(seen, deployment, gate, who, decision, reason, **more)
         life = timedelta(seconds=min(seen["caps"]["ttl_cut_seconds"], seen["caps"]["ttl_lifecycle_seconds"]))
         statement = replace(statement, not_after=min(statement.not_after, statement.signed_utc + life))
-        return signing.sign_and_upload(
-            settings, statement, who, f"knowledge/dev/orders/{self.run_id}/{decision}-{who.approver}.md"
-        )
+        own = f"knowledge/dev/orders/{self.run_id}/{decision}-{who.approver}.md"
+        return signing_desk.sign_and_upload(settings, statement, who, kb_id or own)
 
     async def revoke(self, kb_id: str, who: Signing | None = None) -> Json:
         """Take back the approval under that KB id, as `cutter revoke` does; the verdict."""
@@ -355,11 +359,12 @@ class Run:
 @asynccontextmanager
 async def stack(
     database: Database, state: Path, address: str, kit: Kit, *, tier: Tier = Tier.MEDIUM,
-    enact_tier: Tier | None = None, **changed: Any,
+    enact_tier: Tier | None = None, backup_is_real: bool = True, **changed: Any,
 ) -> AsyncIterator[Stack]:  # fmt: skip
     """A deployment with its policy in force and the model law registered; its workflows end with it."""
     settings = database.settings(state, keys_dir=kit.keys, temporal_address=address, **{**QUICK, **changed})
-    made = Stack(settings=settings, database=database, client=await connect(settings), kit=kit)
+    client = await connect(settings)
+    made = Stack(settings=settings, database=database, client=client, kit=kit, backup_is_real=backup_is_real)
     install_policy(made, tier=tier, enact_tier=enact_tier)
     made.register()
     try:
@@ -376,13 +381,13 @@ def install_policy(
     signer_names: Sequence[str] = ("alice", "bob"),
 ) -> None:
     """Epoch 1 of this deployment; the stranger is not in it."""
-    cut, _ = epochs.default_rules(tier)
-    _, enact = epochs.default_rules(enact_tier or tier)
+    cut, _ = approver_store.default_rules(tier)
+    _, enact = approver_store.default_rules(enact_tier or tier)
     signers = [getattr(made.kit, name) for name in signer_names]
-    policy = epochs.init(
+    policy = approver_store.init(
         made.settings.approvers,
         approvers=[
-            epochs.NewApprover(name=one.approver, public_key=made.kit.people.export_public(one.fingerprint))
+            approver_store.NewApprover(name=one.approver, public_key=made.kit.people.export_public(one.fingerprint))
             for one in signers
         ],
         gates=(cut, enact),

@@ -13,7 +13,7 @@ from cutter.approvals.policy import Tier
 from cutter.batch import documents
 from cutter.evidence import offline
 from cutter.kb.store import Store
-from cutter.kb.writing import put
+from cutter.kb.write_once import put
 from cutter.storage.batches import Options
 from starter.commands import evidence
 from temporal import batches

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shutil
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ from activities.batch.register import begin_batch
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents
+from cutter.batch.view import BatchView
 from cutter.errors import Refused
 from cutter.kb.store import Store
-from cutter.kb.writing import put
+from cutter.kb.write_once import put
 from cutter.lifecycle.validation import Finding, Validation
 from cutter.messages import BatchInput
 from cutter.projections import batch_folder as projection
@@ -34,6 +36,7 @@ from tests.support import batch as support
 from tests.support.batch import Batch
 from tests.support.stack import Stack
 from tests.support.temporal import until
+from tests.unit.batch import views
 
 NO_HEADING = b"nothing that could be cut\n"
 
@@ -143,21 +146,21 @@ async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_ba
 
 
 def shows(folder: Path, seen: dict[str, Any]) -> bool:
-    return folder.is_dir() and not batch_folder.is_behind(folder, seen, pace=False)
+    return folder.is_dir() and not batch_folder.is_behind(folder, BatchView.of(seen), pace=False)
 
 
 def test_the_folder_of_a_batch_at_work_is_written_after_a_pause_and_for_news_after_a_shorter_one(
     tmp_path: Path,
 ) -> None:
-    item = {"document_id": "ICX-1", "run_id": "r", "state": "marked", "queue": None}
-    seen = {"batch": {"state": "batch_planning", "halted": None}, "items": [item]}
+    item = views.item("ICX-1", "marked")
+    seen = views.view(item, state="batch_planning")
     state, pause = tmp_path / "state.json", limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS
     assert batch_folder.is_behind(tmp_path, seen), "there is none yet"
-    state.write_text(json.dumps({**seen["batch"], "items": [item]}))
-    moved = {**seen, "items": [{**item, "state": "cutplan_ok"}]}
-    many = {**moved, "items": moved["items"] * 100}
+    state.write_text(json.dumps({"state": "batch_planning", "halted": None, "items": [asdict(item)]}))
+    moved = replace(seen, items=(replace(item, state="cutplan_ok"),))
+    many = replace(moved, items=moved.items * 100)
 
-    def behind_after(seconds: float, view: dict[str, Any], *, news: bool) -> bool:
+    def behind_after(seconds: float, view: BatchView, *, news: bool) -> bool:
         then = datetime.now(UTC).timestamp() - seconds
         os.utime(state, (then, then))
         return batch_folder.is_behind(tmp_path, view, news=news)

@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 
 from activities.batch import advance as batch_steer
-from cutter.batch import steering
+from cutter.batch import batch_step
 from cutter.catalogue import GATES, WorkerRole
 from cutter.messages import BatchResult, Steering, SteerInput
 from cutter.storage.batches import Options
@@ -25,6 +25,7 @@ from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
 from tests.support.stack import Stack
 from tests.support.temporal import until
+from tests.unit.batch import views
 
 POISON = b"A text that has no heading at all.\n"
 
@@ -244,7 +245,7 @@ async def test_two_parents_of_one_batch_at_the_same_moment_double_nothing(stack:
 
 def test_what_began_is_not_unheard_of() -> None:
     began = "2026-11-21T09:00:00+00:00"
-    pending = {"document_id": "ICX-1", "state": "pending", "ended": False, "created_at": began}
-    view = {"batch": {"began_at": began}, "age_seconds": 31, "items": [pending, {**pending, "state": "marked"}]}
-    assert steering.unheard(view, 30) == [pending]
-    assert steering.unheard({**view, "age_seconds": 29}, 30) == []
+    pending = views.item("ICX-1", "pending", created_at=began)
+    seen = views.view(pending, replace(pending, state="marked"), age=31, began_at=began)
+    assert batch_step.unheard(seen, 30) == [pending]
+    assert batch_step.unheard(replace(seen, age_seconds=29), 30) == []

@@ -16,7 +16,7 @@ from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents
 from cutter.storage.batches import Options
-from starter.approver import signing
+from starter.approver import signing_desk
 from temporal import batches
 from temporal.names import batch_workflow_id
 from tests.support import batch as support
@@ -69,7 +69,7 @@ async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_hel
         assert await outcomes(batch) == {"ICX-P-1": "failed", "ICX-P-2": "blocked", "ICX-P-3": "enacted"}
         seen = {one["document_id"]: one for one in (await batch.view())["items"]}
         assert seen["ICX-P-1"]["queue"] == "quarantine_queue"
-        assert seen["ICX-P-2"]["reason"] == "it depends on ICX-P-1, which is no law"
+        assert seen["ICX-P-2"]["reason"] == "it depends on ICX-P-1, which is not enacted"
         poisoned = seen["ICX-P-1"]
         entry = support.kb_text(stack, poisoned["queue_kb_id"])
         for text in (
@@ -150,7 +150,7 @@ async def test_a_document_of_another_open_batch_is_refused_alone(stack: Stack) -
         second = await support.start(stack, [{"document_id": "ICX-B-1"}, {"document_id": "ICX-B-9"}])
         seen = await second.until_state("batch_awaiting_cut_authz_set")
         assert second.outcomes(seen) == {"ICX-B-1": "busy", "ICX-B-9": "at_sg1"}
-        assert seen["items"][0]["reason"].startswith("STOP_RUN_BUSY: run ictr-")
+        assert seen["items"][0]["reason"].startswith("STOP_RUN_BUSY: its run ictr-")
         assert (await first.through()).totals == {"enacted": 2, "settled": 2}
         assert (await second.through()).state == "batch_failed_partial"
         batches.halt(stack.settings, second.batch_id, None, "free now")
@@ -252,9 +252,9 @@ async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own_and
         batch = await support.start(stack, [*support.small_laws(stack, 2), needs_it])
         seen = await batch.until_state("batch_awaiting_cut_authz_set")
         first = seen["items"][0]
-        document, data = signing.read_request(stack.settings, first["run_id"], first["request_kb_id"])
-        reject = signing.answer(document, data, stack.kit.alice, schema.REJECT, text="not yet")
-        name = signing.sign_and_upload(stack.settings, reject, stack.kit.alice, document.approval_kb_id)
+        document, data = signing_desk.read_request(stack.settings, first["run_id"], first["request_kb_id"])
+        reject = signing_desk.answer(document, data, stack.kit.alice, schema.REJECT, text="not yet")
+        name = signing_desk.sign_and_upload(stack.settings, reject, stack.kit.alice, document.approval_kb_id)
         await stack.run_of(seen["items"][0]["run_id"], "ICX-B-1").handle.signal("submit_approval", name)
         await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-B-1"]))
         await batch.until_state("batch_awaiting_lifecycle_authz_set")

@@ -24,11 +24,11 @@ from tests.support.temporal import until
 def test_whoever_lets_a_batch_go_on_gives_it_its_whole_time_again(stack: Stack) -> None:
     batch_id = support.register(stack, support.small_laws(stack, 1))
     stack.database.run("update cutter_governance.batch set began_at = began_at - interval '10 hours'")
-    assert batches.view(stack.settings, batch_id)["age_seconds"] > 35_000
+    assert batches.view(stack.settings, batch_id).age_seconds > 35_000
     batches.halt(stack.settings, batch_id, "stop", "a stop alone gives no time")
-    assert batches.view(stack.settings, batch_id)["age_seconds"] > 35_000
+    assert batches.view(stack.settings, batch_id).age_seconds > 35_000
     batches.halt(stack.settings, batch_id, None, "signed the next day")
-    assert batches.view(stack.settings, batch_id)["age_seconds"] < 3_600
+    assert batches.view(stack.settings, batch_id).age_seconds < 3_600
 
 
 def test_a_persons_stop_outweighs_the_cap_and_a_cancel_all(stack: Stack) -> None:
@@ -48,7 +48,7 @@ def test_no_worker_lets_go_on_what_a_person_halted(stack: Stack, kind: str) -> N
     batches.halt(stack.settings, batch_id, kind, "the texts are wrong")
     lifted = "select cutter_governance.fn_batch_halt(%s, null, 'a stranger says so')"
     assert stack.database.value(lifted, (batch_id,), role="cutter_read") == "refused_operator_only"
-    assert batches.view(stack.settings, batch_id)["batch"]["halted"] == kind
+    assert batches.view(stack.settings, batch_id).batch.halted == kind
     assert batches.halt(stack.settings, batch_id, None, "it was right") == ""
 
 
@@ -89,7 +89,7 @@ async def resumed_while_it_closes(batch: Batch, events: tuple[threading.Event, t
     """Type `resume-batch` before the workflow that has seen the end is gone; it goes when the resume is in."""
     closes, goes = events
     await until(lambda: asyncio.to_thread(closes.wait, 1), what="the batch closes")
-    seen = await batch.view()
+    seen = await batch.seen()
     typed = asyncio.create_task(asyncio.to_thread(batch_resume.go_on, batch.stack.settings, seen))
 
     async def taken_back() -> bool:

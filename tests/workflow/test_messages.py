@@ -107,19 +107,11 @@ async def test_the_same_approval_twice_is_a_duplicate_and_is_consumed_once(stack
 
 
 async def test_a_flood_of_signals_does_not_keep_a_good_approval_out(stack: Stack) -> None:
-    """The run goes on in a new execution before the server takes no signal any more."""
+    """The run continues in a new execution before the server accepts no further signal."""
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-        first = (await run.handle.describe()).run_id
-        for _ in range(LONG_HISTORY // 100):
-            await asyncio.gather(*(run.handle.signal("submit_approval", "knowledge/dev/twice.md") for _ in range(100)))
-        again = run.stack.run_of(run.run_id)
-
-        async def renewed() -> bool:
-            return (await again.handle.describe()).run_id != first
-
-        await until(renewed, what="a new execution of the run")
+        again = await _flooded(run, "knowledge/dev/twice.md")
 
         async def waits() -> bool:
             """A run that counted too many refusals before it was renewed waits for the operator's resume."""
@@ -129,6 +121,20 @@ async def test_a_flood_of_signals_does_not_keep_a_good_approval_out(stack: Stack
 
         await until(waits, what="the run waits at its gate")
         await again.handle.signal("submit_approval", await again.sign())
+        assert (await again.until_requested(LIFECYCLE))["awaits"] == LIFECYCLE
+        assert [one["gate"] for one in (await again.sidecar())["consumptions"]] == [CUT]
+
+
+async def test_a_stopped_run_that_keeps_an_early_approval_is_renewed_and_takes_the_approval_along(stack: Stack) -> None:
+    """Without it, the server would refuse the resume of a stopped run after 10,000 signals."""
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        await run.handle.signal("stop")
+        await run.until_shown("stopped_stop")
+        approval = await run.sign()
+        again = await _flooded(run, approval)
+        assert (await again.resume(await again.order(schema.RESUME)))["status"] == "accepted"
         await again.until_requested(LIFECYCLE)
 
 
@@ -302,3 +308,17 @@ async def test_messages_after_the_end_are_told_so(stack: Stack) -> None:
 async def _task_attempt(handle: WorkflowHandle[Any, Any]) -> int:
     described = await handle.describe()
     return int(described.raw_description.pending_workflow_task.attempt)
+
+
+async def _flooded(run: Run, kb_id: str) -> Run:
+    """Send one message until the server suggests a new execution; the run, followed into it."""
+    first = (await run.handle.describe()).run_id
+    for _ in range(LONG_HISTORY // 100):
+        await asyncio.gather(*(run.handle.signal("submit_approval", kb_id) for _ in range(100)))
+    again = run.stack.run_of(run.run_id)
+
+    async def renewed() -> bool:
+        return (await again.handle.describe()).run_id != first
+
+    await until(renewed, what="a new execution of the run")
+    return again

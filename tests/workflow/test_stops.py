@@ -11,7 +11,7 @@ from activities.run.approval_requests import judge_approval
 from activities.run.void import void_run
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
-from cutter.messages import JudgeInput, StateView, VoidInput
+from cutter.messages import JudgeInput, VoidInput, VoidResult
 from temporal import names
 from tests.support.stack import DOCUMENT, Run, Stack
 
@@ -120,14 +120,14 @@ async def test_a_void_while_a_gate_waits_ends_the_run(stack: Stack) -> None:
         assert (await run.result()).state == "voided_not_needed"
 
 
-async def voided(run: Run, order: str) -> StateView:
+async def voided(run: Run, order: str) -> VoidResult:
     """What the short workflow answers that voids a run by this order."""
     return await run.stack.client.execute_workflow(
         names.VOID_RUN,
         VoidInput(run_id=run.run_id, kb_id=order, document_id=DOCUMENT),
         id=names.void_workflow_id(run.run_id),
         task_queue=names.WORKFLOW_QUEUE,
-        result_type=StateView,
+        result_type=VoidResult,
     )
 
 

@@ -11,7 +11,7 @@ from temporalio.client import WorkflowFailureError
 from cutter import marking
 from cutter.approvals import schema
 from cutter.approvals.policy import Tier
-from cutter.catalogue import GATES
+from cutter.catalogue import GATES, PLANNED
 from cutter.kb.store import Store
 from cutter.messages import RunInput, RunResult
 from temporal import names, runs
@@ -21,6 +21,7 @@ UNITS = "select count(*) from public.information_unit where deleted_at is null"
 ENACTED = UNITS + " and lifecycle_status = 'enacted'"
 
 
+@pytest.mark.real_backup
 async def test_a_live_run_reaches_closeout_through_both_sovereign_gates(stack: Stack) -> None:
     """Seed 000 §2."""
     async with stack.workers():
@@ -49,7 +50,7 @@ async def test_what_people_see_while_a_gate_waits(stack: Stack) -> None:
             f"cutter approve {run.run_id}",
             f"document/{DOCUMENT}",
             request["challenge"],
-            "✓ 5 IG_grant_probe",
+            f"✓ {PLANNED[-1].number} {PLANNED[-1].name}",
         ):
             assert needed in details
         found = (await run.handle.describe()).typed_search_attributes
@@ -64,7 +65,7 @@ async def test_a_dry_run_rehearses_leaves_request_documents_and_writes_nothing(s
         result = await run.result()
         assert (result.state, result.outcome) == ("awaiting_cut_authorization", "rehearsed")
         seen = await run.sidecar()
-        assert [one["gate"] for one in seen["receipts"]] == [gate.name for gate in GATES[:5]]
+        assert [one["gate"] for one in seen["receipts"]] == [gate.name for gate in PLANNED]
         assert [one["outcome"] for one in seen["attempts"]][-1] == "rehearsed"
         (request,) = (one["kb_id"] for one in seen["documents"] if one["kind"] == "request")
         assert b"writer_digest" in Store(stack.settings.kb).get(request)

@@ -12,7 +12,7 @@ import uuid_utils
 
 from cutter import sources
 from cutter.batch import documents
-from starter.approver import signing
+from starter.approver import signing_desk
 from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter, Told
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch, Json
@@ -44,9 +44,9 @@ def set_here(stack: Stack, waiting: Sequence[Json], name: str) -> Path:
     folder = stack.settings.state / name
     folder.mkdir()
     for one in waiting:
-        document, data = signing.read_request(stack.settings, one["run_id"], one["request_kb_id"])
-        statement = signing.answer(document, data, stack.kit.alice, "approve")
-        kb_id = signing.sign_and_upload(
+        document, data = signing_desk.read_request(stack.settings, one["run_id"], one["request_kb_id"])
+        statement = signing_desk.answer(document, data, stack.kit.alice, "approve")
+        kb_id = signing_desk.sign_and_upload(
             stack.settings, statement, stack.kit.alice, f"knowledge/dev/{name}/{one['document_id']}.md"
         )
         for suffix in ("", ".asc"):
@@ -269,7 +269,7 @@ async def test_skip_completed_leaves_out_what_is_law_and_what_failed_before(stac
         checked = await cutter("orchestrate", "batch", "--queue", str(alone), "--check", "--json")
         path, batch_id = queue_file(stack, items)
         why = next(one["why"] for one in checked.json["order"] if one["document_id"] == "ICX-TEST-1")
-        assert why == f"this version is law already, by run {law.run_id}: its run will end as skipped"
+        assert why == f"this version is already enacted, by run {law.run_id}: its run will end as skipped"
         queue = ("orchestrate", "batch", "--queue", str(path), "--skip-completed", "--resume")
         told = await cutter(*queue, "--include-failed", "--wait", "--json")
         (needed,) = told.json["needs_signature"]
@@ -331,7 +331,7 @@ async def test_a_queue_s_scope_and_actor_take_effect(stack: Stack, cutter: Cutte
     data = path.read_bytes()
     path.write_bytes(data.replace(b"items:", b"default_actor: nobody\nitems:"))
     stranger = await cutter("orchestrate", "batch", "--queue", str(path), "--check")
-    assert (stranger.code, "nobody is no approver of the policy, which knows" in stranger.err) == (2, True)
+    assert (stranger.code, "nobody is no approver; the policy names" in stranger.err) == (2, True)
 
 
 async def test_the_actor_of_a_queue_is_who_is_asked_and_who_signs_unless_another_is_named(
@@ -381,7 +381,7 @@ REFUSED = {
         support.queue_yaml([
             {"document_id": "ICX-B-1"}, {"document_id": "ICX-B-1"}, {"document_id": "ICX-B-2", "colour": "red"},
         ]),
-        ["line 8: ", "stands in line 7 too", "line 10: ", "colour", "is no field"],
+        ["line 8: ", "is in line 7 too", "line 10: ", "colour", "is not a field"],
     ),
 }  # fmt: skip
 

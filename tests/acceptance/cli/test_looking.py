@@ -8,6 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
+from cutter.catalogue import GATES, PLANNED
 from cutter.storage import runs as known_runs
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support.processes import temporal_program
@@ -39,13 +40,13 @@ async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter)
         run = await stack.start()
         await run.until_requested(CUT)
     seen = (await cutter("status", run.run_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
-    assert [gate["outcome"] for gate in seen["gates"]] == ["passed"] * 5 + [""] * 6
+    assert [gate["outcome"] for gate in seen["gates"]] == ["passed"] * len(PLANNED) + [""] * (len(GATES) - len(PLANNED))
     assert (seen["needs"], seen["next"]) == ("signed approval", f"cutter approve {run.run_id}")
     told = await cutter("status", DOCUMENT, CUTTER_TEMPORAL_ADDRESS=NOBODY)
     assert re.search(r"✓ +awaiting_cut_authorization", told.out)
     assert re.search(r"· +cut_leg_a_committed", told.out)
     listed = (await cutter("status", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["runs"]
-    assert [(one["document_id"], one["gates_passed"]) for one in listed] == [(DOCUMENT, 5)]
+    assert [(one["document_id"], one["gates_passed"]) for one in listed] == [(DOCUMENT, len(PLANNED))]
     views = {}
     for kind in ("request", "run", "task"):
         views[kind] = (await cutter("status", DOCUMENT, "--as", kind, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
@@ -56,7 +57,7 @@ async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter)
     assert [one["to"] for one in views["request"]["transitions"]] == [
         "queued", "executing", "awaiting_user_confirmation"
     ]  # fmt: skip
-    assert [one["status"] for one in views["run"]["steps"]] == ["succeeded"] * 5 + ["waiting_approval"]
+    assert [one["status"] for one in views["run"]["steps"]] == ["succeeded"] * len(PLANNED) + ["waiting_approval"]
     assert [one["status"] for one in views["run"]["approvals"]] == ["requested"]
     assert "IG_cut_leg_a_execute" in (await cutter("status", run.run_id, "--as", "run")).out
     for wrong in (("--as", "project"), ("--as", "workstream"), ()):
@@ -69,7 +70,7 @@ async def test_a_skipped_run_says_which_run_made_the_law(stack: Stack, cutter: C
         first = await stack.start()
         await first.through()
         again = await cutter("run", DOCUMENT, "--wait", "--json")
-    law = f"this version is law already, by run {first.run_id}"
+    law = f"this version is already enacted, by run {first.run_id}"
     assert (again.code, again.json["reason"], again.json["next"]) == (0, law, f"cutter report {first.run_id}")
     skipped = again.json["run_id"]
     shown = (await cutter("status", skipped, "--json")).json
@@ -317,7 +318,7 @@ async def test_the_evidence_of_a_run_verifies_offline_with_temporals_own_history
     assert re.search(r"FAILED +archive ", refused.out)
     another = await cutter("evidence", "verify", str(history), **nowhere)
     assert another.code == 2
-    assert "this is no evidence bundle" in another.err
+    assert "this is not an evidence bundle" in another.err
 
 
 async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: Cutter) -> None:
@@ -332,6 +333,14 @@ async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: C
     assert "<script" not in page
     file = Path(told.out.strip())
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    text = file.with_suffix(".md")
+    assert str(text) in told.err
+    assert text.stat().st_mode & 0o777 == 0o600
+    assert "**The law is enacted, and the run is closed.**" in text.read_text(encoding="utf-8")
+    alone = stack.settings.state / "alone.md"
+    assert (await cutter("report", DOCUMENT, "--out", str(alone))).out.strip() == str(alone)
+    assert alone.read_bytes() == text.read_bytes()
+    assert not alone.with_suffix(".html").exists()
     nowhere = await cutter("report", DOCUMENT, "--out", "/no/such/folder/r.html")
     assert (nowhere.code, nowhere.out) == (2, "")
     assert json.loads((await cutter("report", DOCUMENT, "--json")).out)["state"] == "closeout_reported"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.cli.conftest import Cutter
-from tests.campaigns.p31_next_commands import WORKS, control, play
+from tests.campaigns.p31_next_commands import UNREACHED, WORKS, control, play
 from tests.cases import printed_states as states
-from tests.cases.printed_states import Builder
+from tests.cases.printed_batches import batch_at_the_cut, batch_of
+from tests.cases.printed_mistakes import mistakes
+from tests.cases.printed_states import Builder, World
 from tests.support.stack import Stack
 
 HERE: tuple[Builder, ...] = (
     states.registered, states.waiting_at_the_cut, states.stopped_after_the_write, states.cancelled_after_the_write,
     states.failed_at_the_marking, states.expired, states.rehearsed, states.enacted,
-    states.of_another_version_than_the_law, states.terminated, states.mistakes, states.batch_at_the_cut,
+    states.of_another_version_than_the_law, states.terminated, mistakes, batch_at_the_cut,
 )  # fmt: skip
 """A state of each kind."""
 
@@ -32,9 +34,19 @@ async def test_a_command_that_leads_back_to_itself_is_found_out(stack: Stack) ->
     assert len(rows) >= 5
 
 
+async def test_a_state_that_leaves_its_deployment_changed_is_found_out(stack: Stack) -> None:
+    async def careless(stack: Stack, cutter: Cutter) -> World:
+        stack.database.run("alter table public.unit_version add column by_the_owner integer")
+        return await states.registered(stack, cutter)
+
+    rows = await play(stack, [careless])
+    said = {row["said"] for row in rows if row["verdict"] == UNREACHED}
+    assert said == {"AssertionError: left behind: other definitions than the migrated ones"}
+
+
 async def test_a_sitting_keeps_what_was_signed_and_says_where_it_was_left(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers():
-        world = await states.batch_at_the_cut(stack, cutter)
+        world = await batch_at_the_cut(stack, cutter)
         sit = ("approve", "--batch", world.batch, "--approver", "alice", "--gpg-home", str(stack.kit.alice.home))
         told = await cutter(*sit, typed="perhaps\ny\n")
         assert told.code == 0, told.err
@@ -46,6 +58,6 @@ async def test_a_sitting_keeps_what_was_signed_and_says_where_it_was_left(stack:
         assert "(not asked)" in told.out
         rest = await cutter(*sit, "--json", typed="y\n")
         assert (rest.code, rest.json["signed"]) == (0, 1)
-        await states.batch_of(world).until_state("batch_awaiting_lifecycle_authz_set")
+        await batch_of(world).until_state("batch_awaiting_lifecycle_authz_set")
         left = await cutter(*sit, typed="n\n\n")
         assert (left.code, f"`cutter approve --batch {world.batch}` asks again" in left.err) == (4, True)

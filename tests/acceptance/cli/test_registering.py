@@ -18,6 +18,7 @@ REFUSED = {
     "childless_heading": b"# Act\n\n## Article 1. Scope\n\n## Article 2. Terms\n\nTwo.\n",
     "bidi_in_heading": "# Act\n\n## Article 1. \u202eScope\n\nOne.\n".encode(),
     "duplicate_address": b"# Act\n\n## Article 1. Scope\n\nOne.\n\n## Article 1. Scope\n\nTwo.\n",
+    "heading_absorbed": b"# Act\n\n## Article 1. Scope\n\nOne.\n\nArticle 2.\n\nTwo.\n",
     "no_candidates": b"Words without any heading.\n",
 }
 """Texts that no run can mark, by the reason."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
-from cutter.batch import nights
+from cutter.batch import scheduled_batches
 from tests.acceptance.cli.conftest import Cutter
 from tests.support import batch as support
 from tests.support.batch import Batch
@@ -85,6 +85,24 @@ async def _two_nights(stack: Stack, pattern: Path) -> None:
     assert set(other.outcomes(await other.view()).values()) == {"busy"}
 
 
+async def test_a_mistyped_name_leads_to_the_schedule_that_is_installed(cutter: Cutter, pattern: Path) -> None:
+    mistyped = ("schedule", "show", "--name", "nigth")
+    first = await cutter(*mistyped)
+    assert (first.code, "--queue FILE --name nigth`" in first.err) == (1, True), first.err
+    assert (await cutter(*INSTALL, str(pattern))).code == 0
+    try:
+
+        async def listed() -> bool:
+            told = await cutter(*mistyped)
+            return "type `cutter schedule show --name nightly`" in told.err
+
+        await until(listed, what="Temporal lists the schedule")
+        removed = await cutter("schedule", "remove", "--name", "nigth")
+        assert (removed.code, "show --name nightly`" in removed.err) == (1, True), removed.err
+    finally:
+        assert (await cutter("schedule", "remove")).code == 0
+
+
 async def test_the_next_night_can_be_rehearsed_and_signed_in_the_afternoon(
     stack: Stack, cutter: Cutter, pattern: Path
 ) -> None:
@@ -94,7 +112,8 @@ async def test_the_next_night_can_be_rehearsed_and_signed_in_the_afternoon(
         seen = (await cutter("schedule", "show", "--name", "other", "--write-next", str(tonight), "--json")).json
         assert f"batch_id: {seen['next_batch_id']}\n" in tonight.read_text()
         assert (
-            nights.batch_id_of(pattern.read_bytes(), datetime.fromisoformat(seen["next_utc"])) == seen["next_batch_id"]
+            scheduled_batches.batch_id_of(pattern.read_bytes(), datetime.fromisoformat(seen["next_utc"]))
+            == seen["next_batch_id"]
         )
         async with stack.workers():
             assert (await cutter(*seen["next"].split()[1:])).code == 0
@@ -109,7 +128,7 @@ async def test_the_next_night_can_be_rehearsed_and_signed_in_the_afternoon(
 
 async def _run_as_at(stack: Stack, night: dict[str, Any], when: str) -> None:
     """What the schedule's workflow does at that time, which is still to come: its activity, then the batch."""
-    from activities.batch.scheduled import begin_night
+    from activities.batch.scheduled_batch import begin_night
     from cutter.catalogue import WorkerRole
     from cutter.messages import NightInput, NightStart
     from temporal import batches

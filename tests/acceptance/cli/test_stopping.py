@@ -64,7 +64,7 @@ async def test_a_second_run_is_refused_with_the_name_of_the_open_one_also_when_i
         told = await cutter("run", DOCUMENT)
         assert told.code == 4
         assert f"has the open run {run.run_id} (awaiting_cut_authorization)" in told.err
-        assert f"`cutter orchestrate resume --run-id {run.run_id}` goes on with it" in told.err
+        assert f"`cutter orchestrate resume --run-id {run.run_id}` continues it" in told.err
         again = await cutter("orchestrate", "resume", "--run-id", run.run_id, "--json")
         assert (again.code, again.json["answer"]["code"]) == (0, "started_again")
 

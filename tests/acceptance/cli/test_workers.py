@@ -10,7 +10,7 @@ import pytest
 
 from cutter.catalogue import WorkerRole
 from cutter.lifecycle import events
-from cutter.lifecycle.declared import WORKER
+from cutter.lifecycle.declarations import WORKER
 from cutter.settings import Settings
 from starter.commands import workers
 from tests.acceptance.cli.conftest import NOBODY, Cutter
@@ -40,7 +40,15 @@ async def test_workers_are_idle_or_busy_by_what_really_runs_and_leave_when_they_
 ) -> None:
     """Seeds 003 §1.1, 004 "Worker State Machine" Transition Details."""
     async with stack.workers(**BEATING):
+        # A gate that takes less than a beat is not seen, so the first one waits here until it was.
+        stack.take("lock table cutter_governance.gate_attempt in share mode")
         run = await stack.start()
+
+        async def one_is_busy() -> bool:
+            return "busy" in (await asyncio.to_thread(states, stack)).values()
+
+        await until(one_is_busy, seconds=60)
+        stack.let_go()
         await run.until_requested("SG_cut_authz")
 
         async def all_idle() -> bool:

@@ -1,8 +1,10 @@
-"""Whoever has cutter_read's password can record that a resume was signed: who writes looks at the signature itself."""
+"""A person with cutter_read's password can record a resume as signed, so the writer checks the signature itself."""
 
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
 from typing import Any, LiteralString
@@ -56,19 +58,34 @@ def forged(made: Deployment, run_id: str, kb_id: str, sha256: str, gate: str = C
     assert resumed(made, run_id, sha256)["status"] == "resumed"
 
 
-def nothing_is_written(made: Deployment, run_id: str, code: str, gate: str = LEG_A) -> None:
-    """The gate's writer refuses for that reason, and a void is the way on."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempted:
+    """What came of a gate's attempt to write: its refusal, the units that it wrote, and the void that followed."""
+
+    code: str
+    reason: str
+    units_written: int
+    void: str
+
+    def refused_for(self, reason: str) -> bool:
+        """True if the order was refused for that reason, no unit was written, and the void ended the run."""
+        stopped = (self.code, self.units_written, self.void) == ("STOP_ORDER_UNVERIFIED", 0, "voided")
+        return stopped and re.search(reason, self.reason) is not None
+
+
+def attempted(made: Deployment, run_id: str, gate: str = LEG_A) -> Attempted:
+    """Approve the gate, let its writer try, and void the run after the refusal."""
     before = made.database.value(UNITS)
     approval, verdict = made.approve(run_id, BY_NAME[gate].sovereign or CUT)
     assert verdict.accepted, verdict
-    with pytest.raises(Refused, match=code) as refusal:
+    with pytest.raises(Refused) as refusal:
         made.gate(gate, run_id, [approval])
-    assert refusal.value.code == "STOP_ORDER_UNVERIFIED"
-    assert made.database.value(UNITS) == before
+    written = made.database.value(UNITS) - before
     kb_id, named = made.sign_order(run_id, schema.VOID)
     assert made.judge(run_id, named, kb_id).accepted
     order = VoidInput(run_id=run_id, kb_id=kb_id, document_id=made.run_row(run_id)["document_id"])
-    assert void_run(made.deps[WorkerRole.EXEC], order).code == "voided"
+    void = void_run(made.deps[WorkerRole.EXEC], order).code
+    return Attempted(code=refusal.value.code, reason=str(refusal.value), units_written=written, void=void)
 
 
 @pytest.fixture
@@ -81,7 +98,7 @@ def run_id(deployment: Deployment) -> str:
 
 def test_a_stop_that_nobody_s_signature_lifted_writes_nothing(deployment: Deployment, run_id: str) -> None:
     forged(deployment, run_id, "orders/none.md", "a" * 64)
-    nothing_is_written(deployment, run_id, "kb_not_found")
+    assert attempted(deployment, run_id).refused_for("kb_not_found")
 
 
 def test_a_genuine_resume_of_another_run_lifts_nothing_here(deployment: Deployment, run_id: str) -> None:
@@ -89,7 +106,7 @@ def test_a_genuine_resume_of_another_run_lifts_nothing_here(deployment: Deployme
     stopped(deployment, other)
     theirs, _ = deployment.sign_order(other, schema.RESUME, stopped_state="stopped_stop")
     forged(deployment, run_id, theirs, sha256_of(deployment, theirs))
-    nothing_is_written(deployment, run_id, "run_id_mismatch")
+    assert attempted(deployment, run_id).refused_for("run_id_mismatch")
 
 
 def test_a_genuine_resume_of_another_stop_does_not_lift_this_one(deployment: Deployment) -> None:
@@ -101,13 +118,13 @@ def test_a_genuine_resume_of_another_stop_does_not_lift_this_one(deployment: Dep
     assert resumed(deployment, run_id, used.approval_sha256)["status"] == "resumed"
     stopped(deployment, run_id)
     forged(deployment, run_id, unused, sha256_of(deployment, unused))
-    nothing_is_written(deployment, run_id, "stopped_state_mismatch")
+    assert attempted(deployment, run_id).refused_for("stopped_state_mismatch")
 
 
 def test_a_resume_that_was_signed_before_a_stop_does_not_lift_it_whatever_it_is_called(
     deployment: Deployment, run_id: str
 ) -> None:
-    """Two people sign, one document is used, and the stop is made again: the other one is no store for it."""
+    """Two people sign a resume, the run uses one, and stops again. The unused resume must not lift the new stop."""
     unused, gate = deployment.sign_order(run_id, schema.RESUME, by=1, stopped_state="stopped_stop")
     used = deployment.order(run_id, schema.RESUME, stopped_state="stopped_stop")
     assert resumed(deployment, run_id, used.approval_sha256)["status"] == "resumed"
@@ -116,7 +133,7 @@ def test_a_resume_that_was_signed_before_a_stop_does_not_lift_it_whatever_it_is_
     verdict = deployment.judge(run_id, gate, unused)
     assert (verdict.accepted, verdict.code) == (False, "signed_before_the_stop")
     forged(deployment, run_id, unused, sha256_of(deployment, unused))
-    nothing_is_written(deployment, run_id, "signed_before_the_stop")
+    assert attempted(deployment, run_id).refused_for("signed_before_the_stop")
 
 
 def test_a_stop_is_no_older_for_a_state_that_the_run_had_already_stopped_in(deployment: Deployment) -> None:
@@ -127,7 +144,7 @@ def test_a_stop_is_no_older_for_a_state_that_the_run_had_already_stopped_in(depl
     deployment.database.value(STOP, (run_id,), role="cutter_operator")
     assert deployment.judge(run_id, gate, unused).code == "signed_before_the_stop"
     forged(deployment, run_id, unused, sha256_of(deployment, unused))
-    nothing_is_written(deployment, run_id, "signed_before_the_stop")
+    assert attempted(deployment, run_id).refused_for("signed_before_the_stop")
 
 
 def test_a_signed_stop_does_not_become_a_policy_s_that_old_approvals_lift(deployment: Deployment) -> None:
@@ -146,7 +163,7 @@ def test_who_signs_that_a_run_goes_on_from_the_stop_that_this_made_answers_for_i
     theirs, _ = deployment.sign_order(other, schema.RESUME, stopped_state="stopped_stop")
     forged(deployment, run_id, theirs, sha256_of(deployment, theirs))
     approval, _ = deployment.approve(run_id, CUT)
-    with pytest.raises(Refused, match=f"void it, or sign a resume if it may go on nevertheless: {theirs}"):
+    with pytest.raises(Refused, match=f"void it, or sign a resume if it may continue nevertheless: {theirs}"):
         deployment.gate(LEG_A, run_id, [approval])
     stop = f"stopped_error_{BY_NAME[LEG_A].phase}"
     stopped(deployment, run_id, stop)
@@ -159,7 +176,7 @@ def test_who_signs_that_a_run_goes_on_from_the_stop_that_this_made_answers_for_i
 def test_an_order_of_one_gate_s_approver_is_judged_by_the_gate_that_was_ahead(
     deployment: Deployment, run_id: str
 ) -> None:
-    """The verdict says another gate; the statement is for the one that the run stood before."""
+    """The verdict names another gate, but the statement is for the gate that was next in the run."""
     genuine, _ = deployment.sign_order(run_id, schema.RESUME, stopped_state="stopped_stop")
     forged(deployment, run_id, genuine, sha256_of(deployment, genuine), gate=LIFECYCLE)
     document = deployment.run_row(run_id)["document_id"]
@@ -169,7 +186,7 @@ def test_an_order_of_one_gate_s_approver_is_judged_by_the_gate_that_was_ahead(
 def test_what_was_signed_for_a_batch_is_not_for_a_second_run_after_people_ended_the_first(
     deployment: Deployment,
 ) -> None:
-    """A stop, a rejection and a void say that people do not want any more what they signed before."""
+    """A stop, a rejection or a void says that people no longer want the write that they signed before."""
     document = deployment.register(law(2))
     first, second = (mint_run_id() for _ in range(2))
     make = "select cutter_governance.fn_run_make(%s, %s, 'live', 'olga', '{}', null, 'b', null)"
@@ -186,15 +203,15 @@ def test_what_was_signed_for_a_batch_is_not_for_a_second_run_after_people_ended_
 
 
 def later() -> None:
-    """Past the second that a signature's own time leaves open."""
+    """Wait longer than the second by which a signature's own time is inexact."""
     sleep(2.1)
 
 
 def test_a_document_that_is_another_than_was_used_lifts_nothing(deployment: Deployment, run_id: str) -> None:
-    """The signed one is genuine, and another digest was consumed for it: it would be there for a second time."""
+    """The signed resume is genuine, but another digest was consumed for it. So it could be used a second time."""
     genuine, _ = deployment.sign_order(run_id, schema.RESUME, stopped_state="stopped_stop")
     forged(deployment, run_id, genuine, "b" * 64)
-    nothing_is_written(deployment, run_id, "put back what was signed: .*, is not what was used")
+    assert attempted(deployment, run_id).refused_for("put back what was signed: .*, is not what was used")
 
 
 def test_an_acknowledgement_of_one_drift_is_none_of_another_whatever_the_reader_says(deployment: Deployment) -> None:
@@ -204,11 +221,11 @@ def test_an_acknowledgement_of_one_drift_is_none_of_another_whatever_the_reader_
     unseen = drift(deployment, run_id, "more_still")
     forged(deployment, run_id, signed, sha256_of(deployment, signed), fingerprint=unseen)
     assert deployment.gate("IG_grant_probe", run_id).status == "passed"
-    nothing_is_written(deployment, run_id, "fingerprint_mismatch")
+    assert attempted(deployment, run_id).refused_for("fingerprint_mismatch")
 
 
 def drift(made: Deployment, run_id: str, column: LiteralString) -> str:
-    """One column more; the fingerprint of what differs then."""
+    """Add a column, and return the fingerprint of the drift."""
     made.database.run(f"alter table public.vocabulary add column {column} text")
     made.gate("IG_grant_probe", run_id)
     made.database.value("select cutter_governance.fn_drift_look(%s)", (run_id,), role="cutter_operator")
@@ -220,11 +237,11 @@ def drift(made: Deployment, run_id: str, column: LiteralString) -> str:
 def test_the_epoch_that_is_in_force_counts_and_not_the_one_that_the_verdict_names(
     deployment: Deployment, run_id: str, tmp_path: Path
 ) -> None:
-    """Bob signs, who is an approver no more; the reader says that he was."""
+    """Bob signs, although he is no longer an approver, and the reader records that he was."""
     next_epoch(deployment, tmp_path / "approvers", people=1)
     genuine, _ = deployment.sign_order(run_id, schema.RESUME, by=1, stopped_state="stopped_stop")
     forged(deployment, run_id, genuine, sha256_of(deployment, genuine))
-    nothing_is_written(deployment, run_id, "signer_not_allowed")
+    assert attempted(deployment, run_id).refused_for("signer_not_allowed")
 
 
 def test_what_a_person_signed_opens_the_gates_that_come(deployment: Deployment) -> None:
@@ -256,14 +273,14 @@ def test_a_resume_that_comes_while_a_writer_verifies_is_verified_by_its_next_att
     outcome = deployment.gate(gate, run_id, [approval])
     assert (outcome.status, outcome.code) == ("ended", "stale_attempt")
     monkeypatch.setattr(approving, "require_signed_orders", verified)
-    nothing_is_written(deployment, run_id, "kb_not_found", gate=gate)
+    assert attempted(deployment, run_id, gate).refused_for("kb_not_found")
 
 
 def test_at_the_enactment_it_is_looked_at_again(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_write_verify").run_id
     stopped(deployment, run_id)
     forged(deployment, run_id, "orders/none.md", "a" * 64, gate=LIFECYCLE)
-    nothing_is_written(deployment, run_id, "kb_not_found", gate=ENACT)
+    assert attempted(deployment, run_id, ENACT).refused_for("kb_not_found")
 
 
 def test_what_a_person_signed_holds_under_later_epochs_too(deployment: Deployment, run_id: str, tmp_path: Path) -> None:

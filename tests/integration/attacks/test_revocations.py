@@ -15,7 +15,7 @@ from cutter.catalogue import Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.messages import RequestInput
 from cutter.storage.queries import query
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.commands import inbox
 from tests.support.runs import Deployment, drive, law, next_epoch
 
@@ -34,10 +34,10 @@ def test_an_approval_of_another_run_cannot_be_revoked_from_here(deployment: Depl
 
 def test_an_approval_can_be_taken_back_before_anybody_hands_it_over(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
-    document, data = signing.read_request(deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT))
+    document, data = signing_desk.read_request(deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT))
     who = deployment.keys.signing()
-    statement = signing.answer(document, data, who, schema.APPROVE)
-    kb_id = signing.sign_and_upload(deployment.settings, statement, who, document.approval_kb_id)
+    statement = signing_desk.answer(document, data, who, schema.APPROVE)
+    kb_id = signing_desk.sign_and_upload(deployment.settings, statement, who, document.approval_kb_id)
     assert deployment.order(run_id, schema.REVOKE, approval_sha256=sha256_hex(render(statement))).accepted
     verdict = deployment.judge(run_id, Sovereign.CUT.value, kb_id)
     assert (verdict.accepted, verdict.code) == (False, "revoked")

@@ -19,7 +19,7 @@ from cutter.kb import folder as kb_folder
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.storage import runs as known_runs
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.commands import status
 from starter.commands.rebuild import rebuild_run
 from starter.commands.reconcile import reading_deps
@@ -70,7 +70,7 @@ async def test_an_approval_whose_name_is_taken_goes_under_another(stack: Stack, 
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-        request = signing.open_request(stack.settings, run.run_id)
+        request = signing_desk.open_request(stack.settings, run.run_id)
         wanted = request.replace("-request-", "-approval-")
         take(stack, wanted if which == "statement" else signature_of(wanted), how)
         kb_id = await run.sign()
@@ -82,7 +82,7 @@ async def test_an_approval_whose_name_is_taken_goes_under_another(stack: Stack, 
 async def replaced(run: Run) -> str:
     """A request whose document somebody replaced; its KB id."""
     await run.until_requested(CUT)
-    kb_id = signing.open_request(run.stack.settings, run.run_id)
+    kb_id = signing_desk.open_request(run.stack.settings, run.run_id)
     (Path(run.stack.settings.kb.removeprefix("file://")) / kb_id).unlink()
     take(run.stack, kb_id, "bytes")
     return kb_id
@@ -95,7 +95,7 @@ async def test_status_names_a_replaced_request_and_rebuild_puts_it_under_another
         seen = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
         assert kb_id in seen["request_flaw"]
         assert seen["next"] == f"cutter rebuild {run.run_id}"
-        with pytest.raises(signing.Refused, match=f"cutter rebuild {run.run_id}"):
+        with pytest.raises(signing_desk.Refused, match=f"cutter rebuild {run.run_id}"):
             await run.sign(schema.APPROVE)
         with reading_deps(stack.settings) as deps:
             done = await asyncio.to_thread(rebuild_run, deps, run.run_id)

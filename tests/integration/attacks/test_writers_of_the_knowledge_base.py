@@ -13,7 +13,7 @@ from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Refused
 from cutter.kb.ids import signature_of
-from starter.approver import signing
+from starter.approver import signing_desk
 from tests.support.runs import Deployment, drive, law
 
 LEG_A = "IG_cut_leg_a_execute"
@@ -42,9 +42,9 @@ def units(deployment: Deployment) -> int:
 
 def another(deployment: Deployment, run_id: str, text: str) -> tuple[bytes, bytes]:
     """A second approval of the same request by the same person, with its signature."""
-    document, data = signing.read_request(deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT))
+    document, data = signing_desk.read_request(deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT))
     who = deployment.keys.signing()
-    body = render(signing.answer(document, data, who, schema.APPROVE, text=text))
+    body = render(signing_desk.answer(document, data, who, schema.APPROVE, text=text))
     return body, deployment.keys.people.sign_detached(body, who.fingerprint)
 
 
@@ -104,14 +104,14 @@ def test_a_request_that_was_altered_is_not_signed_or_is_signed_in_vain(deploymen
     digest = document.request.writer_digest.encode()  # type: ignore[union-attr]
     put(deployment, kb_id, good.replace(digest, b"0" * 64))
     with pytest.raises(Refused):
-        signing.read_request(deployment.settings, run_id, kb_id)
+        signing_desk.read_request(deployment.settings, run_id, kb_id)
     put(deployment, kb_id, good)
-    read, _ = signing.read_request(deployment.settings, run_id, kb_id)
+    read, _ = signing_desk.read_request(deployment.settings, run_id, kb_id)
     who = deployment.keys.signing()
     shown = good + b"\nNothing of importance changes.\n"
-    statement = signing.answer(read, shown, who, schema.APPROVE)
+    statement = signing_desk.answer(read, shown, who, schema.APPROVE)
     assert sha256_hex(shown) == statement.request_sha256
-    name = signing.sign_and_upload(deployment.settings, statement, who, read.approval_kb_id)
+    name = signing_desk.sign_and_upload(deployment.settings, statement, who, read.approval_kb_id)
     assert deployment.judge(run_id, Sovereign.CUT.value, name).code == "request_sha256_mismatch"
 
 
@@ -120,14 +120,15 @@ def test_a_genuine_request_of_another_run_is_not_signed_in_its_place(deployment:
     ours, theirs = (deployment.request(one, Sovereign.CUT) for one in (run_id, other))
     put(deployment, ours, path_of(deployment, theirs).read_bytes())
     with pytest.raises(Refused, match="do not sign") as refused:
-        signing.read_request(deployment.settings, run_id, ours)
+        signing_desk.read_request(deployment.settings, run_id, ours)
     assert refused.value.code == "request_of_another"
-    signing.read_request(deployment.settings, other, theirs)
+    signing_desk.read_request(deployment.settings, other, theirs)
 
 
 def test_a_snapshot_that_was_altered_is_not_signed(deployment: Deployment, run_id: str) -> None:
-    document, _ = signing.read_request(deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT))
-    assert signing.recompute(deployment.settings, document) == document.request.writer_digest
+    document, _ = signing_desk.read_request(deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT))
+    built = signing_desk.recompute(deployment.settings, document)
+    assert built.digests.writer_digest == document.request.writer_digest
     put(deployment, document.snapshot_kb_id, b"# Another law\n\n## Article 1. All\n\nText.\n")
     with pytest.raises(Refused, match="do not sign"):
-        signing.recompute(deployment.settings, document)
+        signing_desk.recompute(deployment.settings, document)

@@ -13,7 +13,7 @@ import pytest
 
 from cutter import limits
 from cutter.approvals import statement
-from cutter.approvals.expected import Expected
+from cutter.approvals.expectation import Expected
 from cutter.approvals.reader import check, read_approval
 from cutter.approvals.request import parse_request, render_request
 from cutter.approvals.statement import Statement
@@ -21,7 +21,7 @@ from cutter.approvals.verdict import ApprovalDocument
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable
-from cutter.kb import writing
+from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.types import Refusal
 from tests.cases.approval_cases import World, request_document
@@ -35,8 +35,8 @@ def kb(tmp_path: Path) -> Store:
 
 
 def put(kb: Store, document: ApprovalDocument, name: str = NAME) -> None:
-    writing.put(kb, name, document.body)
-    writing.put(kb, f"{name}.asc", document.signature)
+    write_once.put(kb, name, document.body)
+    write_once.put(kb, f"{name}.asc", document.signature)
 
 
 @pytest.mark.parametrize("gate", list(Sovereign))
@@ -146,11 +146,11 @@ def test_what_cannot_be_read_is_a_verdict_of_step_one(
     sovereigns: World, kb: Store, tmp_path: Path, kb_id: str, code: str
 ) -> None:
     put(kb, sovereigns.approve(sovereigns.request()))
-    writing.put(kb, "laws/unsigned.md", b"x")
-    writing.put(kb, "laws/large.md", bytes(limits.STATEMENT_BYTES_MAX + 1))
-    writing.put(kb, "laws/large.md.asc", b"x")
-    writing.put(kb, "laws/heavy.md", b"x")
-    writing.put(kb, "laws/heavy.md.asc", bytes(limits.SIGNATURE_BYTES_MAX + 1))
+    write_once.put(kb, "laws/unsigned.md", b"x")
+    write_once.put(kb, "laws/large.md", bytes(limits.STATEMENT_BYTES_MAX + 1))
+    write_once.put(kb, "laws/large.md.asc", b"x")
+    write_once.put(kb, "laws/heavy.md", b"x")
+    write_once.put(kb, "laws/heavy.md.asc", bytes(limits.SIGNATURE_BYTES_MAX + 1))
     (tmp_path / "kb" / "laws" / "link.md").symlink_to(tmp_path / "kb" / "laws" / "approval.md")
     (tmp_path / "kb" / "laws" / "folder.md").mkdir()
     verdict = check(kb, kb_id, sovereigns.ring, sovereigns.expected(sovereigns.request()), sovereigns.policy)
@@ -168,7 +168,7 @@ def test_a_store_that_is_away_is_an_outage_and_no_verdict(sovereigns: World, kb:
 
 
 def test_a_statement_without_its_signature_says_how_to_make_it(kb: Store) -> None:
-    writing.put(kb, NAME, b"x")
+    write_once.put(kb, NAME, b"x")
     with pytest.raises(NotFound) as caught:
         read_approval(kb, NAME)
     assert "gpg --detach-sign --armor" in str(caught.value)
@@ -199,8 +199,8 @@ def test_the_by_hand_instructions_lead_to_an_accepted_answer(
         capture_output=True,
         env={**os.environ, "LC_ALL": "C"},
     )
-    writing.put(kb, document.approval_kb_id, (tmp_path / name).read_bytes())
-    writing.put(kb, f"{document.approval_kb_id}.asc", (tmp_path / f"{name}.asc").read_bytes())
+    write_once.put(kb, document.approval_kb_id, (tmp_path / name).read_bytes())
+    write_once.put(kb, f"{document.approval_kb_id}.asc", (tmp_path / f"{name}.asc").read_bytes())
     expected = sovereigns.expected(request, now=datetime.now(tz=UTC))
     verdict = check(kb, document.approval_kb_id, sovereigns.ring, expected, sovereigns.policy)
     assert verdict.accepted, verdict.reason

@@ -15,8 +15,8 @@ import pytest
 
 from cutter import gpg as gpg_module
 from cutter import limits
-from cutter.approvals import epochs
-from cutter.approvals.epochs import NewApprover
+from cutter.approvals import approver_store
+from cutter.approvals.approver_store import NewApprover
 from cutter.approvals.policy import Policy
 from cutter.approvals.statement import render
 from cutter.approvals.verdict import ApprovalDocument, Verdict
@@ -390,8 +390,8 @@ def newest_key(world: World) -> str:
 def policy_with(world: World, key: str, *, name: str = "alice") -> tuple[Policy, Gpg]:
     folder = Path(tempfile.mkdtemp(prefix="a-", dir=world.root))
     one = NewApprover(name=name, public_key=world.people.export_public(key), groups=(COUNCIL,))
-    policy = epochs.init(folder, approvers=[one], deployment_id=world.policy.deployment_id)
-    return epochs.load_current(folder, policy.sha256)
+    policy = approver_store.init(folder, approvers=[one], deployment_id=world.policy.deployment_id)
+    return approver_store.load_current(folder, policy.sha256)
 
 
 def _packets(file: bytes) -> bytes:

@@ -26,7 +26,7 @@ from cutter.storage.pools import single
 from cutter.types import Json
 from tests.support.runs import Deployment, drive, in_force, law
 
-LEG_A, LEG_B, VERIFY, ENACT = (gate.name for gate in GATES if gate.number in (6, 8, 9, 10))
+LEG_A, LEG_B, VERIFY, ENACT = (gate.name for gate in GATES if gate.role in (Role.EXEC, Role.VERIFY))
 CUT = Sovereign.CUT.value
 
 CONNECTOR_OF = {name: connector.value for connector, name in BY_KEY}

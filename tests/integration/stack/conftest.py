@@ -19,6 +19,7 @@ import pytest
 from cutter.stack import postgres, records
 from cutter.stack.agents import stop_agents
 from cutter.stack.processes import end
+from tests.support import browser
 
 ROOT = Path(__file__).parents[3]
 STAND_IN = Path(__file__).parent / "stand_in"
@@ -91,3 +92,14 @@ def one_checkout() -> Iterator[Checkout]:
 def standing() -> Iterator[Checkout]:
     """One that its tests share, since a first start takes seconds: each begins with `up`, which heals what is down."""
     yield from checkout()
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[browser.Page]:
+    """An empty page of a real browser; the test is skipped where there is none."""
+    program = browser.installed()
+    if program is None:
+        pytest.skip(f"none of {', '.join(browser.NAMES)} is installed")
+    with browser.page(program, tmp_path / "browser") as opened:
+        opened.call("Page.enable")
+        yield opened

@@ -52,15 +52,15 @@ def test_a_process_that_ends_leaves_no_keyring_behind() -> None:
 LOADS = """
 import os, sys
 from pathlib import Path
-from cutter.approvals import epochs
+from cutter.approvals import approver_store
 from starter import cli
-epochs.load_current(Path(sys.argv[1]), sys.argv[2])
+approver_store.load_current(Path(sys.argv[1]), sys.argv[2])
 print(len(list(Path(os.environ["TMPDIR"]).iterdir())))
 cli._leave(4)
 """
 
 
 def digest(keys: Keys) -> str:
-    from cutter.approvals import epochs
+    from cutter.approvals import approver_store
 
-    return epochs.read_epoch(Settings(state_dir=keys.folder).approvers, 1).sha256
+    return approver_store.read_epoch(Settings(state_dir=keys.folder).approvers, 1).sha256

@@ -6,7 +6,7 @@ import pytest
 import uuid_utils
 
 from activities.batch.advance import _step, steer_batch
-from cutter.batch import steering, ways
+from cutter.batch import batch_step, ways
 from cutter.batch.item import Outcome
 from cutter.catalogue import WorkerRole
 from cutter.kb.store import Store
@@ -48,7 +48,7 @@ def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_st
     halt(deployment, batch_id, "hard_cap")
     told = step(deployment, batch_id)
     assert (len(told.stops), told.over, told.report) == (2, False, "")
-    deployment.database.run(AGE, (steering.HEARD_BY_SECONDS,))
+    deployment.database.run(AGE, (batch_step.HEARD_BY_SECONDS,))
     ended = step(deployment, batch_id)
     assert (ended.over, ended.state, ended.totals) == (True, "batch_failed_partial", {"planning": 2})
     report = Store(deployment.settings.kb).get(ended.report).decode()
@@ -57,8 +57,8 @@ def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_st
     halt(deployment, batch_id, None)
     with deployment.database.connect("cutter_operator") as connection:
         seen = registry.view(connection, batch_id)
-    assert seen["halted_seconds"] is None, "what goes on has its whole time again"
-    assert ways.next_command(seen, steering.summarise(seen, attended=True)).startswith(
+    assert seen.halted_seconds is None, "what goes on has its whole time again"
+    assert ways.next_command(seen, batch_step.summarise(seen, attended=True)).startswith(
         "cutter orchestrate resume-batch"
     )
 
@@ -84,9 +84,10 @@ def test_a_law_is_law_by_its_receipt_whatever_became_of_its_run_behind_that(depl
         "update cutter_governance.run set batch_id = %s where run_id = %s", (batch_id, driven.run_id)
     )
     with deployment.database.connect("cutter_operator") as connection:
-        (seen,) = registry.view(connection, batch_id)["items"]
-    assert (seen["run_id"], seen["enacted"], seen["kept_out"]) == (driven.run_id, True, False)
-    assert steering.items_of({"items": [seen]})[0].stands
+        view = registry.view(connection, batch_id)
+    (seen,) = view.items
+    assert (seen.run_id, seen.enacted, seen.kept_out) == (driven.run_id, True, False)
+    assert batch_step.items_of(view)[0].stands
 
 
 def test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others(

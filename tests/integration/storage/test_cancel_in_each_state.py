@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from cutter.catalogue import GATES, State
-from cutter.lifecycle.declared import DOCUMENT_RUN
+from cutter.lifecycle.declarations import DOCUMENT_RUN
 from cutter.types import Json
 from tests.support.database import Connection
 from tests.support.gate_calls import one

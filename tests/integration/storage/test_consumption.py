@@ -296,6 +296,13 @@ def test_a_request_for_another_digest_than_the_plan_s_consumes_nothing(at_cut: A
     assert answer(at_cut, *at_cut.stage.offers)["code"] == "request_of_other_digest"
 
 
+def test_a_request_for_other_findings_than_the_run_s_consumes_nothing(at_cut: At) -> None:
+    at_cut.database.run(
+        'update cutter_governance.approval_request set tuple = tuple || \'{"findings_digest": "0"}\'::jsonb'
+    )
+    assert answer(at_cut, *at_cut.stage.offers)["code"] == "request_of_other_findings"
+
+
 def test_without_a_policy_nobody_approves(at_cut: At) -> None:
     at_cut.database.run(
         "alter table cutter_governance.policy_epoch disable trigger user; delete from cutter_governance.policy_epoch"

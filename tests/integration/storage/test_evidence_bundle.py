@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from activities.gates.closeout import closeout
-from cutter.catalogue import GATES, WorkerRole
+from cutter.catalogue import GATES, PLANNED, WorkerRole
 from cutter.domain.digests import canonical_json, chain, sha256_hex
 from cutter.errors import Conflict, NotFound, Unavailable
 from cutter.evidence import audit, bundle, offline
@@ -269,7 +269,7 @@ def test_a_closeout_waits_where_its_bundle_cannot_be_stored_as_it_is(closed: Clo
     folder.rename(target)
     folder.symlink_to(target)
     try:
-        with pytest.raises(Unavailable, match="move away what stands there") as refusal:
+        with pytest.raises(Unavailable, match="move the other object away") as refusal:
             closeout(deps, GateInput(run_id=driven.run_id))
     finally:
         folder.unlink()
@@ -588,9 +588,10 @@ def test_each_forged_row_is_named(closed: Closed) -> None:
 
 def of_denial(rows: list[Json]) -> None:
     """Leg A was denied, and every receipt from it on follows."""
-    previous = rows[5]["prev_hash"]
-    rows[5]["sealed_body"] = rows[5]["sealed_body"].replace('"verdict": "allow"', '"verdict": "deny"', 1)
-    for row in rows[5:]:
+    written = rows[len(PLANNED) :]
+    previous = written[0]["prev_hash"]
+    written[0]["sealed_body"] = written[0]["sealed_body"].replace('"verdict": "allow"', '"verdict": "deny"', 1)
+    for row in written:
         row["prev_hash"], row["receipt_hash"] = previous, chain(previous, row["sealed_body"])
         previous = row["receipt_hash"]
 

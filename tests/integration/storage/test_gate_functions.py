@@ -7,7 +7,7 @@ from typing import LiteralString
 import psycopg
 import pytest
 
-from cutter.catalogue import GATES
+from cutter.catalogue import GATES, PLANNED
 from tests.cases.tampering import quiet
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates
@@ -323,7 +323,7 @@ def test_a_refused_opening_cannot_be_committed_either(at_cut: At) -> None:
         connection.commit()
 
 
-@pytest.mark.parametrize("gate", [gate.name for gate in GATES[5:]])
+@pytest.mark.parametrize("gate", [gate.name for gate in GATES[len(PLANNED) :]])
 def test_a_gate_whose_opening_was_refused_is_not_closed(at_cut: At, gate: str) -> None:
     """Its claim stands in the transaction of whoever ignores the answer; it is worth nothing."""
     connection = at_cut.connect(next(one.role.value for one in GATES if one.name == gate))

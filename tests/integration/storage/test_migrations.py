@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -15,11 +19,13 @@ from cutter.errors import Conflict, Refused
 from cutter.policy.command import write_of
 from cutter.storage import migrate, sql_files
 from cutter.storage.bootstrap import ROLES
-from cutter.storage.queries import queries
+from cutter.storage.queries import queries, queries_in
+from cutter.storage.records import Rows
 from cutter.storage.sql_files import Migration, SchemaFiles
 from tests.support.database import OWNER, Database, TestCluster
 from tests.support.schema import SCHEMA, dump_schema
 
+ROOT = Path(__file__).parents[3]
 READ, EXEC, VERIFY = "cutter_read", "cutter_exec", "cutter_verify"
 USERS = {
     **dict.fromkeys(("approval_facts", "approval_document_facts", "units_were_written"), (READ, EXEC)),
@@ -30,6 +36,8 @@ USERS = {
     **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit"), (EXEC,)),
     **dict.fromkeys(("units_read_back",), (EXEC,)),
     **dict.fromkeys(("request_open", "request_facts", "request_snapshot"), (READ,)),
+    **dict.fromkeys(("units_stored", "gates_sealed_between"), (READ, "cutter_operator")),
+    **dict.fromkeys(("waiting_run_documents", "run_sidecar_now"), (READ, EXEC, VERIFY)),
     "newest_backups": (READ, EXEC),
     "run_limits": (READ,),
     "policy_context": (READ,),
@@ -40,11 +48,12 @@ USERS = {
     **dict.fromkeys(("change_set_to_verify", "verify_signature", "verify_result", "verify_rows"), (VERIFY,)),
     "live_grants": (READ,),
     "run_evidence": (READ, "cutter_operator"),
+    "run_evidence_and_sidecar": ("cutter_operator",),
     "policy_in_force": (READ, "cutter_operator", OWNER),
     "database_clock": (OWNER,),
     **dict.fromkeys(("wave_lock", "wave_backup"), ("cutter_backup",)),
     **dict.fromkeys(("waiting_batch_documents", "batches_not_ended", "runs_with_waiting_documents"), (READ,)),
-    **dict.fromkeys(("batch_state", "cancel_stopped_run"), (READ,)),
+    **dict.fromkeys(("batch_state", "batch_outbox", "cancel_stopped_run"), (READ,)),
     "judge_workers": (READ, "cutter_operator"),
     **dict.fromkeys(("ledger_migrations", "ledger_migration_record", "ledger_definitions", "ledger_grants"), (OWNER,)),
     **dict.fromkeys(("ledger_record", "ledger_forget", "ledger_set_record", "ledger_set_replaced_at"), (OWNER,)),
@@ -52,11 +61,14 @@ USERS = {
     **dict.fromkeys(("function_callers", "triggers_of_table", "baseline_is_recorded", "baseline_record"), (OWNER,)),
     "gauges": (READ,),
 }
-"""Roles that send each query; leg B's are the executor's, the others a person's (cutter_operator)."""
+"""Roles that send each query. Of the others, leg B's are the executor's, a gate's are cutter_read's, and the rest are a
+person's (cutter_operator)."""
+OF_GATES = queries_in("cutter.storage", "sql/queries/gates.sql")
 
 
 def users_of(name: str) -> tuple[str, ...]:
-    return USERS.get(name) or ((EXEC,) if name.startswith("leg_b_") else ("cutter_operator",))
+    others = (EXEC,) if name.startswith("leg_b_") else (READ,) if name in OF_GATES else ("cutter_operator",)
+    return USERS.get(name, others)
 
 
 @contextmanager
@@ -121,7 +133,7 @@ def test_a_migration_that_fails_leaves_nothing_and_names_its_line(cluster: TestC
 
 def test_a_database_of_the_migrations_before_they_were_squashed_is_refused_with_a_remedy(database: Database) -> None:
     database.run("update cutter_ledger.migration set name = '0001_law.sql' where number = 1", role=OWNER)
-    with pytest.raises(Conflict, match=r"\(0001_law\.sql\) exist no more: create an empty database"):
+    with pytest.raises(Conflict, match=r"\(0001_law\.sql\) no longer exist: create an empty database"):
         migrate.migrate_url(database.url(OWNER))
 
 
@@ -174,9 +186,8 @@ def test_the_vocabulary_has_the_families_of_the_original(database: Database) -> 
     assert rows["review_decision_type"] == ["cut", "lifecycle_enactment"]
 
 
-@pytest.mark.parametrize(("name", "role"), sorted((name, role) for name in queries() for role in users_of(name)))
-def test_every_named_query_prepares_as_the_roles_that_use_it(database: Database, name: str, role: str) -> None:
-    connection = database.connect(role)
+def prepared(connection: psycopg.Connection[Any], name: str) -> dict[str, int]:
+    """Prepare a named query as `probe`; its parameters with their numbers."""
     positions: dict[str, int] = {}
 
     def numbered(match: re.Match[str]) -> str:
@@ -184,6 +195,34 @@ def test_every_named_query_prepares_as_the_roles_that_use_it(database: Database,
 
     statement = re.sub(r"%\((\w+)\)s", numbered, queries()[name]).replace("%%", "%")
     connection.execute(sql.SQL("prepare probe as ") + sql.SQL(statement))
+    return positions
+
+
+def every_rows() -> dict[str, tuple[str, Rows[Any]]]:
+    """What each module of the product reads by a named query, by module and constant."""
+    found: dict[str, tuple[str, Rows[Any]]] = {}
+    for package in ("cutter", "temporal", "activities", "starter"):
+        for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
+            if not module.name.endswith("__main__"):
+                for constant, value in vars(importlib.import_module(module.name)).items():
+                    if isinstance(value, Rows) and value.name in queries():
+                        found[f"{module.name}.{constant}"] = (value.name, value)
+    return found
+
+
+@pytest.mark.parametrize(("name", "rows"), every_rows().values(), ids=every_rows())
+def test_the_columns_of_a_query_are_the_fields_of_its_record(database: Database, name: str, rows: Rows[Any]) -> None:
+    connection = database.connect("postgres")
+    prepared(connection, name)
+    described = connection.pgconn.describe_prepared(b"probe")
+    columns = [str((described.fname(number) or b"").decode()) for number in range(described.nfields)]
+    assert len(columns) == 1 if rows.columns is None else sorted(columns) == sorted(rows.columns)
+
+
+@pytest.mark.parametrize(("name", "role"), sorted((name, role) for name in queries() for role in users_of(name)))
+def test_every_named_query_prepares_as_the_roles_that_use_it(database: Database, name: str, role: str) -> None:
+    connection = database.connect(role)
+    positions = prepared(connection, name)
     given = sql.SQL(", ").join([sql.SQL("null")] * len(positions))
     # Privileges are checked when a plan starts; EXPLAIN starts it and runs nothing.
     connection.execute(sql.SQL("explain execute probe({})").format(given) if positions else "explain execute probe")

@@ -52,7 +52,9 @@ class Night:
         row: Json = self.value(
             "select jsonb_build_object('batch_id', r.batch_id, 'document_id', r.document_id,"
             " 'source_version_id', r.source_version_id, 'writer_digest', q.tuple -> 'writer_digest',"
-            " 'candidate_count', q.tuple ->> 'candidate_count', 'gate', q.gate, 'binding', 'tuple',"
+            " 'candidate_count', q.tuple ->> 'candidate_count',"
+            " 'findings_digest', q.tuple -> 'findings_digest', 'accepted_findings', q.tuple -> 'accepted_findings',"
+            " 'gate', q.gate, 'binding', 'tuple',"
             " 'request_sha256', (select request_sha256 from cutter_governance.approval_request where run_id = %s))"
             " from cutter_governance.run r join cutter_governance.approval_request q using (run_id)"
             " where r.run_id = %s and q.gate = %s",
@@ -170,6 +172,7 @@ def test_what_was_signed_for_exactly_this_run_covers_both_gates(prepared: Night)
     [
         ("batch_id", OTHER_BATCH), ("document_id", "ICX-OTHER"), ("source_version_id", OTHER_ID),
         ("writer_digest", OTHER_SHA), ("candidate_count", "99"), ("gate", LIFECYCLE), ("request_sha256", OTHER_SHA),
+        ("findings_digest", OTHER_SHA), ("accepted_findings", "looks_uncut:LINE-9"),
     ],
 )  # fmt: skip
 def test_one_other_word_covers_nothing(night: Night, field: str, other: str) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from cutter.catalogue import GATES, Sovereign
-from cutter.lifecycle.declared import APPROVAL, BATCH, DOCUMENT_RUN, WORKER
+from cutter.lifecycle.declarations import APPROVAL, BATCH, DOCUMENT_RUN, WORKER
 from cutter.lifecycle.machine import Lifecycle
 from tests.support.database import Database
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import psycopg
@@ -314,7 +315,7 @@ def batch(deployment: Deployment, document_ids: list[str], lanes: int = 4) -> st
 
 def view(deployment: Deployment, batch_id: str) -> Json:
     with deployment.database.connect(OPERATOR) as connection:
-        return registry.view(connection, batch_id)
+        return asdict(registry.view(connection, batch_id))
 
 
 def steer(deployment: Deployment, batch_id: str) -> Any:

@@ -18,7 +18,7 @@ from activities.run.escalate import escalate
 from activities.run.void import void_run
 from cutter.approvals import schema
 from cutter.catalogue import Sovereign, WorkerRole
-from cutter.lifecycle.declared import TASK
+from cutter.lifecycle.declarations import TASK
 from cutter.lifecycle.events import Event, lines, read
 from cutter.lifecycle.history import run_events
 from cutter.lifecycle.validation import Validation

@@ -116,9 +116,8 @@ def test_the_shares_of_all_roles_leave_connections_for_the_superuser() -> None:
 # --- who holds a lane -------------------------------------------------------------------------------------------------
 
 
-def lanes_now(at: At) -> list[Any]:
-    found: list[Any] = at.database.value("select cutter_governance.fn_lanes()", role="cutter_operator")
-    return found
+def lanes_now(at: At) -> list[lanes.Lane]:
+    return lanes.lanes_of(at.database.value("select cutter_governance.fn_lanes()", role="cutter_operator"))
 
 
 @pytest.mark.parametrize(("stage", "gate", "lane"), [("at_cut", LEG_A, "write"), ("at_enact", ENACT, "enact")])
@@ -126,17 +125,18 @@ def test_a_lane_names_the_run_the_worker_and_the_process_that_holds_it(
     request: pytest.FixtureRequest, stage: str, gate: str, lane: str
 ) -> None:
     at: At = request.getfixturevalue(stage)
-    assert [one["held"] for one in lanes_now(at)] == [None, None]
+    assert [one.held for one in lanes_now(at)] == [None, None]
     connection = at.connect()
     at.opened(connection, gate)
-    seen = next(one for one in lanes_now(at) if one["held"])
-    held = seen["held"]
-    assert (seen["lane"], held["run_id"], held["worker"]) == (lane, at.run_id, "test")
-    assert (held["pid"], held["role"]) == (connection.info.backend_pid, "cutter_exec")
-    assert held["since"]
+    seen = next(one for one in lanes_now(at) if one.held)
+    held = seen.held
+    assert held is not None
+    assert (seen.lane, held.run_id, held.worker) == (lane, at.run_id, "test")
+    assert (held.pid, held.role) == (connection.info.backend_pid, "cutter_exec")
+    assert held.since
     assert lanes.of_run(lanes_now(at), at.run_id).startswith(f"holds the {lane} lane, worker test, process ")
     connection.rollback()
-    assert [one["held"] for one in lanes_now(at)] == [None, None]
+    assert [one.held for one in lanes_now(at)] == [None, None]
 
 
 def test_a_run_that_found_the_lane_busy_waits_for_whom_it_names(at_cut: At) -> None:
@@ -153,8 +153,8 @@ def test_a_run_that_found_the_lane_busy_waits_for_whom_it_names(at_cut: At) -> N
     )
     waiter.commit()
     seen = lanes_now(at_cut)
-    assert seen[0]["waiting"] == [at_cut.run_id]
-    assert lanes.strangers(seen)[0]["pid"] == holder.info.backend_pid
+    assert seen[0].waiting == [at_cut.run_id]
+    assert lanes.strangers(seen)[0].pid == holder.info.backend_pid
     told = lanes.of_run(seen, at_cut.run_id)
     assert told is not None
     assert told.startswith("waits for the write lane, which is held by a session of no run, process ")
@@ -191,7 +191,7 @@ def test_doctor_says_when_the_roles_are_not_bounded(database: Database, state: P
 
 
 def test_doctor_shows_how_full_the_queue_of_notifications_is(database: Database, state: Path) -> None:
-    assert checks.notifications(database.settings(state)).found.endswith("% of the queue")
+    assert checks.change_notices(database.settings(state)).found.endswith("% of the queue")
 
 
 def test_an_enactment_waits_for_the_lane_and_is_then_named(at_enact: At) -> None:
@@ -204,10 +204,12 @@ def test_an_enactment_waits_for_the_lane_and_is_then_named(at_enact: At) -> None
         return at_enact.open(waiter, ENACT, number=number, payload_sha256=digest)
 
     with gates.meanwhile(waiter, work) as opened:
-        assert lanes_now(at_enact)[1]["waiting"] == [at_enact.run_id]
+        assert lanes_now(at_enact)[1].waiting == [at_enact.run_id]
         holder.rollback()
         assert opened.result()["status"] == "opened"
-    assert lanes_now(at_enact)[1]["held"]["pid"] == waiter.info.backend_pid
+    held = lanes_now(at_enact)[1].held
+    assert held is not None
+    assert held.pid == waiter.info.backend_pid
 
 
 def test_an_enactment_does_not_wait_for_the_lane_for_ever(at_enact: At) -> None:

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from cutter.evidence import audit
-from cutter.lifecycle.declared import WORKER
+from cutter.lifecycle.declarations import WORKER
 from starter.commands.audit import exported
 from tests.support.database import Database
 

@@ -69,8 +69,13 @@ def test_a_long_message_is_cut() -> None:
     assert len(failure_of(Refused("x" * 10_000)).message) == 500
 
 
-def beats_until(count: int, heartbeat_seconds: float | None) -> tuple[list[Any], Callable[[Any], str]]:
-    """A function that blocks until that many heartbeats were seen; it fails when they do not come."""
+def beats_until(
+    count: int, heartbeat_seconds: float | None, *, late: int = 0
+) -> tuple[list[Any], Callable[[Any], str]]:
+    """A function that blocks until that many heartbeats were seen; it fails when they do not come.
+
+    The event loop is late for the first ones, as that of a busy worker is.
+    """
     seen: list[Any] = []
     enough = threading.Event()
 
@@ -78,6 +83,8 @@ def beats_until(count: int, heartbeat_seconds: float | None) -> tuple[list[Any],
         seen.append(details)
         if len(seen) >= count:
             enough.set()
+        if len(seen) <= late:
+            raise TimeoutError
 
     def blocks(_argument: Any) -> str:
         return "done" if enough.wait(timeout=20) else "no heartbeats came"
@@ -90,6 +97,12 @@ def beats_until(count: int, heartbeat_seconds: float | None) -> tuple[list[Any],
 def test_heartbeats_go_on_while_a_function_blocks() -> None:
     """Seed 003 §3.2."""
     seen, run = beats_until(3, 0.1)
+    assert run("x") == "done"
+    assert len(seen) >= 3
+
+
+def test_heartbeats_go_on_after_one_that_the_event_loop_was_late_for() -> None:
+    seen, run = beats_until(3, 0.1, late=2)
     assert run("x") == "done"
     assert len(seen) >= 3
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from activities.gates.pinned_source import Pinned, preview_of
+from activities.gates.pinned_source import preview_of
 from cutter import marking
+from cutter.storage.snapshots import Snapshot
 
 
 def previewed(body: bytes, options: dict[str, Any], *, allowed: int = 1_000) -> str:
-    pinned = Pinned(
-        data=b"", profile_body=body.decode(), options=options, forbidden_ids=("DIEU-44",), source_document_ref="x"
+    pinned = Snapshot(
+        data=b"", profile_body=body.decode(), options=options, forbidden_ids=["DIEU-44"], source_document_ref="x"
     )
     return preview_of(pinned, allowed)
 

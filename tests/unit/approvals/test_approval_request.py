@@ -43,7 +43,13 @@ def test_the_challenge_is_the_digest_of_the_whole_tuple_with_null_for_none() -> 
 
 @pytest.mark.parametrize("field", sorted(asdict(LIFECYCLE.request)))
 def test_the_challenge_depends_on_every_field(field: str) -> None:
-    known = {"candidate_count": 61, "nonce": "cd" * 16, "document_id": "ICX-LAW-2", "run_id": OTHER_RUN}
+    known = {
+        "candidate_count": 61,
+        "accepted_findings": "none",
+        "nonce": "cd" * 16,
+        "document_id": "ICX-LAW-2",
+        "run_id": OTHER_RUN,
+    }
     is_digest = len(str(getattr(LIFECYCLE.request, field))) == 64
     other = known.get(field, digest("x") if is_digest else "00000000-0000-0000-0000-0000000000ff")
     if field == "gate":
@@ -59,6 +65,9 @@ def test_the_challenge_depends_on_every_field(field: str) -> None:
         {"nonce": "x"},
         {"writer_digest": None},
         {"candidate_count": "60"},
+        {"findings_digest": None},
+        {"accepted_findings": ""},
+        {"accepted_findings": "everything"},
         {"review_decision_id": "00000000-0000-0000-0000-000000000009"},
         {"gate": "SG_lifecycle_authz"},
         {"gate": "SG_3"},
@@ -87,7 +96,16 @@ def test_a_request_reads_back_from_its_own_bytes(document: RequestDocument) -> N
 
 
 @pytest.mark.parametrize(
-    "old", ["60 units in all", "Scope", CUT.request.challenge[:20], "--name submit_approval", "Tier medium"]
+    "old",
+    [
+        "60 units in all",
+        "Scope",
+        CUT.request.challenge[:20],
+        "--name submit_approval",
+        "Tier medium",
+        "1 zero-width character",
+        CUT.view_digest[:20],
+    ],
 )
 def test_the_words_cannot_say_something_else_than_the_block(old: str) -> None:
     data = render_request(CUT)
@@ -176,11 +194,21 @@ def test_long_lists_are_counted_and_cut() -> None:
     assert parse_request(render_request(replace(CUT, changes=changes))) == replace(CUT, changes=changes)
 
 
-def test_long_findings_are_counted_and_cut() -> None:
-    findings = tuple(f"finding {number}" for number in range(limits.FINDINGS_SHOWN_MAX))
-    shown = text(replace(CUT, findings=findings, findings_count=limits.FINDINGS_SHOWN_MAX + 3))
-    assert "- and 3 more" in shown
-    assert "None." in text(replace(CUT, findings=(), findings_count=0))
+def test_what_is_shown_of_the_law_comes_first_and_the_digests_last() -> None:
+    titles = [line for line in text(CUT).split("\n") if line.startswith("## ")]
+    assert titles == [
+        "## Findings", "## What changes since the last enacted version", "## To approve with the tool",
+        "## To approve by hand", "## To refuse", "## Signed digests", "## Machine-readable",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [{"bytes": 3}, {"bytes": -1}, {"bytes": "x"}, {"sha256": digest("other")}, {}])
+def test_the_block_names_exactly_what_the_text_shows(change: dict[str, object]) -> None:
+    head, _, rest = text(CUT).rpartition("```json\n")
+    block = json.loads(rest.removesuffix("\n```\n"))
+    block["shown"] = {**block["shown"], **change} if change else None
+    written = json.dumps(block, sort_keys=True, separators=(",", ":"))
+    assert isinstance(parse_request(f"{head}```json\n{written}\n```\n".encode()), Refusal)
 
 
 HOSTILE = [
@@ -203,10 +231,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_no_text_of_a_law_becomes_markup(hostile: str) -> None:
-    shown = text(replace(CUT, findings=(hostile,), changes=Changes.of(
+    shown = text(replace(CUT, changes=Changes.of(
         added=[UnitLine(address="ICX-LAW-1/ART-1", title=hostile)], changed=[], removed=[])))  # fmt: skip
     reader = MarkdownIt("gfm-like", {"html": True, "linkify": False}).disable("linkify")
-    plain = text(replace(CUT, findings=("harmless",), changes=Changes.of(
+    plain = text(replace(CUT, changes=Changes.of(
         added=[UnitLine(address="ICX-LAW-1/ART-1", title="harmless")], changed=[], removed=[])))  # fmt: skip
 
     def kinds(source: str) -> list[str]:
@@ -222,7 +250,6 @@ def test_no_text_of_a_law_becomes_markup(hostile: str) -> None:
 
 def test_hidden_characters_are_shown_by_their_number() -> None:
     assert escape("a\u202eb\u200bc") == "a⟨U+202E⟩b⟨U+200B⟩c"
-    assert "\u202e" not in text(replace(CUT, findings=("a\u202eb",)))
     hidden = replace(
         CUT, changes=Changes.of(added=[UnitLine(address="A/\u202e", title="\u202e")], changed=[], removed=[])
     )

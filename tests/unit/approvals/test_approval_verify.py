@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cutter.approvals import schema
-from cutter.approvals.epochs import default_rules
-from cutter.approvals.expected import Expected, ReviewDecision
+from cutter.approvals.approver_store import default_rules
+from cutter.approvals.expectation import Expected, ReviewDecision
 from cutter.approvals.policy import Approver, Policy, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.approvals.request import RequestTuple
@@ -149,7 +149,16 @@ GOOD_2 = Case(statement=answer(LIFECYCLE), record=good_record(), expected=expect
 def batch_case(request: RequestTuple = CUT, **changes: Any) -> Case:
     fields = {
         name: getattr(request, name)
-        for name in ("deployment_id", "gate", "document_id", "source_version_id", "writer_digest", "candidate_count")
+        for name in (
+            "deployment_id",
+            "gate",
+            "document_id",
+            "source_version_id",
+            "writer_digest",
+            "candidate_count",
+            "findings_digest",
+            "accepted_findings",
+        )
     }
     statement = Statement(
         **fields,
@@ -302,6 +311,11 @@ REFUSED: list[tuple[str, Case, Callable[[Case], Case], int, str]] = [
     ("other manifest", GOOD, said(manifest_digest=digest("x")), 5, "manifest_digest_mismatch"),
     ("other region", GOOD, said(region_sha=digest("x")), 5, "region_sha_mismatch"),
     ("other count", GOOD, said(candidate_count=61), 5, "candidate_count_mismatch"),
+    ("other findings", GOOD, said(findings_digest=digest("x")), 5, "findings_digest_mismatch"),
+    ("another finding accepted", GOOD, said(accepted_findings="looks_uncut:LINE-9"), 5, "accepted_findings_mismatch"),
+    ("no finding accepted", GOOD, said(accepted_findings="none"), 5, "accepted_findings_mismatch"),
+    ("tuple with other findings", batch_case(), said(findings_digest=digest("x")), 5, "findings_digest_mismatch"),
+    ("tuple without the acceptance", batch_case(), said(accepted_findings="none"), 5, "accepted_findings_mismatch"),
     ("other change set", GOOD, said(change_set_id=OTHER), 5, "change_set_id_mismatch"),
     ("other grants", GOOD, said(grants_sha256=digest("x")), 5, "grants_sha256_mismatch"),
     ("other nonce", GOOD, said(nonce="cd" * 16), 5, "nonce_mismatch"),

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cutter.approvals.epochs import default_rules
+from cutter.approvals.approver_store import default_rules
+from cutter.approvals.epoch_transition import refuse_succession
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.policy_file import parse_policy, render_policy
-from cutter.approvals.succession import refuse_succession
 from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
 from cutter.openpgp import armor
 from tests.cases.approval_cases import DEPLOYMENT, digest, signature_packet

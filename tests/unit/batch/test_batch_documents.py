@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from cutter.batch import documents
 from cutter.batch.disposition import Failure, disposition
+from cutter.batch.documents import QueueLine, ReportLine
 from cutter.batch.triage import Triage
 from cutter.domain.next_step import Needs, Step
+from tests.unit.batch.views import item, view
 
 BATCH = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 FOLDER = f"knowledge/dev/batches/{BATCH}"
@@ -123,8 +123,8 @@ def test_one_overview_names_every_request_and_how_to_answer_all_of_them() -> Non
 
 def test_a_summary_of_a_queue_has_one_line_for_each_document() -> None:
     """Seed 001 §10, 001 §11, 001 §12."""
-    entries: list[dict[str, Any]] = [
-        {"document_id": f"ICX-{n}", "state": "failed_mark", "code": "c", "kb_id": f"k{n}.md", "command": f"cutter {n}"}
+    entries = [
+        QueueLine(document_id=f"ICX-{n}", state="failed_mark", code="c", kb_id=f"k{n}.md", command=f"cutter {n}")
         for n in (1, 2)
     ]
     text = documents.queue_summary(BATCH, "error_queue", entries)
@@ -134,13 +134,10 @@ def test_a_summary_of_a_queue_has_one_line_for_each_document() -> None:
 
 def test_the_report_enumerates_every_document_with_its_outcome() -> None:
     """Seed 001 §6: successful and failed documents."""
-    batch = {"batch_id": BATCH, "state": "batch_failed_partial", "mode": "live", "policy": "default",
-             "queue_sha256": "0" * 64, "created_by": "ops", "created_at": "2026-11-21T22:00:00Z"}  # fmt: skip
-    items = [
-        {"position": n, "document_id": f"ICX-{n}", "shown": shown, "state": state, "run_id": RUN, "command": ""}
-        for n, shown, state in ((1, "enacted", "closeout_reported"), (2, "failed", "failed_mark"))
-    ]
-    text = documents.batch_report(batch, items, {"enacted": 1, "failed": 1}, "", "cutter status")
+    words = ("enacted", "failed")
+    seen = view(item("ICX-1", "closeout_reported", run_id=RUN), item("ICX-2", "failed_mark", run_id=RUN))
+    listed = [ReportLine(item=one, shown=shown, command="") for one, shown in zip(seen.items, words, strict=True)]
+    text = documents.batch_report(seen.batch, listed, {"enacted": 1, "failed": 1}, "", "cutter status")
     assert f"| 1 | ICX-1 | enacted | closeout_reported | {RUN} |  |" in text
     assert f"| 2 | ICX-2 | failed | failed_mark | {RUN} |  |" in text
     assert "enacted 1 · failed 1" in text

@@ -12,7 +12,7 @@ from cutter.batch.dag import dag_mermaid, execution_plan
 from cutter.batch.dependencies import circles, in_turn
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
 from cutter.batch.plan import blocked, next_starts, order
-from cutter.catalogue import State
+from cutter.catalogue import State, seed_state
 from cutter.errors import ProgrammingError
 
 
@@ -38,9 +38,9 @@ STAGES = {
 
 
 def test_every_state_has_its_stage() -> None:
-    assert set(STAGES) == {None, *(state.value for state in State)}
-    for state, stage in STAGES.items():
-        assert stage_of(state) is stage
+    assert set(STAGES) == {None, *map(seed_state, State)}
+    for state in (None, *State):
+        assert stage_of(state) is STAGES[state and seed_state(state)]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_the_order_tells_why() -> None:
         (4, 1, "D", "priority 100"),
         (5, 2, "C", "after D; priority 1"),
         (0, 0, "X", "busy"),
-        (0, 0, "Y", "X is no law and will not be"),
+        (0, 0, "Y", "X is not enacted and will not be"),
     ]
 
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from cutter.batch.nights import batch_id_of, is_named_for_the_night, queue_of
 from cutter.batch.queue import load_queue
+from cutter.batch.scheduled_batches import batch_id_of, is_named_for_the_night, queue_of
 from cutter.domain import ids
 from cutter.errors import InvalidInput
 from tests.unit.batch.queues import GOOD

@@ -88,7 +88,7 @@ def test_items_carry_their_documents_tenant() -> None:
 def test_a_busy_document_is_settled_before_the_batch_starts() -> None:
     known = with_facts(FIRST, open_run="ictr-1", enacted_run="ictr-0")
     decided = decided_before_start(QUEUE, known, skip_completed=True)
-    assert decided == {FIRST: Decision(outcome=Outcome.BUSY, reason="STOP_RUN_BUSY: run ictr-1 of it is open")}
+    assert decided == {FIRST: Decision(outcome=Outcome.BUSY, reason="STOP_RUN_BUSY: its run ictr-1 is open")}
     assert [item.outcome for item in items_of(QUEUE, known, decided)] == [Outcome.BUSY, None]
 
 
@@ -133,4 +133,4 @@ def test_an_actor_whom_the_policy_does_not_know_is_refused_and_without_a_policy_
     assert [(one.field, one.code) for one in problems] == [
         ("default_actor", "STOP_NO_SUCH_APPROVER"), ("items[1].actor", "STOP_NO_SUCH_APPROVER"),
     ]  # fmt: skip
-    assert "which knows alice" in problems[0].text
+    assert "the policy names alice" in problems[0].text

@@ -136,10 +136,10 @@ def test_a_wrong_value_is_refused_with_its_line_and_field(old: str, new: str, li
         ("created_by: ops@example", "created_by: !!str ops@example", 3, "tags"),
         ("created_by: ops@example", "created_by: !python/object:os.system x", 3, "tags"),
         ("created_by: ops@example", "<<: {created_by: ops@example}", 3, "plain word"),
-        ("created_by: ops@example", "created_by: ops@example\ncreated_by: me", 4, "twice"),
+        ("created_by: ops@example", "created_by: ops@example\ncreated_by: me", 4, "duplicated"),
         ("created_by: ops@example", "? [created_by]\n: ops@example", 3, "plain word"),
         ("created_by: ops@example", "created_by: |\n  ops@example", 3, "block texts"),
-        ("    source_uri: null", "    source_uri: null\n    source_uri: null", 10, "twice"),
+        ("    source_uri: null", "    source_uri: null\n    source_uri: null", 10, "duplicated"),
         ("ICX-LAW-2026-001]", "[[[[ICX-LAW-2026-001]]]]]", 13, "deeper than 6"),
         ("    marking_profile: generic-markdown\n", "---\na: b\n", 16, "second document"),
         ("created_by: ops@example", "created_by: 'ops@example", 1, ""),
@@ -204,7 +204,7 @@ def test_a_dependency_is_in_the_queue_and_named_once() -> None:
     assert (problem.line, problem.document_id) == (13, "ICX-LAW-2026-002")
     assert "ICX-LAW-2026-009 is not in this queue" in problem.text
     (again,) = refused(changed("[ICX-LAW-2026-001]", "[ICX-LAW-2026-001, ICX-LAW-2026-001]")).problems
-    assert "twice" in again.text
+    assert "duplicated" in again.text
 
 
 def test_a_cycle_is_named_with_its_way() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from views import BATCH_ID, Json, item, view
+from dataclasses import replace
 
-from cutter.batch import resumption, steering
+import pytest
+
+from cutter.batch import batch_step, resume_plan
+from cutter.batch.view import BatchView
+from tests.unit.batch.views import BATCH_ID, item, view
 
 LAW = item("A", "closeout_reported")
 FAILED = item("B", "failed_mark")
@@ -22,8 +25,8 @@ FAILED = item("B", "failed_mark")
         view(LAW, item("C", "stopped_drift_source")),
     ],
 )
-def test_what_is_finished_is_left_alone(finished: Json) -> None:
-    assert not resumption.moves(finished)
+def test_what_is_finished_is_left_alone(finished: BatchView) -> None:
+    assert not resume_plan.moves(finished)
 
 
 @pytest.mark.parametrize(
@@ -33,25 +36,25 @@ def test_what_is_finished_is_left_alone(finished: Json) -> None:
         view(item("C", decided="busy")),
         view(LAW, item("C", decided="voided"), halted="stop"),
         view(LAW, item("C", "stopped_stop"), halted="stop"),
-        view({**FAILED, "included": True}, item("C", decided="voided"), policy="strict", halted="failure"),
+        view(replace(FAILED, included=True), item("C", decided="voided"), policy="strict", halted="failure"),
         view(LAW, item("C", "awaiting_cut_authorization"), halted="hard_cap"),
         view(LAW, state="batch_failed_partial"),
     ],
 )
-def test_what_can_go_on_goes_on(going: Json) -> None:
+def test_what_can_go_on_goes_on(going: BatchView) -> None:
     """Seed 001 §9."""
-    assert resumption.moves(going)
+    assert resume_plan.moves(going)
 
 
 def test_failed_documents_are_named_with_their_command_until_they_are_signed_in() -> None:
     """Seed 001 §9."""
     seen = view(LAW, FAILED, item("C", "failed_rejected", included=True))
-    (needed,) = resumption.unsigned_failures(seen)
+    (needed,) = resume_plan.unsigned_failures(seen)
     assert needed["sign"] == f"cutter approve --batch {BATCH_ID} --decision include_failed --only B --reason TEXT"
 
 
 def test_a_failed_document_that_is_signed_in_halts_nothing() -> None:
-    signed = view({**FAILED, "included": True, "critical": True}, item("C"), policy="strict", age=1.0)
-    assert steering.decide(signed, window=100).starts == ("B", "C")
-    unsigned = view({**FAILED, "critical": True}, item("C"), age=1.0)
-    assert steering.decide(unsigned, window=100).starts == ()
+    signed = view(replace(FAILED, included=True, critical=True), item("C"), policy="strict", age=1.0)
+    assert batch_step.decide(signed, window=100).starts == ("B", "C")
+    unsigned = view(replace(FAILED, critical=True), item("C"), age=1.0)
+    assert batch_step.decide(unsigned, window=100).starts == ()

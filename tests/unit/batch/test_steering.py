@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-from views import BATCH_ID, Json, item, view
+from dataclasses import replace
 
-from cutter.batch import documents, steering, ways
-from cutter.batch.steering import Halt, Orders
+import pytest
+
+from cutter.batch import batch_step, documents, ways
+from cutter.batch.batch_step import Halt, Orders
+from cutter.batch.documents import ReportLine
+from cutter.batch.view import ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
 from cutter.messages import BatchStop
+from tests.unit.batch.views import BATCH_ID, item, view
 
 RUNNING = item("ICX-A", "marked")
 LATCHED = item("ICX-A", "marked", latched=True)
@@ -22,16 +26,16 @@ LATCHED = item("ICX-A", "marked", latched=True)
     ],
 )  # fmt: skip
 def test_documents_are_told_a_cancel_as_a_cancel_and_every_other_halt_as_a_stop(halted: str | None, word: str) -> None:
-    assert steering.stop_word(halted) == word
+    assert batch_step.stop_word(halted) == word
     if halted is not None:
-        stops = steering.decide(view(RUNNING, halted=halted, age=1.0), window=9).stops
+        stops = batch_step.decide(view(RUNNING, halted=halted, age=1.0), window=9).stops
         assert stops == (("ICX-A", word),)
 
 
 def test_who_has_not_come_to_a_stop_yet_has_not_heeded_it() -> None:
-    assert steering.unheeded(LATCHED)
+    assert batch_step.unheeded(LATCHED)
     for other in (RUNNING, item("ICX-A", "stopped_stop", latched=True), item("ICX-A", "failed_mark", latched=True)):
-        assert not steering.unheeded(other)
+        assert not batch_step.unheeded(other)
 
 
 @pytest.mark.parametrize("word", ["cancel", "stop"])
@@ -43,22 +47,24 @@ def test_a_lost_stop_is_told_again_with_its_own_word(word: str) -> None:
         halted=word,
         halted_reason="enough",
     )
-    orders = steering.decide(seen, window=9)
+    orders = batch_step.decide(seen, window=9)
     assert orders.stops == ()
-    assert steering.deliveries(seen, orders, again=False) == []
-    assert steering.deliveries(seen, orders, again=True) == [BatchStop(document_id="ICX-A", kind=word, reason="enough")]
+    assert batch_step.deliveries(seen, orders, again=False) == []
+    assert batch_step.deliveries(seen, orders, again=True) == [
+        BatchStop(document_id="ICX-A", kind=word, reason="enough")
+    ]
 
 
 def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
-    seen: Json = view(RUNNING, item("ICX-B", "failed_mark"), policy="strict", age=1.0)
-    orders = steering.decide(seen, window=9)
+    seen = view(RUNNING, item("ICX-B", "failed_mark"), policy="strict", age=1.0)
+    orders = batch_step.decide(seen, window=9)
     assert orders.halt == Halt(kind="failure", reason="--stop-on-first-failure: ICX-B failed", document_id="ICX-B")
-    assert steering.deliveries(seen, orders, again=False) == [], "a gate holds the latch"
-    latched = {**seen, "items": [LATCHED, seen["items"][1]]}
-    (told,) = steering.deliveries(latched, orders, again=False)
-    assert steering.deliveries(seen, orders, again=True) == [told]
+    assert batch_step.deliveries(seen, orders, again=False) == [], "a gate holds the latch"
+    latched = replace(seen, items=(LATCHED, seen.items[1]))
+    (told,) = batch_step.deliveries(latched, orders, again=False)
+    assert batch_step.deliveries(seen, orders, again=True) == [told]
     assert told == BatchStop(document_id="ICX-A", kind="stop", reason=orders.halt.reason)
-    (told,) = steering.deliveries(latched, Orders(stops=(("ICX-A", "stop"),)), again=False)
+    (told,) = batch_step.deliveries(latched, Orders(stops=(("ICX-A", "stop"),)), again=False)
     assert told.reason == "the batch was stopped"
 
 
@@ -73,43 +79,43 @@ def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
         ("stop", item("ICX-A", "stopped_unavailable_policy"), False),
     ],
 )
-def test_a_cancel_is_told_to_what_has_stopped_too(halted: str, document: Json, told: bool) -> None:
-    stops = steering.decide(view(document, halted=halted, age=1.0), window=9).stops
+def test_a_cancel_is_told_to_what_has_stopped_too(halted: str, document: ItemRecord, told: bool) -> None:
+    stops = batch_step.decide(view(document, halted=halted, age=1.0), window=9).stops
     assert stops == ((("ICX-A", halted),) if told else ())
 
 
 def test_a_batch_is_not_over_while_what_was_voided_stands_in_a_queue() -> None:
     queued = item("ICX-A", "voided_cancelled", queue="error_queue", queue_state="stopped_stop")
-    assert not steering.summarise(view(queued, halted="cancel"), attended=True).over
-    assert steering.summarise(view(item("ICX-A", "voided_cancelled"), halted="cancel"), attended=True).over
+    assert not batch_step.summarise(view(queued, halted="cancel"), attended=True).over
+    assert batch_step.summarise(view(item("ICX-A", "voided_cancelled"), halted="cancel"), attended=True).over
 
 
 def test_a_batch_is_not_over_while_what_a_signature_takes_in_again_waits_for_room() -> None:
     failed = item("ICX-A", "failed_mark")
-    assert steering.summarise(view(failed, age=1.0), attended=True).over
-    signed = view({**failed, "included": True}, age=1.0)
-    assert steering.decide(signed, window=9, rooms={"default": 0}).starts == ()
-    assert steering.decide(signed, window=9, rooms={"default": 1}).starts == ("ICX-A",)
-    assert not steering.summarise(signed, attended=True).over
-    assert steering.summarise(view({**failed, "included": True}, halted="stop", age=1.0), attended=True).over
+    assert batch_step.summarise(view(failed, age=1.0), attended=True).over
+    signed = view(replace(failed, included=True), age=1.0)
+    assert batch_step.decide(signed, window=9, rooms={"default": 0}).starts == ()
+    assert batch_step.decide(signed, window=9, rooms={"default": 1}).starts == ("ICX-A",)
+    assert not batch_step.summarise(signed, attended=True).over
+    assert batch_step.summarise(view(replace(failed, included=True), halted="stop", age=1.0), attended=True).over
 
 
 def test_a_batch_is_over_although_a_signature_takes_in_what_its_dependency_still_blocks() -> None:
     """It begins when that becomes law after all; nobody waits for it until then."""
     failed, signed = item("ICX-A", "failed_mark"), item("ICX-B", "failed_mark", included=True, depends_on=["ICX-A"])
-    assert steering.decide(view(failed, signed, age=1.0), window=9).starts == ()
-    assert steering.summarise(view(failed, signed, age=1.0), attended=True).over
-    waits = item("ICX-A", "awaiting_cut_authorization", queue=steering.REVIEW)
-    assert not steering.summarise(view(waits, signed, age=1.0), attended=False).over, "it may still become law"
-    law = {**failed, "state": "closeout_reported", "enacted": True}
-    assert steering.decide(view(law, signed, age=1.0), window=9).starts == ("ICX-B",)
-    assert not steering.summarise(view(law, signed, age=1.0), attended=True).over
+    assert batch_step.decide(view(failed, signed, age=1.0), window=9).starts == ()
+    assert batch_step.summarise(view(failed, signed, age=1.0), attended=True).over
+    waits = item("ICX-A", "awaiting_cut_authorization", queue=batch_step.REVIEW)
+    assert not batch_step.summarise(view(waits, signed, age=1.0), attended=False).over, "it may still become law"
+    law = replace(failed, state="closeout_reported", enacted=True)
+    assert batch_step.decide(view(law, signed, age=1.0), window=9).starts == ("ICX-B",)
+    assert not batch_step.summarise(view(law, signed, age=1.0), attended=True).over
 
 
 def test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window() -> None:
     failed = [item(f"ICX-{n}", "failed_mark", included=True) for n in range(9)]
-    assert steering.decide(view(*failed, age=1.0), window=9).starts == ("ICX-0", "ICX-1", "ICX-2", "ICX-3")
-    assert steering.decide(view(*failed, age=1.0), window=2).starts == ("ICX-0", "ICX-1")
+    assert batch_step.decide(view(*failed, age=1.0), window=9).starts == ("ICX-0", "ICX-1", "ICX-2", "ICX-3")
+    assert batch_step.decide(view(*failed, age=1.0), window=2).starts == ("ICX-0", "ICX-1")
 
 
 @pytest.mark.parametrize(
@@ -119,18 +125,18 @@ def test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window() -> No
         (item("ICX-A", "stopped_unavailable_kb"), item("ICX-A", "marked")),
     ],
 )
-def test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all(before: Json, now: Json) -> None:
+def test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all(before: ItemRecord, now: ItemRecord) -> None:
     waiting = item("ICX-B", depends_on=["ICX-A"])
-    told = steering.decide(view(before, waiting, age=1.0), window=9)
+    told = batch_step.decide(view(before, waiting, age=1.0), window=9)
     assert [(name, word) for name, word, _ in told.decided] == [("ICX-B", "blocked")]
-    blocked = {**waiting, "decided": "blocked"}
-    assert steering.summarise(view(before, blocked, age=1.0), attended=True).over
-    assert not steering.decide(view(before, blocked, age=1.0), window=9).decided, "once"
-    under_way = steering.decide(view(now, blocked, age=1.0), window=9)
+    blocked = replace(waiting, decided="blocked")
+    assert batch_step.summarise(view(before, blocked, age=1.0), attended=True).over
+    assert not batch_step.decide(view(before, blocked, age=1.0), window=9).decided, "once"
+    under_way = batch_step.decide(view(now, blocked, age=1.0), window=9)
     assert ("ICX-B" in under_way.starts, under_way.decided) == (False, ())
     law = view(item("ICX-A", "closeout_reported", enacted=True), blocked, age=1.0)
-    assert steering.decide(law, window=9).starts == ("ICX-B",)
-    assert not steering.summarise(law, attended=True).over, "also while there is no room for it"
+    assert batch_step.decide(law, window=9).starts == ("ICX-B",)
+    assert not batch_step.summarise(law, attended=True).over, "also while there is no room for it"
 
 
 @pytest.mark.parametrize("halted", ["hard_cap", "stop", "cancel", "failure", "critical"])
@@ -138,24 +144,23 @@ def test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all(befor
 def test_a_halted_batch_ends_although_a_document_comes_to_no_stop(halted: str, state: str) -> None:
     """Such as one whose workflow was terminated: waiting on would keep the report and all nights behind it."""
     stuck = item("ICX-A", state, latched=True, approved=True)
-    still = view(stuck, halted=halted, halt_age=steering.HEARD_BY_SECONDS)
-    assert not steering.summarise(still, attended=False).over
-    later = steering.summarise({**still, "halted_seconds": steering.HEARD_BY_SECONDS + 1}, attended=False)
+    still = view(stuck, halted=halted, halt_age=batch_step.HEARD_BY_SECONDS)
+    assert not batch_step.summarise(still, attended=False).over
+    later = batch_step.summarise(replace(still, halted_seconds=batch_step.HEARD_BY_SECONDS + 1), attended=False)
     assert (later.over, later.state) == (True, "batch_failed_partial")
     body = documents.batch_report(
-        {"policy": "default", "queue_sha256": "", "created_by": "olga", "created_at": "", **still["batch"]},
-        [{**stuck, "shown": "writing", "command": ways.command_of(BATCH_ID, stuck)}], later.totals, "over its cap",
-        "cutter reconcile",
+        still.batch, [ReportLine(item=still.items[0], shown="writing", command=ways.command_of(BATCH_ID, stuck))],
+        later.totals, "over its cap", "cutter reconcile",
     )  # fmt: skip
     assert f"| ICX-A | writing | {state} | run of ICX-A | `cutter reconcile` |" in body
 
 
 def test_whoever_halts_gives_every_gate_the_time_that_it_may_take() -> None:
-    assert steering.HEARD_BY_SECONDS > LONGEST_CAP_SECONDS
-    assert not steering.summarise(view(RUNNING, age=1e9), attended=True).over
+    assert batch_step.HEARD_BY_SECONDS > LONGEST_CAP_SECONDS
+    assert not batch_step.summarise(view(RUNNING, age=1e9), attended=True).over
     told = item("ICX-A", "awaiting_cut_authorization", latched=True)
-    for age, over in ((1.0, False), (steering.HEARD_BY_SECONDS + 1, True)):
-        assert steering.summarise(view(told, halted="stop", halt_age=age), attended=True).over is over
+    for age, over in ((1.0, False), (batch_step.HEARD_BY_SECONDS + 1, True)):
+        assert batch_step.summarise(view(told, halted="stop", halt_age=age), attended=True).over is over
 
 
 def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:
@@ -164,7 +169,7 @@ def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:
         item("ICX-A", "voided_cancelled", **queued), item("ICX-B", "awaiting_lifecycle_authorization", **queued),
         item("ICX-C", "stopped_cancel", **queued),
     )  # fmt: skip
-    assert steering.totals_of(steering.items_of(seen), seen)["error_queue"] == 1
+    assert batch_step.totals_of(batch_step.items_of(seen), seen)["error_queue"] == 1
 
 
 def test_a_cancelled_batch_is_not_resumed_but_what_it_wrote_is_voided() -> None:
@@ -172,4 +177,4 @@ def test_a_cancelled_batch_is_not_resumed_but_what_it_wrote_is_voided() -> None:
     void, resume = "cutter void run of ICX-A --reason TEXT", f"cutter orchestrate resume-batch --batch-id {BATCH_ID}"
     for halted, command in (("cancel", void), ("stop", resume)):
         seen = view(stopped, halted=halted)
-        assert ways.next_command(seen, steering.summarise(seen, attended=True)) == command
+        assert ways.next_command(seen, batch_step.summarise(seen, attended=True)) == command

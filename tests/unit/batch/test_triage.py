@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from cutter.batch.disposition import Failure, disposition
 from cutter.batch.triage import SIDECAR_LINES, Triage, invariant_diff, reproduction, sections, seed_code
@@ -75,6 +77,10 @@ def test_commands_stand_line_by_line_and_the_sidecar_is_cut() -> None:
     assert '"diff": [\n    "x"\n  ]' in drift.partition("## drift_evidence")[2]
 
 
+HEADINGS = ["reproduction_command", "remedy", "invariant_diff", "drift_evidence", "sidecar_snapshot_truncated"]
+"""The sections of a triage document, each with one block."""
+
+
 @given(st.recursive(st.none() | st.text() | st.integers(), lambda one: st.lists(one) | st.dictionaries(st.text(), one)))
 def test_no_recorded_error_breaks_a_document_or_ends_a_block_of_it(value: Any) -> None:
     errors = (
@@ -83,8 +89,9 @@ def test_no_recorded_error_breaks_a_document_or_ends_a_block_of_it(value: Any) -
         {"report": value if isinstance(value, dict) else {}},
     )
     for error in errors:
-        text = sections(case(error=json.loads(json.dumps(error))))
-        assert text.partition("```diff\n")[2].partition("\n```\n")[2].startswith("\n## drift_evidence")
+        tokens = MarkdownIt().parse(sections(case(error=json.loads(json.dumps(error)))))
+        assert [after.content for token, after in pairwise(tokens) if token.type == "heading_open"] == HEADINGS
+        assert sum(token.type == "fence" for token in tokens) == len(HEADINGS)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from views import BATCH_ID, Json, item, view
+from dataclasses import replace
 
-from cutter.batch import steering, ways
+import pytest
+
+from cutter.batch import batch_step, ways
+from cutter.batch.view import BatchView
+from tests.unit.batch.views import BATCH_ID, failed_run, item, view
 
 RESUME = f"cutter orchestrate resume-batch --batch-id {BATCH_ID}"
 REPORT = f"cutter report {BATCH_ID}"
@@ -17,8 +20,8 @@ def sign(name: str) -> str:
     return f"cutter approve --batch {BATCH_ID} --decision include_failed --only {name} --reason TEXT"
 
 
-def next_of(seen: Json) -> str:
-    return ways.next_command(seen, steering.summarise(seen, attended=not seen["batch"]["unattended"]))
+def next_of(seen: BatchView) -> str:
+    return ways.next_command(seen, batch_step.summarise(seen, attended=seen.attended))
 
 
 def test_a_strict_batch_names_the_correction_then_the_signature_then_its_own_resume() -> None:
@@ -37,9 +40,9 @@ def test_what_the_batch_itself_has_stopped_does_not_halt_it_again(halted: str) -
     signed = view(item("B", "failed_mark", included=True, critical=True), ours, item("D"), **strict)
     assert next_of(signed) == RESUME
     going = view(item("B", "failed_mark", included=True), ours, item("D"), policy="strict", age=1.0)
-    assert (steering.decide(going, window=9).halt, steering.decide(going, window=9).starts) == (None, ("B", "D"))
-    stopped_by_a_person = view({**ours, "stopped_by": "olga"}, item("D"), policy="strict", age=1.0)
-    assert steering.decide(stopped_by_a_person, window=9).starts == ()
+    assert (batch_step.decide(going, window=9).halt, batch_step.decide(going, window=9).starts) == (None, ("B", "D"))
+    stopped_by_a_person = view(replace(ours, stopped_by="olga"), item("D"), policy="strict", age=1.0)
+    assert batch_step.decide(stopped_by_a_person, window=9).starts == ()
 
 
 def test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed() -> None:
@@ -69,7 +72,7 @@ def test_what_another_run_holds_up_is_not_asked_again_before_that_run_has_ended(
     busy = item("C", decided="busy", open_run="ictr-x")
     assert next_of(view(LAW, busy)) == REPORT
     assert ways.command_of(BATCH_ID, busy) == "cutter status ictr-x"
-    assert next_of(view(LAW, {**busy, "open_run": None})) == RESUME
+    assert next_of(view(LAW, replace(busy, open_run=None))) == RESUME
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,7 @@ def test_what_another_run_holds_up_is_not_asked_again_before_that_run_has_ended(
     ids=["a single run", "a batch"],
 )
 def test_what_was_passed_over_is_taken_in_where_it_failed(batch_id: str | None, command: str) -> None:
-    before = {"run_id": "ictr-x", "batch_id": batch_id}
+    before = failed_run("ictr-x", batch_id)
     passed_over = item("C", decided="blocked", kept_out=True, failed_run=before)
     assert next_of(view(LAW, passed_over)) == command
 
@@ -98,5 +101,5 @@ def test_what_was_passed_over_is_taken_in_where_it_failed(batch_id: str | None, 
     ],
     ids=["closed", "cancelled", "at work", "awaiting people", "over its cap", "stopped by people", "its documents"],
 )  # fmt: skip
-def test_each_situation_has_its_own_command(seen: Json, command: str) -> None:
+def test_each_situation_has_its_own_command(seen: BatchView, command: str) -> None:
     assert next_of(seen) == command

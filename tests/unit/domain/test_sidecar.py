@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from cutter.catalogue import GATES, State
+from cutter.catalogue import BY_NAME, GATES, State
 from cutter.domain.digests import sha256_hex
 from cutter.gates import structural_verify
 from cutter.projections import phase_report
@@ -209,11 +209,11 @@ def test_a_refused_phase_shows_which_invariants_were_false() -> None:
 
 def test_the_backup_is_an_artifact_of_the_run_folder_named_pre_write() -> None:
     """Seed 000 §5."""
-    answer = database("pre_write_backup_taken", 4)
+    answer = database("pre_write_backup_taken", number := BY_NAME["IG_backup"].number)
     artifacts = state_of(answer).phases["backup"].artifacts
-    assert [one.path for one in artifacts] == ["phase-04.md", "pre_write.gpg"]
+    assert [one.path for one in artifacts] == [f"phase-{number:02}.md", "pre_write.gpg"]
     assert artifacts[1].sha256 == SHA
-    assert artifacts[0].sha256 == sha256_hex(phase_report.render(answer["run"], answer["receipts"][3]))
+    assert artifacts[0].sha256 == sha256_hex(phase_report.render(answer["run"], answer["receipts"][-1]))
 
 
 def test_a_document_that_was_not_put_yet_is_named_all_the_same() -> None:
@@ -310,8 +310,8 @@ def test_a_failed_phase_with_a_malformed_report_is_shown_all_the_same(report: An
 def test_the_structural_probe_is_exactly_the_seeds_eleven_booleans_and_ours_is_kept_apart() -> None:
     """Seed 000 §4."""
     report = structural_verify.evaluate(passing.STRUCTURAL_VERIFY).as_json()
-    answer = database("structural_verified", 7)
-    answer["receipts"][6]["result"] = report
+    answer = database("structural_verified", BY_NAME["IG_structural_verify"].number)
+    answer["receipts"][-1]["result"] = report
     record = state_of(answer).phases["structural_verify"]
     assert len(record.gate_invariants) == 11
     assert record.additional.gate_invariants == {"parents_match_plan": True}
@@ -330,7 +330,7 @@ def test_each_consumed_approval_is_a_record() -> None:
     consumptions, verdicts, requests = (list(part) for part in zip(*made, strict=True))
     refused = {"approval_sha256": "a", "accepted": False, "kb_id": "kb/bad.md", "recorded_at": "2026-11-21T09:03:00Z"}
     answer = database(
-        "closeout_reported", 11, consumptions=consumptions, requests=requests, verdicts=[refused, *verdicts]
+        "closeout_reported", len(GATES), consumptions=consumptions, requests=requests, verdicts=[refused, *verdicts]
     )
     records = state_of(answer).sovereign_approvals
     assert [one.gate for one in records] == ["SG_cut_authz", "SG_lifecycle_authz"]

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from cutter.catalogue import GATES, State
+from cutter.catalogue import BY_NAME, GATES, State
 from cutter.types import Json
 
 BATCH_ID = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 NOON = datetime(2026, 11, 21, 9, tzinfo=UTC)
-AWAITING = {6: State.AWAITING_CUT_AUTHORIZATION, 10: State.AWAITING_LIFECYCLE_AUTHORIZATION}
-SOVEREIGN = {6: "SG_cut_authz", 10: "SG_lifecycle_authz"}
+AWAITING = {gate.number: gate.from_state for gate in GATES if gate.sovereign}
+SOVEREIGN = {gate.number: gate.sovereign.value for gate in GATES if gate.sovereign}
+AT_SG1, AT_SG2 = (number - 1 for number in SOVEREIGN)
+"""How many gates a run has passed that waits there for people."""
+WRITTEN, ALL = AT_SG1 + 1, len(GATES)
+BEFORE_BACKUP = BY_NAME["IG_backup"].number - 1
 FINGERPRINT = "C0FFEE" * 6 + "C0DE"
 
 
@@ -74,7 +78,7 @@ class Facts:
             "included": False, "kept_out": False, "enacted": False,
             "latched": False, "gate": None, "request_kb_id": None,
             "expires_at": None, "approved": False, "queue": None, "queue_code": None, "queue_kb_id": None,
-            "queue_state": None, "wrote": gates >= 6, "stopped_by": None, "corrected": False, "open_run": None,
+            "queue_state": None, "wrote": gates >= WRITTEN, "stopped_by": None, "corrected": False, "open_run": None,
             "failed_run": None, "scope": None, "actor": None, "latch_kind": None, **more,
         }  # fmt: skip
         self.items.append(item)
@@ -147,20 +151,21 @@ class Facts:
 def night(names: Sequence[str], **batch: Any) -> Facts:
     """One of everything: enacted, waiting at both gates, failed, stopped, blocked, skipped, pending, retried."""
     facts = Facts(policy="quarantine", **batch)
-    enacted = facts.add(names[0], gates=11, critical=True)
-    facts.add(names[1], gates=5, start=2)
-    facts.add(names[2], gates=9, start=4, depends_on=[names[0]])
+    enacted = facts.add(names[0], gates=ALL, critical=True)
+    facts.add(names[1], gates=AT_SG1, start=2)
+    facts.add(names[2], gates=AT_SG2, start=4, depends_on=[names[0]])
     failed = facts.add(names[3], gates=1, state="failed_mark", start=6, reason="region_sha_rebuilt: two differ")
     facts.queue(failed, "quarantine_queue")
-    facts.add(names[4], gates=6, state="stopped_drift_units", start=8, reason="rows were changed")
+    facts.add(names[4], gates=WRITTEN, state="stopped_drift_units", start=8, reason="rows were changed")
     facts.add(names[5], started=False, decided="blocked", depends_on=[names[3]], reason="it depends on another")
     facts.add(names[6], started=False, decided="skipped", reason="law already")
     facts.add(names[7], started=False)
-    late = facts.add(names[8], gates=5, start=9)
+    late = facts.add(names[8], gates=AT_SG1, start=9)
     facts.queue(late, "human_review_queue", reason="there is no approval beside the queue")
-    retried = facts.add(names[9], gates=3, start=10)["run_id"]
+    retried = facts.add(names[9], gates=BEFORE_BACKUP, start=10)["run_id"]
     facts.made["attempts"][retried] += [
-        Facts.attempt(4, 13, 14, outcome="unavailable"), Facts.attempt(4, 40, None, n=2, outcome=""),
+        Facts.attempt(BEFORE_BACKUP + 1, 13, 14, outcome="unavailable"),
+        Facts.attempt(BEFORE_BACKUP + 1, 40, None, n=2, outcome=""),
     ]  # fmt: skip
     facts.made["batch_moves"].append(json.dumps({
         "timestamp": at(1), "event_type": "batch_state_transition", "severity": "info", "entity_id": BATCH_ID,
@@ -175,7 +180,7 @@ def thousand() -> Facts:
     facts = Facts(state="batch_failed_partial", ended_at=at(30_000))
     for number in range(1000):
         needs = [f"ICX-LAW-2026-{number - 1:04d}"] if number % 50 in (1, 2, 3) else []
-        gates, state = (2, "failed_cutplan") if number % 97 == 5 else (11, "")
+        gates, state = (2, "failed_cutplan") if number % 97 == 5 else (ALL, "")
         made = facts.add(
             f"ICX-LAW-2026-{number:04d}", gates=gates, state=state, start=number * 20, depends_on=needs,
             wait=500 + number % 300,

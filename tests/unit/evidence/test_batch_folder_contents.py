@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutter.projections.batch_folder import contents
-from tests.unit.evidence.batches import BATCH_ID, Facts, run_id
+from tests.unit.evidence.batches import ALL, BATCH_ID, Facts, run_id
 
 
 @pytest.mark.parametrize("queue", ["error_queue", "quarantine_queue", "human_review_queue"])
@@ -24,7 +24,7 @@ def test_what_waits_in_a_queue_has_its_document_and_its_run_there(queue: str) ->
 def test_each_run_is_reached_from_the_folder_and_the_report_stands_in_it() -> None:
     """Seed 001 §8."""
     facts = Facts()
-    facts.add("ICX-1", gates=11, state="closeout_reported")
+    facts.add("ICX-1", gates=ALL, state="closeout_reported")
     facts.add("ICX-2", gates=2, state="marked")
     found = contents(facts.whole(), [("batch_report", "knowledge/x/batch_report.md", "# report\n")])
     assert {name: run for name, run in found.links.items() if name.startswith("runs/")} == {

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cutter.batch.view import BatchView
 from cutter.projections.batch_summary import by_need, glance
 from tests.unit.evidence import batches as made
 
@@ -15,7 +16,7 @@ NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
 def seen(facts: made.Facts | None = None) -> dict[str, Any]:
     whole = (facts or made.night(NAMES)).whole()
     sealed = {run_id: len(receipts) for run_id, receipts in whole["receipts"].items()}
-    return glance(whole["view"], sealed, made.at(3600))
+    return glance(BatchView.of(whole["view"]), sealed, made.at(3600))
 
 
 def test_each_document_is_at_the_gate_it_passes_next_waits_at_or_was_stopped_before() -> None:
@@ -28,21 +29,22 @@ def test_each_document_is_at_the_gate_it_passes_next_waits_at_or_was_stopped_bef
 
 def test_progress_counts_gates_and_what_is_settled_as_done() -> None:
     view = seen()
-    # enacted, failed, blocked and skipped have nothing before them; 5 + 9 + 6 + 0 + 5 + 3 gates are sealed.
-    assert (view["gates_done"], view["gates"]) == (4 * 11 + 28, 10 * 11)
+    # enacted, failed, blocked and skipped have nothing before them; of the others, one is pending.
+    sealed = made.AT_SG1 + made.AT_SG2 + made.WRITTEN + 0 + made.AT_SG1 + made.BEFORE_BACKUP
+    assert (view["gates_done"], view["gates"]) == (4 * made.ALL + sealed, 10 * made.ALL)
 
 
-def test_a_rehearsal_is_done_after_its_five_gates() -> None:
+def test_a_rehearsal_is_done_after_the_gates_before_people_are_asked() -> None:
     facts = made.Facts(mode="dryrun", batch_id=f"{made.BATCH_ID}-dryrun")
-    facts.add("ICX-1", gates=5, outcome="rehearsed")
+    facts.add("ICX-1", gates=made.AT_SG1, outcome="rehearsed")
     facts.add("ICX-2", gates=2)
     view = seen(facts)
-    assert (view["gates_done"], view["gates"]) == (7, 10)
+    assert (view["gates_done"], view["gates"]) == (made.AT_SG1 + 2, 2 * made.AT_SG1)
 
 
 def test_a_batch_is_over_for_people_when_the_recorded_state_says_so() -> None:
     facts = made.Facts(state="batch_enacting")
-    facts.add("ICX-1", gates=11)
+    facts.add("ICX-1", gates=made.ALL)
     assert seen(facts)["over"] is False
     facts.batch["state"] = "batch_closeout"
     assert seen(facts)["over"] is True
@@ -50,14 +52,14 @@ def test_a_batch_is_over_for_people_when_the_recorded_state_says_so() -> None:
 
 def test_it_awaits_people_when_the_recorded_state_says_so() -> None:
     facts = made.Facts(state="batch_planning")
-    facts.add("ICX-1", gates=5)
+    facts.add("ICX-1", gates=made.AT_SG1)
     assert seen(facts)["awaits"] == ""
     facts.batch["state"] = "batch_awaiting_cut_authz_set"
     view = seen(facts)
     assert (view["awaits"], view["next"]) == ("SG_cut_authz", f"cutter approve --batch {made.BATCH_ID}")
 
 
-@pytest.mark.parametrize(("gates", "voided"), [(5, False), (6, True)])
+@pytest.mark.parametrize(("gates", "voided"), [(made.AT_SG1, False), (made.WRITTEN, True)])
 def test_what_has_written_is_voided_first(gates: int, voided: bool) -> None:
     facts = made.Facts()
     facts.add("ICX-1", gates=gates, state="failed_cut_leg_a")
@@ -74,7 +76,7 @@ def test_what_moves_or_needs_somebody_comes_first() -> None:
 
 def test_a_document_that_is_not_started_or_was_stopped_has_its_code() -> None:
     facts = made.Facts()
-    facts.add("ICX-1", started=False, decided="busy", reason="STOP_RUN_BUSY: run ictr-x of it is open")
+    facts.add("ICX-1", started=False, decided="busy", reason="STOP_RUN_BUSY: its run ictr-x is open")
     facts.add("ICX-2", gates=1, state="failed_mark", queue="error_queue", queue_code="failed_mark")
     facts.add("ICX-3", gates=1)
     assert [one["code"] for one in seen(facts)["documents"]] == ["STOP_RUN_BUSY", "failed_mark", None]

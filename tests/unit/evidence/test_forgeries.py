@@ -31,6 +31,16 @@ def test_the_kept_bundle_verifies() -> None:
     assert (code, found["authorship"][0], found["approvals"][0]) == (0, offline.OK, offline.OK)
 
 
+@pytest.mark.parametrize(("added", "word"), [({"IG_later"}, offline.OK), (set(), offline.FAILED)])
+def test_a_gate_that_a_later_version_added_is_not_missed_in_an_earlier_bundle(
+    monkeypatch: pytest.MonkeyPatch, added: set[str], word: str
+) -> None:
+    first, *rest = offline.GATES.items()
+    monkeypatch.setattr(offline, "GATES", dict([first, ("IG_later", "later"), *rest]))
+    monkeypatch.setattr(offline, "ADDED", offline.ADDED | added)
+    assert judged(KEPT)[1]["receipts"][0] == word
+
+
 @pytest.mark.parametrize("gpg", [GPG, None], ids=["gpg", "no gpg"])
 @pytest.mark.parametrize(
     "forge", [forgeries.nobody_signed, forgeries.own_digest, forgeries.only_cut_signed], ids=["none", "digest", "sg2"]
@@ -42,6 +52,16 @@ def test_a_bundle_that_nobody_signed_fails(forge: forgeries.Whole, gpg: str | No
     assert (code, found["approvals"][0]) == (1, offline.FAILED)
     assert "SG_lifecycle_authz consumed " in found["approvals"][1]
     assert "which is not one accepted statement to approve one request" in found["approvals"][1]
+
+
+def test_a_slot_that_is_no_number_is_no_slot() -> None:
+    """In Python `True` equals 1; another reader of the bundle sees two different values."""
+    forger = Forger(KEPT)
+    rows = forger.rows("consumptions")
+    rows[0]["slot"] = True
+    forger.members["consumptions.jsonl"] = "".join(json.dumps(one, sort_keys=True) + "\n" for one in rows).encode()
+    word, why = judged(offline.sealed(forger.members), None)[1]["approvals"]
+    assert (word, "are not counted from 1" in why) == (offline.FAILED, True)
 
 
 def test_nothing_signed_is_nothing_checked() -> None:

@@ -1,4 +1,6 @@
-"""Evidence of each gate that passes, the smallest that does, and how a test says what a report must answer."""
+"""Evidence of each gate that passes, the smallest that does; a wrong value of each of its fields; and how a test says
+what a report must answer.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from cutter.gates import (
     write_verify,
 )
 from cutter.gates.report import GateReport, holds
-from cutter.marking import CutPlan, Marking, build_plan, rebuild_digest_reversed
+from cutter.marking import CutPlan, Finding, Marking, build_plan, rebuild_digest_reversed
 from tests.unit.marking.texts import cut
 
 TEXT = b"# Chapter 1\n\n## Article 1\nOne body.\n\n## Article 2\nTwo.\n"
@@ -193,6 +195,204 @@ def without(*cells: tuple[str, str, str]) -> tuple[tuple[str, str, str, bool], .
 
 
 BROKEN = (*WRITE_VERIFY.structural[:10], holds("nothing_outside_prefix", False, "LAW2/X", 0))
+
+
+_NONE_LEFT: tuple[Any, ...] = ()
+
+RED = Finding(code="number_missing", line=1, message="article 2 is missing", severity="red")
+
+FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
+    "IG_source_pin": {
+        "document_id": ("ICX-LAW-2", "manifest_digest_matches"),
+        "source_document_id": (None, "source_document_exists"),
+        "docprefix": (None, ""),
+        "registered_uri": ("file:other.md", "source_uri_matches"),
+        "requested_uri": ("file:other.md", "source_uri_matches"),
+        "version": (None, "source_version_exists"),
+        "snapshot": (b"# Other\n", "snapshot_matches_checksum"),
+        "enacted_version_id": ("v0", "document_not_enacted"),
+    },
+    "IG_mark": {
+        "snapshot": (b"# Other\n", "snapshot_matches_pin"),
+        "content_sha256": (OTHER, "snapshot_matches_pin"),
+        "marking": (forged_marking(region_sha=OTHER), "region_sha_rebuilt"),
+        "max_candidates": (N - 1, "rowset_size_in_bounds"),
+    },
+    "IG_cutplan": {
+        "plan": (forged_plan(rows=()), "exactly_n_rows"),
+        "rebuilt_writer_digest": (OTHER, "writer_digest_stable"),
+        "mark_digest": (OTHER, "mark_reproduced"),
+        "pinned_mark_digest": (OTHER, "mark_reproduced"),
+        "region_sha": (OTHER, "region_sha_reproduced"),
+        "pinned_region_sha": (OTHER, "region_sha_reproduced"),
+        "candidate_count": (N + 1, "exactly_n_rows"),
+        "vocabulary": ({}, "vocabulary_complete"),
+        "same_digest_runs": (("another run",), ""),
+        "max_writes": (N - 1, "within_max_writes_per_run"),
+    },
+    "IG_backup": {
+        "artifact_id": ("elsewhere.gpg", ""),
+        "stored_sha256": (OTHER, "backup_target_reachable"),
+        "backup_sha256": (OTHER, "backup_target_reachable"),
+        "recorded_sha256": (OTHER, "backup_sha256_recorded"),
+        "size_bytes": (0, "sidecar_json_written"),
+        "taken_utc": ("", "sidecar_json_written"),
+        "beside": (None, "sidecar_json_written"),
+        "recipient": ("B" * 40, "gpg_fingerprint_pinned"),
+        "pinned_recipient": ("B" * 40, "gpg_fingerprint_pinned"),
+        "snapshot_fingerprint": ("f2", "restore_equals_snapshot"),
+        "restored_fingerprint": ("f2", "restore_equals_snapshot"),
+    },
+    "IG_grant_probe": {
+        "cells": (_NONE_LEFT, "exec_may_call_writers"),
+        "grants_sha256": (OTHER, ""),
+        "differences": (("one",), "matrix_as_declared"),
+    },
+    "IG_cut_leg_a_execute": {
+        "authorizations": (_NONE_LEFT, "approval_resolves_to_signed_document"),
+        "threshold": (2, "approval_resolves_to_signed_document"),
+        "document_id": ("ICX-LAW-2", "approval_authorizes_cut"),
+        "change_set_id": ("c2", "approval_authorizes_cut"),
+        "pinned_writer_digest": (OTHER, "plan_reproduced"),
+        "planned_writer_digest": (OTHER, "approval_authorizes_cut"),
+        "stored_writer_digest": (OTHER, "stored_writer_digest"),
+        "rows_before": (1, "g_cut_once"),
+        "planned": (N + 1, "exactly_n_created"),
+        "statuses": (_NONE_LEFT, "exactly_n_created"),
+        "not_draft": (1, "zero_units_not_draft"),
+        "opened_in": ("8", "transaction_unbroken"),
+        "written_in": ("8", "transaction_unbroken"),
+        "autocommit": (True, "transaction_unbroken"),
+        "rehearsal": (True, ""),
+    },
+    "IG_cut_leg_a_execute after COMMIT": {
+        "receipt_sealed": (False, "transaction_committed"),
+        "units": (0, "transaction_committed"),
+        "units_created": (N + 1, "transaction_committed"),
+        "writer_digest": (OTHER, "transaction_committed"),
+        "approved_writer_digest": (OTHER, "transaction_committed"),
+    },
+    "IG_structural_verify": {
+        "docprefix": ("LAW2", "nothing_outside_prefix"),
+        "units": (UNITS[:-1], "iu_count"),
+        "version_count": (N + 1, "uv_count"),
+        "plan": (forged_plan(rows=PLAN.rows[:-1]), "iu_count"),
+        "section_type_cardinality": ({}, "section_type_cardinality"),
+        "forbidden_ids": ((UNITS[1].address.rsplit("/", 1)[-1],), "no_forbidden_ids"),
+    },
+    "IG_leg_b_record": {
+        "change_set_id": ("", "change_set_id_present_and_unique"),
+        "manifest_envelope_id": ("", "envelope_and_signature_present"),
+        "executor_signature_id": ("", "envelope_and_signature_present"),
+        "rows_before": ({"cut_change_set": 1}, "g_leg_b_once"),
+        "rows_after": ({}, "g_leg_b_once"),
+        "change_sets": (2, "change_set_id_present_and_unique"),
+        "units_in_blocks": (N - 1, "g_leg_b_once"),
+        "units_affected": (N - 1, "g_leg_b_once"),
+        "units": (N + 1, "g_leg_b_once"),
+        "executor_tool_revision": ("cutter/1+verify", "lane_overlap_invariants"),
+        "verifier_tool_revision": ("cutter/1+exec", "lane_overlap_invariants"),
+        "verifier_signatures": (1, "lane_overlap_invariants"),
+    },
+    "IG_write_verify": {
+        "principal": ("cutter_exec", "verifier_principal"),
+        "holds_executor_dsn": (True, "executor_dsn_absent"),
+        "executor_signature_good": (False, "executor_signature_verified"),
+        "executor_fingerprint": ("F" * 40, "principals_differ"),
+        "verifier_fingerprint": ("E" * 40, "principals_differ"),
+        "executor_tool_revision": ("cutter/1+verify", "principals_differ"),
+        "verifier_tool_revision": ("cutter/1+exec", "principals_differ"),
+        "structural": (BROKEN, "axis_1_round_trip"),
+        "rebuilt_writer_digest": (OTHER, "writer_digest_rebuilt"),
+        "stored_writer_digest": (OTHER, "writer_digest_stored"),
+        "pinned_writer_digest": (OTHER, "writer_digest_rebuilt"),
+        "affected_rows": (N - 1, "affected_rows_match"),
+        "units": (N + 1, "affected_rows_match"),
+        "results_before": (1, "g_verify_once"),
+    },
+    "IG_write_verify as recorded": {
+        "results": (2, "g_verify_once"),
+        "this_result": (0, "verify_result_inserted"),
+        "verifier_signatures": (0, "verifier_signature_inserted"),
+    },
+    "IG_lifecycle_enact_execute": {
+        "approvals": (_NONE_LEFT, "approval_resolves_to_signed_document"),
+        "threshold": (2, "approval_resolves_to_signed_document"),
+        "approved_review_decisions": (("r0",), "review_decision_matches"),
+        "open_review_decision": ("r0", "review_decision_matches"),
+        "consumed_review_decision": ("r0", "review_decision_matches"),
+        "statuses": (_NONE_LEFT, "exactly_n_enacted"),
+        "units": (N + 1, "exactly_n_enacted"),
+        "not_enacted": (1, "zero_partial"),
+        "log_rows": (N - 1, "lifecycle_log_rows"),
+        "verdict": ("fail", "verify_result_passed"),
+        "triggers": ({}, "immutability_triggers_enabled"),
+        "opened_in": ("8", "single_transaction"),
+        "written_in": ("8", "single_transaction"),
+        "autocommit": (True, "single_transaction"),
+    },
+    "IG_closeout": {
+        "documents": (DOCUMENTS[1:], "kb_documents_uploaded"),
+        "units_enacted": (N - 1, "units_enacted"),
+        "units_planned": (N + 1, "units_enacted"),
+        "receipts_sealed": (9, "receipts_sealed"),
+        "approvals_consumed": (frozenset(), "approvals_consumed"),
+        "audit_head": (OTHER, ""),
+        "chain_intact": (False, "audit_chain_intact"),
+        "bundle_id": ("another", ""),
+        "bundle_sha256": (OTHER, "evidence_bundle_sealed"),
+        "bundle_found_sha256": (OTHER, "evidence_bundle_sealed"),
+        "history_sha256": (OTHER, ""),
+    },
+    "IG_closeout after COMMIT": {
+        "run_id": ("another", "sidecar_finalized"),
+        "sidecar_run_id": (None, "sidecar_finalized"),
+        "sidecar_status": (None, "sidecar_finalized"),
+        "index_line": (b"", "run_id_in_runs_index"),
+        "index_line_found": (None, "run_id_in_runs_index"),
+        "documents_waiting": (1, "kb_documents_complete"),
+    },
+}
+"""Report → field of its evidence → (a wrong value, the invariant that must say so)."""
+
+ONLY_SHOWN = {
+    ("IG_source_pin", "docprefix"): "a pin; its column is NOT NULL and it enters every address",
+    ("IG_cutplan", "same_digest_runs"): "a note for people: another run may plan the same rows",
+    ("IG_backup", "artifact_id"): "a pin; its bytes are what is checked",
+    ("IG_grant_probe", "grants_sha256"): "a pin; the cells are what is checked",
+    ("IG_cut_leg_a_execute", "rehearsal"): "waives the approvals of what the database never commits",
+    ("IG_closeout", "audit_head"): "a pin; the chain to it is what is checked",
+    ("IG_closeout", "bundle_id"): "a pin; its bytes are what is checked",
+    ("IG_closeout", "history_sha256"): "a pin: Temporal is not believed, its history is only kept",
+}
+
+INSIDE: list[tuple[str, str, Any, str]] = [
+    ("IG_mark", "marking", forged_marking(candidates=MARKING.candidates[:-1]), "partition_proven"),
+    ("IG_mark", "marking", forged_marking(findings=(RED,)), "red_findings_accepted"),
+    ("IG_source_pin", "snapshot", b"", "snapshot_size_in_bounds"),
+    ("IG_source_pin", "snapshot", b"\xff", "snapshot_is_utf8"),
+    ("IG_source_pin", "snapshot", "e\u0301".encode(), "snapshot_is_nfc"),
+    ("IG_cutplan", "plan", forged_plan(rows=PLAN.rows[:1] * N), "addresses_distinct"),
+    ("IG_cutplan", "plan", forged_plan(rows=PLAN.rows[:1] * N), "idempotency_keys_distinct"),
+    ("IG_grant_probe", "cells", (), "verify_may_record"),
+    ("IG_grant_probe", "cells", (), "directus_may_read_decisions"),
+    ("IG_grant_probe", "cells", (*CELLS, ("PUBLIC", "x", "EXECUTE", True)), "no_public_execute"),
+    ("IG_structural_verify", "units", unit(address=UNITS[0].address), "distinct_addresses"),
+    ("IG_structural_verify", "units", unit(content_hash=OTHER), "content_hashes_match_plan"),
+    ("IG_structural_verify", "units", unit(body="other"), "bodies_match_plan"),
+    ("IG_structural_verify", "units", unit(anchors_agree=False), "anchors_exact"),
+    ("IG_structural_verify", "units", unit(version_seq=2), "versions_first"),
+    ("IG_structural_verify", "units", unit(section_type="appendix"), "section_type_cardinality"),
+    ("IG_structural_verify", "units", unit(lifecycle="enacted"), "all_draft"),
+    ("IG_structural_verify", "units", unit(version_lifecycle="enacted"), "all_draft"),
+    ("IG_structural_verify", "units", unit(parent_address=None), "parents_match_plan"),
+    ("IG_structural_verify", "units", unit(address="OTHER/X"), "nothing_outside_prefix"),
+]
+"""Fields with parts of their own: one flip for each further invariant that looks into them."""
+
+
+WORDS = {"IG_mark": {"preview"}}
+"""Fields that only word a refusal: no invariant judges them."""
 
 
 def assert_holds(evidence: Any, name: str, **changes: Any) -> None:

@@ -57,7 +57,8 @@ def test_the_page_names_exactly_what_the_gate_reports(gate: str) -> None:
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])
 def test_the_page_marks_as_ours_what_the_sidecar_keeps_apart(gate: str) -> None:
     ours = [row for row in table(gate) if "*ours*" in row]
-    assert set(re.findall(r"`([a-z0-9_]+)`", "\n".join(ours))) == seed_names.OURS[gate]
+    _, added = seed_names.parted(gate, ((name, True) for name in names_in_the_code(gate)))
+    assert set(re.findall(r"`([a-z0-9_]+)`", "\n".join(ours))) == set(added)
 
 
 def test_the_seeds_numbers_cover_the_eleven_booleans_and_the_one_that_we_added() -> None:
@@ -74,7 +75,7 @@ def test_the_seeds_numbers_cover_the_eleven_booleans_and_the_one_that_we_added()
 def test_every_line_of_the_seed_has_a_row(gate: str) -> None:
     """Seed 000 §4."""
     rows = [row for row in table(gate) if "*ours*" not in row]
-    assert len(rows) == SEED_ROWS[gate]
+    assert len(rows) == SEED_ROWS.get(gate, 0)
     assert all("`" in row.split("|")[2] for row in rows)
 
 

@@ -10,7 +10,7 @@ import pytest
 from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.gates import grant_probe, mark, source_pin, structural_verify
-from cutter.marking import MarkRefusal
+from cutter.marking import Finding, MarkRefusal
 from tests.unit.gates import passing
 from tests.unit.gates.passing import (
     BACKUP,
@@ -182,6 +182,22 @@ def test_partition_proven_holds() -> None:
 
 def test_partition_proven_violated_when_a_part_is_missing() -> None:
     assert_refuses(MARK, "partition_proven", marking=passing.forged_marking(candidates=MARKING.candidates[:-1]))
+
+
+RED = Finding(code="giant_unit", line=3, message="line 3: too large", address="LAW/CHAPTER-1", severity="red")
+
+
+def test_red_findings_accepted_holds() -> None:
+    assert_holds(MARK, "red_findings_accepted")
+    accepted = passing.forged_marking(findings=(RED,), accepted=((RED.name, "read in the source"),))
+    assert_holds(MARK, "red_findings_accepted", marking=accepted)
+
+
+@pytest.mark.parametrize("accepted", [(), (("giant_unit:LAW/CHAPTER-2", "another"),), (("giant_unit", "no place"),)])
+def test_red_findings_accepted_violated_when_one_waits(accepted: tuple[tuple[str, str], ...]) -> None:
+    """A marking that was made by another way than `mark` does not pass the gate either."""
+    forged = passing.forged_marking(findings=(RED,), accepted=accepted)
+    assert_refuses(MARK, "red_findings_accepted", marking=forged)
 
 
 # --- IG_cutplan -------------------------------------------------------------------------------------------------------

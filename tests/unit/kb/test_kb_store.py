@@ -22,7 +22,7 @@ from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, Unavail
 from cutter.kb.ids import artifact_id_rule
 from cutter.kb.local import LocalFolder
 from cutter.kb.store import Store
-from cutter.kb.writing import draft, put, put_first
+from cutter.kb.write_once import draft, put, put_first
 
 
 @pytest.fixture(params=["path", "file", "memory"])

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from cutter import limits
 from cutter.catalogue import GATES
-from cutter.lifecycle.declared import BY_EVENT_TYPE, BY_NAME, LIFECYCLES
+from cutter.lifecycle.declarations import BY_EVENT_TYPE, BY_NAME, LIFECYCLES
 from cutter.lifecycle.events import FIELDS
 from cutter.lifecycle.invariants import InMemory
 from cutter.lifecycle.machine import Lifecycle

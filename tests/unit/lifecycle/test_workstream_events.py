@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from cutter.lifecycle.declared import BATCH, WORKSTREAM
+from cutter.lifecycle.declarations import BATCH, WORKSTREAM
 from cutter.lifecycle.events import Event, moment
 from cutter.lifecycle.workstream import batch_events
 

@@ -92,7 +92,7 @@ def test_with_no_way_left_one_error_lists_all_that_was_tried_and_what_to_do(
     monkeypatch.setenv("PATH", f"{machine / 'bin'}")
     with pytest.raises(Unavailable) as told:
         resolve()
-    for part in (*(str(how) for how in How), "the site is not reachable", "no go on PATH", "Go 1.24"):
+    for part in (*(str(how) for how in How), "the site is not reachable", "go is not in PATH", "Go 1.24"):
         assert part in str(told.value)
 
 

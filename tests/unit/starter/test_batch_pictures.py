@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from cutter.batch.view import BatchView
 from cutter.projections.batch_summary import glance
 from starter.console import terminal
 from starter.console.terminal import ExitCode
@@ -24,7 +25,7 @@ NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
 def view(facts: made.Facts | None = None, rooms: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     whole = (facts or made.night(NAMES)).whole()
     sealed = {run_id: len(receipts) for run_id, receipts in whole["receipts"].items()}
-    return glance(whole["view"], sealed, made.at(3600), rooms=rooms)
+    return glance(BatchView.of(whole["view"]), sealed, made.at(3600), rooms=rooms)
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_the_table_fits_eighty_columns_one_row_a_document(screen: Console) -> No
     rows = lines[lines.index("") + 2 :][:10]
     assert [line.split()[:2] for line in rows] == [[one["document_id"], one["shown"]] for one in view()["documents"]]
     assert max(len(line) for line in rows) <= 80
-    assert rows[2].split()[2:] == ["SG_2", "9", "49", "min"]
+    assert rows[2].split()[2:] == ["SG_2", str(made.AT_SG2), "49", "min"]
 
 
 def test_the_cap_that_holds_a_batch_up_is_named_while_something_waits_for_it(screen: Console) -> None:
@@ -75,7 +76,7 @@ def test_below_the_table_stands_what_went_wrong_and_what_is_typed(screen: Consol
 
 def test_signatures_of_a_batch_that_awaits_them_are_given_by_its_own_command(screen: Console) -> None:
     facts = made.Facts(state="batch_awaiting_cut_authz_set")
-    facts.add("ICX-1", gates=5)
+    facts.add("ICX-1", gates=made.AT_SG1)
     lines = printed(screen, batch_status.whole(view(facts)))
     assert [line for line in lines if "cutter" in line] == [f"next: cutter approve --batch {made.BATCH_ID}"]
 
@@ -134,11 +135,11 @@ def test_when_it_was_looked_at_is_no_change_for_machines() -> None:
 def test_waiting_ends_where_people_must_sign_and_no_rehearsal_asks_for_that() -> None:
     for mode, rests in (("live", True), ("dryrun", False)):
         facts = made.Facts(mode=mode, state="batch_awaiting_cut_authz_set")
-        facts.add("ICX-1", gates=5)
+        facts.add("ICX-1", gates=made.AT_SG1)
         assert view(facts)["awaits"] == "SG_cut_authz"
         assert batch_watch.rests(view(facts)) is rests
         facts.items.clear()
-        facts.add("ICX-2", gates=5, outcome="rehearsed")
+        facts.add("ICX-2", gates=made.AT_SG1, outcome="rehearsed")
         facts.batch["state"] = "batch_closeout"
         assert batch_watch.rests(view(facts))
 

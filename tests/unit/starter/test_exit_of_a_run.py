@@ -27,3 +27,9 @@ def test_a_refused_answer_is_an_exit_code_of_its_own_but_a_question_is_not() -> 
     asked = {"answer": {"status": "refused", "code": "approval_needed"}}
     assert exit_code(refused, "awaiting_cut_authorization", wait=False) is ExitCode.STOPPED
     assert exit_code(asked, "awaiting_cut_authorization", wait=False) is ExitCode.DONE
+
+
+def test_an_accepted_resume_is_done_before_the_run_has_left_its_stop() -> None:
+    accepted = {"answer": {"status": "accepted", "code": "resume"}}
+    assert exit_code(accepted, "stopped_policy_backup", wait=False, goes_on=True) is ExitCode.DONE
+    assert exit_code(accepted, "stopped_policy_backup", wait=False) is ExitCode.STOPPED

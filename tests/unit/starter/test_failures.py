@@ -14,6 +14,7 @@ import pytest
 from starter import cli
 from starter.command_table import COMMANDS
 from starter.console.failures import as_failure
+from starter.local import doctor_checks as checks
 
 ROOT = Path(__file__).parents[3]
 
@@ -143,3 +144,18 @@ def test_every_command_of_the_documentation_can_be_typed(page: str, command: str
     assert not hasattr(found, "list_commands") or found.invoke_without_command or not words, (page, command)
     known = {flag for one in found.params for flag in (*one.opts, *one.secondary_opts)} | {"--help", "--debug"}
     assert [word for word in words if word.startswith("--") and word.partition("=")[0] not in known] == [], page
+
+
+def test_an_option_that_was_mistyped_is_answered_with_the_whole_command_line(cutter: Cutter) -> None:
+    told = cutter("stop", "ICX-1", "--raeson", "a b")
+    assert told.err == "no such option: --raeson: did you mean `cutter stop ICX-1 --reason 'a b'`?\n"
+    found = json.loads(cutter("run", "ICX-1", "--prioriti=5", "--wait", "--json").out)
+    assert found["next"] == "cutter run ICX-1 --priority=5 --wait"
+    assert "(see `cutter run --help`)" in cutter("run", "ICX-1", "--nothing-near").err
+
+
+def test_doctor_names_the_first_command_that_is_needed(cutter: Cutter, monkeypatch: pytest.MonkeyPatch) -> None:
+    for remedy, command in (("cutter up", "cutter up"), ("`cutter up`; its log says why", "cutter up"), ("wait", None)):
+        wrong = checks.Check(name="postgres", verdict=checks.Verdict.BAD, found="died", remedy=remedy)
+        monkeypatch.setattr(checks, "all_checks", lambda _, one=wrong: [one])
+        assert json.loads(cutter("doctor", "--json").out)["next"] == command

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from cutter.approvals.statement import Statement
+from cutter.catalogue import GATES
 from cutter.projections.run_view import run_view
 from starter.approver import orders
 from starter.commands import inbox, status
@@ -148,10 +149,23 @@ def test_a_list_is_a_table_where_it_fits_and_blocks_where_it_does_not() -> None:
     assert on(listed, width=120)[0].split() == ["#", "document", "state", "gates", "since", "expires"]
     assert on(listed, width=80)[:4] == [
         made.DOCUMENT,
-        "  state: awaiting_lifecycle_authorization  gates: 9/11",
+        f"  state: awaiting_lifecycle_authorization  gates: 9/{len(GATES)}",
         "  since: 2026-11-21 09:00:00Z  expires: 2026-11-21 21:00:00Z",
         f"  {WAITING['command']}",
     ]
+
+
+def test_a_list_that_is_piped_keeps_each_row_on_one_line_however_long_its_command_is() -> None:
+    void = f"cutter void {made.RUN_ID} --reason TEXT"
+    add = f"cutter source add FILE --document-id {made.DOCUMENT} --profile PROFILE"
+    command = f"{void} # then: {add} # then: cutter run {made.DOCUMENT} --amends {made.RUN_ID}"
+    piped = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", piped)
+        terminal.out().print(status._table_of_runs({"runs": [{**RUN_LINE, "next": command}]}), soft_wrap=True)
+    heading, row = piped.getvalue().splitlines()
+    assert heading.split() == ["document", "state", "gates", "since", "expires", "next"]
+    assert (row.startswith(made.DOCUMENT), row.rstrip().endswith(command)) == (True, True)
 
 
 def test_the_next_command_of_a_result_stands_whole_below_it() -> None:

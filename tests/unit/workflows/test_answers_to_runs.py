@@ -8,14 +8,35 @@ from typing import Any
 import pytest
 
 from cutter import limits
-from cutter.messages import Caps, GateOutcome, JudgeResult, RequestView, RunView, StateView
+from cutter.messages import (
+    BatchHalted,
+    Caps,
+    Escalated,
+    GateOutcome,
+    JudgeResult,
+    RefusalRecorded,
+    RequestEnded,
+    RequestView,
+    Resumed,
+    RunFinished,
+    RunView,
+    StopSet,
+    VoidResult,
+)
 from workflows.activity_calls import decode_result
 
 RUN = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 GATE = {"gate": "IG_mark", "status": "passed", "attempt": 1, "state": "marked", "facts": {"candidate_count": "12"}}
 REQUEST = {"status": "requested", "gate": "SG_cut_authz", "expires_utc": "2026-11-22T09:00:00Z"}
 VERDICT = {"accepted": True, "code": "accepted", "reason": "", "kb_id": "a.md"}
-STATE = {"state": "stopped_stop"}
+STATE = {"state": "stopped_stop", "code": "resumed", "reason": "", "kb_doc_id": "", "next_command": ""}
+"""An answer as histories from before hold it; each kind takes from it what it has."""
+AFTER_A_CHANGE: list[tuple[type[Any], set[str]]] = [
+    (StopSet, {"state", "code"}), (Resumed, {"state", "code", "reason"}), (RequestEnded, {"state", "code"}),
+    (RefusalRecorded, {"code"}), (Escalated, {"state", "code", "kb_doc_id", "next_command"}),
+    (RunFinished, {"state", "code"}), (VoidResult, {"state", "code", "reason"}), (BatchHalted, {"code"}),
+]  # fmt: skip
+"""Each kind of answer, and its fields."""
 SEEN = {
     "run_id": RUN, "document_id": "ICX-1", "mode": "live", "state": "marked", "caps": asdict(Caps()),
     "sealed": ["IG_source_pin", "IG_mark"], "facts": {"region_sha": "a" * 64},
@@ -32,7 +53,8 @@ def caps(**changed: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("kind", "answer"),
-    [(GateOutcome, GATE), (RequestView, REQUEST), (JudgeResult, VERDICT), (StateView, STATE), (RunView, SEEN),
+    [(GateOutcome, GATE), (RequestView, REQUEST), (JudgeResult, VERDICT), (RunView, SEEN),
+     *((kind, STATE) for kind, _ in AFTER_A_CHANGE),
      (RequestView, {"status": "refused", "gate": "SG_cut_authz", "code": "run_ended"})],
 )  # fmt: skip
 def test_a_run_s_own_answers_are_understood(kind: type[Any], answer: dict[str, Any]) -> None:
@@ -84,6 +106,8 @@ def test_a_verdict_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) ->
     assert decode_result({**VERDICT, **wrong}, JudgeResult) is None
 
 
-@pytest.mark.parametrize("wrong", [{"state": NAME}, {"reason": LONG}, {"kb_doc_id": LONG}, {"next_command": LONG}])
-def test_a_state_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) -> None:
-    assert decode_result({**STATE, **wrong}, StateView) is None
+@pytest.mark.parametrize(("kind", "fields"), AFTER_A_CHANGE)
+def test_an_answer_after_a_change_beyond_its_bounds_is_not_understood(kind: type[Any], fields: set[str]) -> None:
+    assert set(asdict(kind(**{name: STATE[name] for name in fields}))) == fields
+    for name in fields:
+        assert decode_result({**STATE, name: NAME if name == "state" else LONG}, kind) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutter.batch import steering
+from cutter.batch import batch_step
 from cutter.batch.item import Outcome, Stage
 from cutter.messages import Steering
 from workflows import batch_display as view
@@ -19,7 +19,7 @@ def board(**more: object) -> view.BatchDisplay:
 def test_the_words_are_those_of_the_batch() -> None:
     assert tuple(Stage) == view.STAGES
     assert set(view.OUTCOMES) == set(Outcome)
-    assert view.QUEUES == steering.QUEUES
+    assert view.QUEUES == batch_step.QUEUES
 
 
 def test_the_details_carry_the_totals_and_the_command() -> None:

@@ -1,0 +1,200 @@
+"""STYLE.md, as far as a machine can check it: phrases, length of sentences, names of modules, the glossary in use."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("cutter", "temporal", "workflows", "activities", "starter", "docs")
+RECORDED = ("proof.md", "performance.md", "trace.md")
+"""Pages that repeat results, or the names of code and tests."""
+
+WORDS_MAX = 30
+"""Words in a sentence; STYLE.md gives the same number."""
+
+BANNED = {
+    r"anew": "again",
+    r"whoever|whomever": "everyone who, or the name of the actor",
+    r"(?:stands?|stood)(?!-in| for\b)": "is",
+    r"behind": "after",
+    r"beside": "next to, with",
+    r"besides": "also",
+    r"shall": "must",
+    r"no more(?! than\b)": "no longer, or not",
+    r"for ever": "forever, or without end",
+    r"for want of": "because … is missing",
+    r"(?:is|are|was|were|been|be) told": "the actor and what it gets",
+    r"(?:is|are|becomes?|became|was) law": "is enacted",
+    r"(?:goes|go|went|gone|going) on": "continues",
+    r"(?:is|are|was|were) away": "is unavailable",
+    r"but for": "except",
+    r"by then": "at that time",
+    r"looks? after": "repairs, watches",
+    r"takes? in again|taken in again": "includes again",
+    r"sittings?": "signing session",
+    r"as of (?:its|their)": "the time when …",
+    r"(?:is|are) no law": "is not enacted",
+    r"grew stale": "became stale",
+    r"heed(?:s|ed)?": "react to",
+    r"moves? (?:it|them) on": "continues it",
+    r"speaks? of|spoken of": "names",
+    r"for people to find": "people must find",
+    r"for another day": "later",
+}
+"""Phrases of an older dialect, each with what to write instead."""
+
+PHRASE = re.compile(r"\b(?:" + "|".join(BANNED) + r")\b", re.IGNORECASE)
+PARTICIPLE = re.compile(r"(?:ing|ed)$")
+NOUNS_IN_ING = frozenset({"keyring", "marking", "nesting", "numbering", "tracing"})
+"""English nouns that end like a participle and name a thing or a technique here."""
+
+
+@cache
+def pages() -> tuple[Path, ...]:
+    """Every page that people read, without the recorded ones."""
+    outside = [*ROOT.glob("*.md"), ROOT / "tests" / "README.md", ROOT / "benchmarks" / "README.md"]
+    inside = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name not in RECORDED]
+    return (*sorted(outside), *inside)
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """(Line, text) of each paragraph, list item, heading and table cell, without code, addresses and quotations."""
+    text = re.sub(r"^( *)```.*?^\1```$", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
+    text = re.sub(r"`[^`]*`", "X", text)
+    text = re.sub(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r'"[^"]{1,200}"', "X", text)
+    start, block = 0, ""
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
+        item = re.match(r"\s*(?:[-*] |\d+(?:\.\d+)*\.? |#+ |\|)", line)
+        if not line.strip() or item:
+            if block:
+                yield start, block
+            start, block = number, ""
+        if line.lstrip().startswith("|"):
+            cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+            yield from ((number, cell) for cell in cells)
+        elif line.strip():
+            block = f"{block} {line.strip()}".strip()
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a paragraph. A colon before a list and a semicolon do not end one."""
+    return [one for one in re.split(r"(?<=[.!?])[*_)]*\s+", text.strip("-*# ")) if one]
+
+
+def vague(sentence: str) -> bool:
+    """Whether a statement begins with a free relative in place of an actor."""
+    return re.match(r"(Who|What|Whatever)\b", sentence) is not None and sentence.endswith(".")
+
+
+def words(sentence: str) -> int:
+    return len(re.findall(r"[\w’'.-]*\w[\w’'.-]*", sentence))
+
+
+def advice(phrase: str) -> str:
+    return next(what for pattern, what in BANNED.items() if re.match(rf"(?:{pattern})$", phrase, re.IGNORECASE))
+
+
+def phrases(where: str, text: str) -> list[str]:
+    """Each banned phrase in a text, with its place and what to write."""
+    return [f"{where}: {found[0]!r}: write {advice(found[0])}" for found in PHRASE.finditer(text)]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_has_no_banned_phrase_and_no_long_sentence(page: Path) -> None:
+    faults = []
+    for line, block in prose(page.read_text(encoding="utf-8")):
+        place = f"{page.relative_to(ROOT)}:{line}"
+        faults += phrases(place, block)
+        faults += [f"{place}: {words(one)} words: {one}" for one in sentences(block) if words(one) > WORDS_MAX]
+        faults += [f"{place}: name the actor: {one}" for one in sentences(block) if vague(one)]
+    assert faults == [], "\n".join(faults)
+
+
+@cache
+def modules() -> tuple[Path, ...]:
+    return tuple(file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py")))
+
+
+@cache
+def sql_files() -> tuple[Path, ...]:
+    """Every SQL file, without the migrations: an applied file never changes, and its bytes are in the ledger."""
+    return tuple(file for file in sorted((ROOT / "cutter").rglob("*.sql")) if file.parent.name != "migrations")
+
+
+def explained(source: str) -> Iterator[tuple[int, str]]:
+    """(Line, text) of each docstring and comment of a module."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            for statement in node.body:
+                value = statement.value if isinstance(statement, ast.Expr) else None
+                if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                    yield value.lineno, value.value
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def literals(source: str) -> Iterator[tuple[int, str]]:
+    """(Line, text) of each text of several words in the code: messages, help texts, descriptions."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and " " in text and id(node) not in docstrings:
+            yield node.lineno, text
+
+
+def plain(text: str) -> str:
+    """A text without code in backquotes and without quotations."""
+    return re.sub(r'`[^`]*`|"[^"\n]{1,120}"', "X", text)
+
+
+@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_docstrings_comments_and_messages_have_no_banned_phrase(file: Path) -> None:
+    name = file.relative_to(ROOT)
+    source = file.read_text(encoding="utf-8")
+    texts = [*explained(source), *literals(source)]
+    faults = [fault for line, text in texts for fault in phrases(f"{name}:{line}", plain(text))]
+    assert faults == [], "\n".join(faults)
+
+
+@pytest.mark.parametrize("file", sql_files(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_comments_in_sql_have_no_banned_phrase(file: Path) -> None:
+    lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+    comments = [(number, line.partition("--")[2]) for number, line in lines if "--" in line]
+    faults = [fault for number, text in comments for fault in phrases(f"{file.name}:{number}", plain(text))]
+    assert faults == [], "\n".join(faults)
+
+
+def test_a_module_is_named_by_a_noun() -> None:
+    names = {file.stem.split("_")[-1]: file for file in modules() if not file.stem.startswith("__")}
+    assert [str(file) for word, file in names.items() if PARTICIPLE.search(word) and word not in NOUNS_IN_ING] == []
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """pytest imports a test file by its name alone, so that the second of two would not be collected."""
+    names = Counter(file.name for file in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_the_checks_see_what_they_look_for() -> None:
+    long = "word " * WORDS_MAX + "end."
+    assert [text for _, text in prose("One two.\n\n```\nanew\n```\n\n- `anew` three\n")] == ["One two.", "- X three"]
+    assert words(sentences(f"Short one. {long}")[1]) == WORDS_MAX + 1
+    assert phrases("here", "It stands anew.") == ["here: 'stands': write is", "here: 'anew': write again"]
+    assert vague("Who signs is told.")
+    assert not vague("Who signs?")
+    assert [text for _, text in explained('"""A."""\nx = 1  # B\n"""C."""\n')] == ["A.", "C.", "# B"]
+    assert PARTICIPLE.search("approving")
+    assert not PARTICIPLE.search("runner")

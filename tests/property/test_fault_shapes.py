@@ -1,0 +1,122 @@
+"""Every generated variant of a fault is refused with its kind, and the law that it was made from is not."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cutter.marking import Marking, MarkRefusal, Options, load_profile, mark
+
+ALL = Options(duplicates="ordinal", empty="heading_only", max_candidates=10_000)
+WORDS = st.sampled_from(["Article", "Art.", "Artículo", "Artikel", "§", "Điều", "ARTICLE"])
+CHAPTERS = st.sampled_from(["Chapter", "Kapitel", "Capítulo", "Chapitre", "CHAPTER"])
+FOREIGN = st.sampled_from(
+    [
+        "Hoofdstuk {}", "Artikel {}.", "Artigo {}", "Art. {}º Fica", "Článek {}", "Стаття {}.", "Статья {}",
+        "Artykuł {}",
+        "Madde {}", "Pasal {}", "제{}조(목적) 이", "第{}条\u3000目的",
+        "Άρθρο {}", "Articolo {}", "มาตรา {}", "Artikla {}",
+    ]
+)  # fmt: skip
+MARKS = st.sampled_from(["{}", "**{}**", "__{}__", "\u00a0{}", "  {}", "**{}.**", "\u00a0\u00a0**{}**", "    {}"])
+DRAWN = settings(deadline=None, max_examples=50)
+
+
+def red(text: str, profile: str = "generic-markdown") -> set[str]:
+    """Kinds of the red findings for which a text is refused."""
+    answer = mark(text.encode(), profile=load_profile(profile), docprefix="LAW", options=ALL)
+    if isinstance(answer, Marking):
+        return set()
+    assert isinstance(answer, MarkRefusal)
+    return {finding.code for finding in answer.findings} or {answer.code}
+
+
+def law(word: str, count: int, *, depth: int = 2, start: int = 1) -> list[str]:
+    """Articles, each a heading and its text."""
+    return [f"{'#' * depth} {word} {number}\n\nText of it.\n\n" for number in range(start, start + count)]
+
+
+@DRAWN
+@given(word=WORDS, count=st.integers(3, 30), data=st.data())
+def test_an_article_without_its_hashes_is_found(word: str, count: int, data: st.DataObject) -> None:
+    articles = law(word, count)
+    at = data.draw(st.integers(1, count - 1))
+    assert red("".join(articles)) == set()
+    articles[at] = (
+        data.draw(MARKS.filter(lambda form: form != "    {}")).format(articles[at].split("\n")[0][3:]) + "\n\nx\n\n"
+    )
+    assert red("".join(articles)) == {"heading_absorbed"}
+
+
+@DRAWN
+@given(word=WORDS, count=st.integers(4, 30), data=st.data())
+def test_an_article_that_is_missing_is_found(word: str, count: int, data: st.DataObject) -> None:
+    articles = law(word, count)
+    del articles[data.draw(st.integers(1, count - 2))]
+    assert red("".join(articles)) == {"number_missing"}
+
+
+@DRAWN
+@given(word=WORDS, count=st.integers(4, 30), data=st.data())
+def test_articles_that_changed_places_are_found(word: str, count: int, data: st.DataObject) -> None:
+    articles = law(word, count)
+    at = data.draw(st.integers(1, count - 2))
+    articles[at], articles[at + 1] = articles[at + 1], articles[at]
+    assert "number_backwards" in red("".join(articles))
+
+
+@DRAWN
+@given(form=FOREIGN, mark_=MARKS, count=st.integers(3, 30), start=st.integers(1, 9))
+def test_a_law_in_a_form_that_the_profile_does_not_read_is_found(form: str, mark_: str, count: int, start: int) -> None:
+    lines = [mark_.format(form.format(number)) + "\n\nText.\n\n" for number in range(start, start + count)]
+    assert "looks_uncut" in red("# Law\n\n" + "".join(lines))
+
+
+@DRAWN
+@given(chapter=CHAPTERS, word=WORDS, sizes=st.lists(st.integers(1, 5), min_size=2, max_size=6), data=st.data())
+def test_a_chapter_that_is_deeper_than_the_one_before_is_found(
+    chapter: str, word: str, sizes: list[int], data: st.DataObject
+) -> None:
+    parts, start = [], 1
+    for number, size in enumerate(sizes, 1):
+        parts.append([f"## {chapter} {number}. Name\n\n", *law(word, size, depth=3, start=start)])
+        start += size
+    assert red("".join(piece for part in parts for piece in part)) == set()
+    at = data.draw(st.integers(1, len(parts) - 1))
+    parts[at][0] = "####" + parts[at][0][2:]
+    assert red("".join(piece for part in parts for piece in part)) & {"nesting_differs", "number_missing"}
+
+
+@DRAWN
+@given(fence=st.sampled_from(["```", "~~~", "````text"]), word=WORDS, count=st.integers(2, 20), data=st.data())
+def test_headings_that_a_fence_swallows_are_found(fence: str, word: str, count: int, data: st.DataObject) -> None:
+    articles = law(word, count)
+    at = data.draw(st.integers(1, count - 1))
+    assert "heading_in_fence" in red("".join(articles[:at]) + f"{fence}\n" + "".join(articles[at:]))
+
+
+@DRAWN
+@given(sizes=st.lists(st.integers(2, 5), min_size=2, max_size=5))
+def test_paragraphs_beside_articles_are_found_unless_they_count_again(sizes: list[int]) -> None:
+    again = "".join(f"## Art {n}\n\nx\n\n" + "".join(law("§", size)) for n, size in enumerate(sizes, 1))
+    assert red(again) == set()
+    through, start = "", 1
+    for n, size in enumerate(sizes, 1):
+        through += f"## Art {n}\n\nx\n\n" + "".join(law("§", size, start=start))
+        start += size
+    assert red(through) == {"kinds_mixed"}
+
+
+@DRAWN
+@given(
+    sources=st.lists(st.sampled_from(["TT.2", "TT.5", "NĐ.1", "QĐ.3"]), min_size=2, max_size=24),
+)
+def test_sources_of_a_codified_text_interleave_without_loss(sources: list[str]) -> None:
+    counts: dict[str, int] = {}
+    text = ""
+    for source in sources:
+        counts[source] = counts.get(source, 0) + 1
+        text += f"Điều 1.12.{source}.{counts[source]}. Tên\n\nx\n\n"
+    answer = mark(text.encode(), profile=load_profile("vietnamese-law"), docprefix="LAW", options=ALL)
+    assert isinstance(answer, Marking)
+    assert len(answer.candidates) == len(sources)

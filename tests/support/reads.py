@@ -1,0 +1,67 @@
+"""IO: how many rows the statements of a step read from each table, by PostgreSQL's own counters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+
+from tests.support.database import Database
+
+COUNTERS = """
+select jsonb_object_agg(t.relid::regclass::text, jsonb_build_object(
+    'in_order', t.seq_tup_read,
+    'by_index', greatest(t.idx_tup_fetch, (
+        select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid))))
+from pg_stat_user_tables t
+"""
+"""What was read in order, and what was read by an index, for each table; null where nothing was."""
+
+SESSIONS = """
+select count(*) from pg_stat_activity
+where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+"""
+
+FLUSHED_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Rows that a step read from one table: in order, and by an index."""
+
+    in_order: int
+    by_index: int
+
+    def __str__(self) -> str:
+        return f"{self.in_order:,} rows in order and {self.by_index:,} by an index"
+
+
+@dataclass(slots=True, kw_only=True)
+class Step:
+    """What one step read, by table; filled when the step is over."""
+
+    reads: dict[str, Read] = field(default_factory=dict)
+
+
+@contextmanager
+def counted(database: Database) -> Iterator[Step]:
+    """Count what is read meanwhile. The step ends every session that it begins: an open one keeps its counts back."""
+    step, before = Step(), _counters(database)
+    yield step
+    after = _counters(database)
+    for table, numbers in after.items():
+        old = before.get(table, Read(in_order=0, by_index=0))
+        step.reads[table] = Read(in_order=numbers.in_order - old.in_order, by_index=numbers.by_index - old.by_index)
+
+
+def _counters(database: Database) -> dict[str, Read]:
+    end = monotonic() + FLUSHED_SECONDS
+    while database.value(SESSIONS):
+        assert monotonic() < end, "a session of the step is still open, so its counts are not there"
+        sleep(0.02)
+    found = database.value(COUNTERS)
+    return {
+        name: Read(in_order=numbers["in_order"] or 0, by_index=numbers["by_index"] or 0)
+        for name, numbers in found.items()
+    }
