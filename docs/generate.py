@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from cutter import limits
 from cutter.catalogue import GATES, Sovereign, State
 from cutter.gates.seed_names import OURS, PROBE, PROBE_RULES
+from cutter.notifications import webhook
 from cutter.settings import PREFIX, Settings
 from docs import lifecycles, trace
 
@@ -26,11 +28,20 @@ def pages() -> dict[str, str]:
         "reference/commands.md": commands(),
         "reference/lifecycles.md": lifecycles.page(MADE),
         "internals/trace.md": trace.page(MADE),
+        "../README.md": readme(),
+        "reference/notification.schema.json": json.dumps(webhook.schema(), indent=2) + "\n",
     }
 
 
+def readme() -> str:
+    """The README with its diagram made again, from left to right."""
+    before, _, rest = (HERE.parent / "README.md").read_text(encoding="utf-8").partition("```mermaid\n")
+    made = diagram().replace("stateDiagram-v2\n", "stateDiagram-v2\n    direction LR\n")
+    return before + made + rest.partition("\n```")[2]
+
+
 def diagram() -> str:
-    """The fourteen states as a mermaid state diagram."""
+    """The states as a mermaid state diagram."""
     lines = ["```mermaid", "stateDiagram-v2", "    [*] --> pending"]
     for gate in GATES:
         if gate.sovereign is not None:

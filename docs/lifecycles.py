@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from cutter.catalogue import GATES, State
-from cutter.lifecycle.declared import LIFECYCLES, TASKS_FAILED
+from cutter.lifecycle.declarations import LIFECYCLES, TASKS_FAILED
 from cutter.lifecycle.events import FIELDS, SEVERITIES
 from cutter.lifecycle.facts import Activity, RunFacts
 from cutter.lifecycle.machine import Lifecycle, Rule
@@ -26,7 +26,7 @@ TITLES = {
 
 HEAD = """
 Each run and each batch has one authoritative state, and several views of it. Gates, database functions and workflows
-decide what a run or a batch does. The tables here say which transitions are legal; `cutter/lifecycle/declared.py`
+decide what a run or a batch does. The tables here say which transitions are legal; `cutter/lifecycle/declarations.py`
 declares them. `IllegalTransition` names the source, the target and the allowed targets. Terminal states are immutable,
 except for the extensions below.
 
@@ -123,7 +123,7 @@ constant. An empty file is refused: it was named by mistake, or it lost everythi
 - `first_transition`: an entity's first event begins in the first state of its lifecycle.
 - `last_transition`: an entity ends with what it belongs to. A request, a task and the steps end with their run. A run
   and its document run end with each other. A workstream ends with its batch.
-- `trigger`: the transition's own trigger, or a word that `cutter/lifecycle/declared.py` declares for it.
+- `trigger`: the transition's own trigger, or a word that `cutter/lifecycle/declarations.py` declares for it.
 - `severity`: as the seed asks. A retried task is a warning. A failed task and a worker that does not answer are errors.
   A failed workstream is critical.
 - `monotonic_timestamps`: no event is earlier than the one before it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from cutter.lifecycle.declared import BY_NAME
+from cutter.catalogue import seed_state
+from cutter.lifecycle.declarations import BY_NAME
 
 FILE = Path(__file__).with_suffix(".yaml")
 
@@ -88,8 +89,17 @@ def _lines(seed: str, section: str, row: dict[str, Any]) -> Iterator[Line]:
 
 
 def arrows(name: str) -> list[tuple[str, str]]:
-    """(from, to) of each transition of a lifecycle that its seed has itself."""
-    return [edge for edge, rule in BY_NAME[name].edges.items() if not rule.extension]
+    """(from, to) of each transition of a lifecycle that its seed has itself; a gate of ours adds none."""
+    edges = (edge for edge, rule in BY_NAME[name].edges.items() if not rule.extension)
+    return list(dict.fromkeys(as_the_seed(edges)))
+
+
+def as_the_seed(edges: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Transitions between the seed's own states: without those that only enter the state of a gate of ours."""
+    for before, after in edges:
+        edge = (seed_state(before), seed_state(after))
+        if before == after or edge[0] != edge[1]:
+            yield edge
 
 
 def _many(value: str | list[str]) -> tuple[str, ...]:
