@@ -6,15 +6,15 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast check lint docs bench bench-batch bench-fairness campaign lock clean
+.PHONY: help venv demo up down test test-fast check lint docs nightly bench bench-batch bench-fairness campaign lock clean
 
-help: ## list what there is
+help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: ## the virtual environment, from requirements-dev.lock
 	@scripts/venv
 
-demo: venv ## one law through every gate, then a batch; KEEP=1 leaves it up, LAWS=folder takes laws of yours
+demo: venv ## one law through every gate, then a batch; KEEP=1 leaves the stack running, LAWS=folder cuts your own laws
 	@$(BIN)/cutter demo $(if $(KEEP),--keep) $(if $(LAWS),--laws "$(LAWS)")
 
 up: venv ## start database, Temporal and the three workers
@@ -39,15 +39,19 @@ lint: venv docs ## style, types, import contracts, links of the documentation
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
+nightly: venv ## tests that take too long for every commit: small campaigns, and costly property tests with ten times as many examples
+	@$(BIN)/cutter doctor --fetch
+	@CUTTER_TESTS=nightly $(PYTEST) -n $(JOBS) --dist loadgroup tests/campaigns tests/property $(ARGS)
+
 check: lint test ## lint and the whole suite
 
 bench: venv ## the benchmarks (benchmarks/README.md)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-bench-batch: venv ## batches of 10 and 100 documents beside the serial loop; ARGS="--documents 1000" for more
+bench-batch: venv ## batches of 10 and 100 documents compared with the serial loop; ARGS="--documents 1000" for more
 	@$(BIN)/python -m benchmarks.batch $(ARGS)
 
-bench-fairness: venv ## small tenants beside a large one; ARGS="--large 20 --repetitions 1" for a quick look
+bench-fairness: venv ## small tenants next to a large one; ARGS="--large 20 --repetitions 1" for a quick look
 	@$(BIN)/python -m benchmarks.fairness $(ARGS)
 
 campaign: venv ## the long fault campaigns (docs/internals/proof.md); ARGS picks one

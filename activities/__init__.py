@@ -1,1 +1,3 @@
-"""IO: what workflows ask for. `activities.registry` lists it, so that an import of one does not import all."""
+"""IO: the activities that workflows call. Only `activities.registry` imports them all, so that the import of one
+activity stays small.
+"""

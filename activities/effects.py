@@ -1,8 +1,8 @@
 """IO: the one handler of side effects: policy → approval if needed → receipt lookup → effect → receipt (AG-EXE-01).
 
-No other module of the workers calls an adapter; an import contract holds it. What is written into the database goes
-through a gate's transaction instead (`activities.gates.runner`), whose receipt is the gate's own: the decision is part
-of it. Reads are no commands.
+No other module of the workers calls an adapter; an import contract enforces this. Writes into the database are
+different: they go through a gate's transaction (`activities.gates.runner`), and the gate's receipt holds the policy's
+decision. Reads are not side effects.
 """
 
 from __future__ import annotations
@@ -13,33 +13,35 @@ from datetime import datetime
 from typing import Any, LiteralString
 
 from psycopg.types.json import Jsonb
+from temporalio import activity
 
 from activities.worker.dependencies import Deps
 from cutter.backup.record import BackupRecord, BackupRefusal
 from cutter.backup.restore import read_record
-from cutter.backup.take import take
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import ApprovalNeeded, PolicyDenied
 from cutter.kb import folder as kb_folder
-from cutter.kb import writing
+from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.policy import current
 from cutter.policy.command import BACKUP_TAKE, EVIDENCE_STORE, KB_PUT, Command, Operation
-from cutter.policy.rules import Permit, ProposedAction, Verdict, permit
+from cutter.policy.rules import Broken, Permit, Policy, ProposedAction, Verdict, permit
 from cutter.settings import dsn
 from cutter.stack.postgres import pg_bin
 from cutter.storage.gate_transaction import Attempt, call
 from cutter.storage.pools import Connection, single
+from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Where a side effect would happen, as the policy asks: a run at one of its gates, or a batch.
+    """The context of a side effect, as the policy needs it: a run at one of its gates, or a batch.
 
-    `now` is the database's clock; `gate` and the rest are None where there is none. `approvers` is how many people have
-    approved what is done there, by tier, `needed` how many each tier asks for; without it nobody can be asked.
+    `now` is the database's clock. `gate` and the later fields are None if they do not apply. `approvers` gives, by
+    tier, how many people have approved the action; `needed` gives how many each tier asks for. Without `needed`, nobody
+    can be asked.
     """
 
     now: datetime
@@ -80,12 +82,22 @@ def of_batch(now: str | datetime, batch_id: str) -> Context:
 
 
 def decided(deps: Deps, context: Context, operations: Sequence[Operation]) -> Permit:
-    """What the policy in force says now of each of them."""
-    return permit(current.read(deps.settings.policy), [context.proposed(one) for one in operations])
+    """The present decision of the policy in force for each effect."""
+    return permit(_policy(deps), [context.proposed(one) for one in operations])
+
+
+def _policy(deps: Deps) -> Policy | Broken:
+    """The policy in force. A cancel waits until the file is read, because it could leave the file open."""
+    if not activity.in_activity():
+        return current.read(deps.settings.policy)
+    with activity.shield_thread_cancel_exception():
+        return current.read(deps.settings.policy)
 
 
 def require(context: Context, permit: Permit) -> None:
-    """Return when everything may be done. Raises PolicyDenied, or ApprovalNeeded where too few people have approved."""
+    """Return if the policy allows every effect. Raises PolicyDenied, or ApprovalNeeded if too few people have
+    approved.
+    """
     for action, said in permit.decisions:
         if said.verdict is Verdict.DENY:
             raise PolicyDenied(said.why)
@@ -106,18 +118,18 @@ def _asked_there(action: ProposedAction) -> bool:
 def put(deps: Deps, context: Context, kb_id: str, data: bytes) -> Put:
     """Put a document into the knowledge base.
 
-    The store is write-once and answers the same bytes again with their digest, other bytes with both: it is looked up
-    by the put itself, and the receipt is written with what is written anyway. Raises PolicyDenied, and what the store
-    raises.
+    The store is write-once. The put itself looks the document up: for the same bytes the store answers with their
+    digest, and for other bytes with both digests. The receipt is part of a write that happens anyway. Raises
+    PolicyDenied, and the errors of the store.
     """
     said = _required(deps, context, KB_PUT)
-    return Put(kb_id=kb_id, sha256=writing.put(deps.kb, kb_id, data), size_bytes=len(data), policy=said)
+    return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), size_bytes=len(data), policy=said)
 
 
 def put_free(deps: Deps, context: Context, kb_id: str, data: bytes) -> Put:
-    """Put a document under its name, or under the next one when something else has that name."""
+    """Put a document under its name, or under the next free name if another document has that name."""
     said = _required(deps, context, KB_PUT)
-    name, sha256 = writing.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
+    name, sha256 = write_once.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
     return Put(kb_id=name, sha256=sha256, size_bytes=len(data), policy=said)
 
 
@@ -136,40 +148,43 @@ class Put:
 
 
 def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralString, Sequence[Any]]:
-    """The statement of the receipt of a document that has no row in the outbox; it raises Conflict for other bytes."""
+    """The SQL statement that records the receipt of a document without a row in the outbox. The statement raises
+    Conflict for other bytes.
+    """
     request = {"kind": kind, "policy": done.policy}
     return _receipt(context, done.command, request, {"size_bytes": done.size_bytes})
 
 
 def backup_command(artifact_id: str, recipient: str) -> Command:
-    """A backup is for one key, under one name; what it will hold nobody knows before it is taken."""
+    """The fields that identify a backup: its key and its name. Its content is unknown before it is taken."""
     fields = canonical_digest({"artifact_id": artifact_id, "recipient": recipient})
     return Command(operation=BACKUP_TAKE, target=artifact_id, fields_sha256=fields)
 
 
 def backup_on_record(deps: Deps, run_id: str, artifact_id: str) -> bool:
-    """Whether a backup of that name is on record, for whatever key."""
+    """Whether a backup of that name is on record, for any key."""
     with single(deps.pool(Role.BACKUP)) as connection:
-        row = connection.execute(
+        recorded = value_of(
+            connection,
             "select cutter_governance.fn_action_is_recorded(%s, %s, %s, %s)",
             (run_id, BACKUP_TAKE.connector.value, BACKUP_TAKE.name, artifact_id),
-        ).fetchone()
-    return row is not None and bool(row[0])
+        )
+    return bool(recorded)
 
 
 def take_backup(
     deps: Deps, context: Context, artifact_id: str, recipient: str, seconds: float
 ) -> tuple[BackupRecord | BackupRefusal, Json]:
-    """Take a backup, or find the recorded one of that name and key; and the rule that allowed it.
+    """Take a backup, or find the recorded one of that name and key. Returns it with the rule that allowed it.
 
-    Its receipt is written when it was restored (`record_backup`). Raises PolicyDenied, ApprovalNeeded, Conflict.
+    `record_backup` writes the receipt after the backup was restored. Raises PolicyDenied, ApprovalNeeded, Conflict.
     """
     settings = deps.settings
     command = backup_command(artifact_id, recipient)
     policy = _required(deps, context, command.operation)
     if _was_done(deps, Role.BACKUP, context, command):
         return read_record(settings.artifacts, artifact_id), policy
-    answer = take(
+    answer = deps.take_backup(
         dsn=dsn(settings, Role.BACKUP.value), pg_bin=pg_bin, gpg_home=settings.key_home("backup"),
         recipient_fingerprint=recipient, artifacts_url=settings.artifacts, artifact_id=artifact_id,
         deadline_seconds=seconds,
@@ -178,7 +193,9 @@ def take_backup(
 
 
 def record_backup(connection: Connection, context: Context, taken: BackupRecord, policy: Json) -> str:
-    """The backup's receipt, of which gate 6 reads the newest; the sha256 that the database has for it."""
+    """Record the backup's receipt. Gate 6 reads the newest one. Returns the sha256 that the database has for the
+    backup.
+    """
     response = {"sha256": taken.sha256, "taken_utc": taken.taken_utc, "size_bytes": taken.size_bytes}
     request = {"recipient": taken.recipient, "policy": policy}
     command = backup_command(taken.artifact_id, taken.recipient)
@@ -188,11 +205,13 @@ def record_backup(connection: Connection, context: Context, taken: BackupRecord,
 def store_evidence(deps: Deps, context: Context, artifacts: Store, name: str, data: bytes) -> None:
     """Store an evidence bundle or its signature; write-once like a document. Raises PolicyDenied."""
     _required(deps, context, EVIDENCE_STORE)
-    writing.put(artifacts, name, data)
+    write_once.put(artifacts, name, data)
 
 
 def receipt_of_evidence(context: Context, name: str, sha256: str, closing: Json) -> tuple[LiteralString, Sequence[Any]]:
-    """The statement of a bundle's receipt; by which rule, the receipt of the gate says that sealed its digest."""
+    """The SQL statement that records a bundle's receipt. The receipt of the gate that sealed the bundle's digest names
+    the rule.
+    """
     command = Command(operation=EVIDENCE_STORE, target=name, fields_sha256=sha256)
     said = next(one for one in closing["policy"]["decisions"] if one["connector"] == EVIDENCE_STORE.connector)
     policy = {"sha256": closing["policy"]["sha256"], "rule": said["rule"], "line": said["line"]}
@@ -200,16 +219,17 @@ def receipt_of_evidence(context: Context, name: str, sha256: str, closing: Json)
 
 
 def _was_done(deps: Deps, role: Role, context: Context, command: Command) -> bool:
-    """Whether this command was carried out. Raises Conflict when other fields were."""
+    """Whether this command was already carried out. Raises Conflict if it was carried out with other fields."""
     with single(deps.pool(role)) as connection:
-        row = connection.execute(
+        found = value_of(
+            connection,
             "select cutter_governance.fn_action_find(%s, %s, %s, %s, %s)",
             (
                 context.run_id, command.operation.connector, command.operation.name, command.target,
                 command.fields_sha256,
             ),
-        ).fetchone()  # fmt: skip
-    return row is not None and row[0] is not None
+        )  # fmt: skip
+    return found is not None
 
 
 def _receipt(context: Context, command: Command, request: Json, response: Json) -> tuple[LiteralString, Sequence[Any]]:
@@ -225,7 +245,7 @@ def _receipt(context: Context, command: Command, request: Json, response: Json) 
 
 
 def _required(deps: Deps, context: Context, operation: Operation) -> Json:
-    """The rule that allows it, as a receipt names it."""
+    """The rule that allows the effect, as a receipt names it."""
     permit = decided(deps, context, (operation,))
     require(context, permit)
     _, decision = permit.decisions[0]

@@ -1,40 +1,40 @@
 """IO: drains a run's outbox into the knowledge base and rewrites its run folder, after COMMIT.
 
-A document is rendered from its receipt, so that it has the same bytes at every try; what is not put now is put by the
-next activity or by the reconciler. The database's round trips: one to see what waits, one to say what was put.
+A document is rendered from its receipt, so that it has the same bytes at every try. If a document is not put now, the
+next activity or the reconciler puts it. This takes two round trips to the database: one reads the waiting documents,
+and one records the put documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import structlog
 from psycopg import Cursor
-from psycopg.rows import dict_row
+from psycopg.rows import scalar_row
 from psycopg.types.json import Jsonb
 
 from activities import effects as commands
 from activities.effects import Context, Put
 from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.catalogue import Role
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.ids import InvalidId
-from cutter.errors import CutterError, PolicyDenied, ProgrammingError, Unavailable
+from cutter.errors import CutterError, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import document_id_rule
 from cutter.projections import phase_report, run_folder
 from cutter.projections.state_file import phase_reports
 from cutter.storage.gate_transaction import Attempt, Sealed
+from cutter.storage.outbox import STATE, WAITING, WaitingOfRun
 from cutter.storage.pools import Connection, single
+from cutter.storage.records import the_row
 from cutter.types import Json
 
 log = structlog.get_logger()
 
 
-_WAITING = "select * from cutter_governance.fn_outbox_waiting(%s)"
-_SIDECAR = "select cutter_governance.fn_run_sidecar(%s), clock_timestamp()"
 _RENAME = "select cutter_governance.fn_outbox_rename(%s, %s)"
 _DONE = "select cutter_governance.fn_outbox_done(%s, %s, %s, %s)"
 
@@ -47,18 +47,21 @@ def report_id(attempt: Attempt, report: GateReport) -> str:
 
 
 def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
-    """Put every waiting document that is this role's to put; answers {subject: (kb id, sha256)} of those put now.
+    """Put every waiting document that this role may put. Returns {subject: (kb id, sha256)} of the documents that were
+    put now.
 
-    Raises what the knowledge base raised, after what was put before it is recorded and the run folder is written. What
-    the policy denies keeps waiting.
+    Raises the error of the knowledge base, but first records the documents that were put before it and writes the run
+    folder. Documents that the policy denies continue to wait.
     """
     return _publish(deps, role, run_id)[0]
 
 
 def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None) -> Json:
-    """Put one document (KB id, bytes) that was committed a moment ago, then whatever else waits; the run's sidecar.
+    """Put one document (KB id, bytes) that was committed a moment ago, then all other waiting documents. Returns the
+    run's sidecar.
 
-    Saves a look at the outbox. Without a document, or if the knowledge base is unavailable, it looks there.
+    This saves a query of the outbox. Without a document, or if the knowledge base is unavailable, the outbox is
+    queried.
     """
     run_id = context.run_id or ""
     if document is None:
@@ -66,7 +69,7 @@ def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, b
     try:
         put = commands.put_free(deps, context, *document)
     except (Unavailable, PolicyDenied):
-        # Tries again, and writes the run folder whatever the knowledge base does.
+        # This tries again, and writes the run folder even if the knowledge base fails again.
         return _publish(deps, role, run_id)[1]
     sidecar = _done(deps, role, [(document[0], put)])
     if any(one["sha256"] is None for one in sidecar["documents"]):
@@ -76,9 +79,10 @@ def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, b
 
 
 def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
-    """(KB id, sha256) of a sealed gate's report, put now or before; whatever else waits for the run is put too.
+    """(KB id, sha256) of a sealed gate's report, which was put now or before. All other waiting documents of the run
+    are put too.
 
-    A report that was sealed a moment ago is rendered from the receipt in hand, which saves a look at the outbox.
+    If the report was sealed a moment ago, it is rendered from the receipt at hand, which saves a query of the outbox.
     """
     run_id, name = sealed.receipt["run_id"], sealed.receipt["gate"]
     if sealed.kb_id is None:
@@ -91,32 +95,29 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
 
 def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, str]], Json]:
     with single(deps.pool(role)) as connection, connection.pipeline():
-        waiting = connection.cursor(row_factory=dict_row).execute(_WAITING, (run_id,))
-        state = connection.execute(_SIDECAR, (run_id,))
-    row = state.fetchone()
-    if row is None:
-        raise ProgrammingError(f"there is no run {run_id} to publish for")
-    sidecar = recorded.sidecar(row[0])  # type: ignore[arg-type]
-    now: datetime = row[1]  # type: ignore[assignment]
+        waiting = WAITING.sent(connection, {"run_id": run_id})
+        state = STATE.sent(connection, {"run_id": run_id})
+    recorded = the_row(STATE.name, state)
+    sidecar = recorded_values.sidecar(recorded.sidecar)
     pins = pins_of(sidecar)
     subjects: dict[str, tuple[str, str]] = {}
     put: list[tuple[str, Put]] = []
     stopped: CutterError | None = None
-    for entry in waiting.fetchall():
-        if not can_stand(entry, sidecar):
-            log.warning("outbox.malformed", run_id=run_id, kb_id=entry["kb_id"][:100])
+    for entry in waiting:
+        if not can_be_put(entry.kb_id, entry.kind, entry.subject, sidecar):
+            log.warning("outbox.malformed", run_id=run_id, kb_id=entry.kb_id[:100])
             continue
-        context = commands.of_run(sidecar["run"], pins, now, entry["subject"])
+        context = commands.of_run(sidecar["run"], pins, recorded.now, entry.subject)
         try:
-            done = commands.put_free(deps, context, entry["kb_id"], _render(entry, sidecar))
+            done = commands.put_free(deps, context, entry.kb_id, _render(entry, sidecar))
         except PolicyDenied as problem:
-            log.warning("outbox.denied", run_id=run_id, kb_id=entry["kb_id"], reason=str(problem))
+            log.warning("outbox.denied", run_id=run_id, kb_id=entry.kb_id, reason=str(problem))
             continue
         except CutterError as problem:
             stopped = problem
             break
-        put.append((entry["kb_id"], done))
-        subjects[entry["subject"]] = (done.kb_id, done.sha256)
+        put.append((entry.kb_id, done))
+        subjects[entry.subject] = (done.kb_id, done.sha256)
     if put:
         sidecar = _done(deps, role, put)
     _follow(deps, sidecar)
@@ -125,13 +126,13 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
     return subjects, sidecar
 
 
-def can_stand(entry: Json, sidecar: Json) -> bool:
-    """Whether a recorded document can be put at all: under a name that a store takes, a report from its receipt."""
+def can_be_put(kb_id: str, kind: str, subject: str, sidecar: Json) -> bool:
+    """Whether a recorded document can be put at all: its name must suit the store, and a report needs its receipt."""
     try:
-        document_id_rule(entry["kb_id"])
+        document_id_rule(kb_id)
     except InvalidId:
         return False
-    return entry["kind"] != "gate_report" or any(one["gate"] == entry["subject"] for one in sidecar["receipts"])
+    return kind != "gate_report" or any(one["gate"] == subject for one in sidecar["receipts"])
 
 
 def pins_of(sidecar: Json) -> Json:
@@ -140,13 +141,13 @@ def pins_of(sidecar: Json) -> Json:
 
 
 def project(deps: Deps, sidecar: Json) -> None:
-    """Rewrite the run folder from what the database answered: state.json, transitions.jsonl, phase reports."""
+    """Rewrite the run folder from the database's answer: state.json, transitions.jsonl, phase reports."""
     run_folder.write(deps.settings.runs, sidecar["run"]["run_id"], sidecar, phase_reports(sidecar))
 
 
 def _follow(deps: Deps, sidecar: Json) -> None:
-    # The folder follows the database: one that is busy or full must not fail what was committed. The next write, or
-    # `cutter rebuild`, catches up.
+    # The folder is only a projection, so a busy or full folder must not fail a committed gate. The next write or
+    # `cutter rebuild` writes it again.
     try:
         project(deps, sidecar)
     except CutterError as problem:
@@ -154,25 +155,29 @@ def _follow(deps: Deps, sidecar: Json) -> None:
 
 
 def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> Json:
-    """Record what was put, each with the name that it was to have, in one round trip; the run's sidecar afterwards."""
+    """Record the documents that were put, each with its intended name, in one round trip. Returns the run's sidecar
+    after that.
+    """
     with single(deps.pool(role)) as connection, connection.pipeline():
         cursors = [done(connection, wanted, one) for wanted, one in put]
-    row = cursors[-1].fetchone() if cursors else None
-    return recorded.sidecar(row[0]) if row else {}  # type: ignore[arg-type]
+    return recorded_values.sidecar(the_row("fn_outbox_done", cursors[-1])) if cursors else {}
 
 
-def done(connection: Connection, wanted: str, put: Put) -> Cursor[tuple[object, ...]]:
-    """Record one document, first under its other name when it got one; the answer is a run's sidecar."""
+def done(connection: Connection, wanted: str, put: Put) -> Cursor[Json]:
+    """Record one document. If it was put under another name, record that name first. The answer is the run's
+    sidecar.
+    """
     if put.kb_id != wanted:
         log.warning("outbox.name_taken", wanted=wanted, kb_id=put.kb_id)
         connection.execute(_RENAME, (wanted, put.kb_id))
-    return connection.execute(_DONE, (put.kb_id, put.sha256, put.size_bytes, Jsonb(put.policy)))
+    return connection.cursor(row_factory=scalar_row).execute(
+        _DONE, (put.kb_id, put.sha256, put.size_bytes, Jsonb(put.policy))
+    )
 
 
 def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:
     with single(deps.pool(role)) as connection:
-        row = connection.execute(_SIDECAR, (run_id,)).fetchone()
-    return (_report_of(row[0], name) if row else None) or ("", "")  # type: ignore[arg-type]
+        return _report_of(STATE.one(connection, {"run_id": run_id}).sidecar, name) or ("", "")
 
 
 def _report_of(sidecar: Json, name: str) -> tuple[str, str] | None:
@@ -182,8 +187,8 @@ def _report_of(sidecar: Json, name: str) -> tuple[str, str] | None:
     return next(((one["kb_id"], one["sha256"]) for one in found), None)
 
 
-def _render(entry: Json, sidecar: Json) -> bytes:
-    if entry["body"] is not None:
-        return str(entry["body"]).encode()
-    receipt = next(one for one in sidecar["receipts"] if one["gate"] == entry["subject"])
+def _render(entry: WaitingOfRun, sidecar: Json) -> bytes:
+    if entry.body is not None:
+        return entry.body.encode()
+    receipt = next(one for one in sidecar["receipts"] if one["gate"] == entry.subject)
     return phase_report.render(sidecar["run"], receipt)

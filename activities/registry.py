@@ -1,8 +1,9 @@
-"""IO: the activities as a table: functions of (dependencies, input), under the names that the catalogue gives."""
+"""IO: the table of activities: functions of (dependencies, input) under the names that the catalogue gives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, get_type_hints
 
 from temporalio import activity
@@ -10,18 +11,8 @@ from temporalio import activity
 from activities.batch.advance import halt_batch, steer_batch
 from activities.batch.approval_set import judge_set
 from activities.batch.register import begin_batch
-from activities.batch.scheduled import begin_night
-from activities.gates.backup import backup, refresh_backup
-from activities.gates.closeout import closeout
-from activities.gates.cut_leg_a import cut_leg_a
-from activities.gates.cutplan import cutplan
-from activities.gates.grant_probe import grant_probe
-from activities.gates.leg_b_record import leg_b_record
-from activities.gates.lifecycle_enact import lifecycle_enact
-from activities.gates.mark import mark
-from activities.gates.source_pin import source_pin
-from activities.gates.structural_verify import structural_verify
-from activities.gates.write_verify import write_verify
+from activities.batch.scheduled_batch import begin_night
+from activities.gates.backup import refresh_backup
 from activities.reconciler.activity import reconcile
 from activities.run.approval_requests import (
     end_request,
@@ -42,18 +33,9 @@ from cutter.catalogue import GATES, WorkerRole
 Function = Callable[[Deps, Any], Any]
 
 GATE_FUNCTIONS: dict[str, Function] = {
-    "IG_source_pin": source_pin,
-    "IG_mark": mark,
-    "IG_cutplan": cutplan,
-    "IG_backup": backup,
-    "IG_grant_probe": grant_probe,
-    "IG_cut_leg_a_execute": cut_leg_a,
-    "IG_structural_verify": structural_verify,
-    "IG_leg_b_record": leg_b_record,
-    "IG_write_verify": write_verify,
-    "IG_lifecycle_enact_execute": lifecycle_enact,
-    "IG_closeout": closeout,
+    gate.name: getattr(import_module(f"activities.gates.{gate.phase}"), gate.phase) for gate in GATES
 }
+"""Each gate's function has the name of its phase, in the module of that name."""
 
 CONTROL_FUNCTIONS: dict[WorkerRole, tuple[Function, ...]] = {
     WorkerRole.CUTTER: (
@@ -66,7 +48,9 @@ CONTROL_FUNCTIONS: dict[WorkerRole, tuple[Function, ...]] = {
 
 
 BATCH_FUNCTIONS: tuple[Function, ...] = (begin_batch, begin_night, steer_batch, judge_set, halt_batch, reconcile)
-"""On a task queue of their own: some wait long, and must not hold the slots that gates need."""
+"""These activities have their own task queue, because some wait for a long time and must not take the slots that gates
+need.
+"""
 
 
 def build_batch_activities(deps: Deps) -> list[Callable[..., Any]]:
@@ -75,7 +59,7 @@ def build_batch_activities(deps: Deps) -> list[Callable[..., Any]]:
 
 
 def build_activities(deps: Deps) -> list[Callable[..., Any]]:
-    """The activities of one worker: its gates by the catalogue, and its control activities."""
+    """The activities of one worker: the gates that the catalogue gives it, and its control activities."""
     named = {gate.name: GATE_FUNCTIONS[gate.name] for gate in GATES if gate.worker is deps.worker_role}
     named |= {function.__name__: function for function in CONTROL_FUNCTIONS[deps.worker_role]}
     return [_defined(name, function, deps) for name, function in named.items()]
@@ -84,6 +68,6 @@ def build_activities(deps: Deps) -> list[Callable[..., Any]]:
 def _defined(name: str, function: Function, deps: Deps) -> Callable[..., Any]:
     run = guarded(name, lambda argument: function(deps, argument))
     hints = get_type_hints(function)
-    # The SDK decodes by annotation, and these closures get theirs from the function they wrap.
+    # The SDK decodes inputs by annotation. So each closure takes over the annotations of the function that it wraps.
     run.__annotations__ = {"argument": hints["input"], "return": hints["return"]}
     return activity.defn(name=name)(run)

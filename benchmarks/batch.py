@@ -27,7 +27,7 @@ from benchmarks.document import RESULTS, Bench
 from benchmarks.wire import Counted
 from cutter import limits
 from cutter.approvals import schema
-from cutter.batch import documents, steering
+from cutter.batch import batch_step, documents
 from cutter.batch.state import FAILURES
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
@@ -35,7 +35,7 @@ from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
 from cutter.types import Json
-from starter.approver import signing
+from starter.approver import signing_desk
 from temporal import batches, names
 from temporal.client import connect
 from tests.support.batch import queue_yaml
@@ -95,24 +95,24 @@ class BatchBench:
         """Until that many wait at the gate; of a large batch no more are open at once."""
         while True:
             seen = await asyncio.to_thread(batches.view, self.settings, batch_id)
-            if sum(bool(one["request_kb_id"]) for one in steering.waiting_at(seen, gate)) == size:
+            if sum(bool(one.request_kb_id) for one in batch_step.waiting_at(seen, gate)) == size:
                 return
-            failed = [one.document_id for one in steering.items_of(seen) if one.outcome in FAILURES]
+            failed = [one.document_id for one in batch_step.items_of(seen) if one.outcome in FAILURES]
             assert not failed, failed
             # A look at a large batch costs what is measured here, so there are fewer of them.
-            await asyncio.sleep(max(0.2, len(seen["items"]) / 200))
+            await asyncio.sleep(max(0.2, len(seen.items) / 200))
 
     def _sign(self, batch_id: str, gate: str) -> str:
         folder = f"{documents.folder(batch_id)}/bench-{uuid_utils.uuid7()}"
-        for one in steering.waiting_at(batches.view(self.settings, batch_id), gate):
-            document, data = signing.read_request(self.settings, one["run_id"], one["request_kb_id"])
-            statement = signing.answer(document, data, self.bench.signer, schema.APPROVE)
-            signing.sign_and_upload(self.settings, statement, self.bench.signer, f"{folder}/{one['document_id']}.md")
+        for one in batch_step.waiting_at(batches.view(self.settings, batch_id), gate):
+            document, data = signing_desk.read_request(self.settings, one.run_id or "", one.request_kb_id or "")
+            statement = signing_desk.answer(document, data, self.bench.signer, schema.APPROVE)
+            signing_desk.sign_and_upload(self.settings, statement, self.bench.signer, f"{folder}/{one.document_id}.md")
         return folder
 
     async def _histories(self, client: Any, batch_id: str) -> Json:
-        items = (await asyncio.to_thread(batches.view, self.settings, batch_id))["items"]
-        last = client.get_workflow_handle(names.document_workflow_id(items[-1]["document_id"]))
+        items = (await asyncio.to_thread(batches.view, self.settings, batch_id)).items
+        last = client.get_workflow_handle(names.document_workflow_id(items[-1].document_id))
         parent = client.get_workflow_handle(names.batch_workflow_id(batch_id))
         child, own = [(await one.describe()).raw_description.workflow_execution_info for one in (last, parent)]
         return {

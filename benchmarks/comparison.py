@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -9,11 +10,16 @@ from typing import Literal
 from benchmarks.outline import Entry, Outline, letters
 from cutter.marking import Candidate, Exclusion, Marking, MarkRefusal
 
-Verdict = Literal["right", "refused", "flagged", "silent"]
+Verdict = Literal["right", "refused for its numbers", "refused though right", "refused", "flagged", "silent"]
 
-FLAGGED_CODES = frozenset({"numbering_break", "numbering_backwards", "other_form", "status_conflict", "unclosed_block",
-                           "duplicate_address"})  # fmt: skip
-"""Findings about structure, for a marking whose findings have no severity."""
+_NOTES = frozenset({"heading_only"})
+"""Amber findings that say nothing about where units begin and who their parents are."""
+
+_NUMBERS = frozenset({"number_missing", "number_repeated", "number_backwards"})
+"""Red findings about the numbers of headings, which the outline can confirm."""
+
+_NUMBERED = re.compile(r"(?P<word>[^\d]{0,24}?)[ \u00a0]*(?P<number>[0-9]{1,5}|[IVXLC]{1,7})(?![\w])")
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 _COMPARED_CHARACTERS = 200
 """Titles are cut; their beginnings are compared."""
@@ -21,30 +27,70 @@ _COMPARED_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What a marking makes of a law. `shape` names a refusal's code or the first difference; `line` is its line."""
+    """What a marking makes of a law. `shape` names a refusal's code or the first difference; `line` is its line.
+
+    `difference` is the first difference of a cut that a red finding refuses; empty for a false alarm.
+    """
 
     verdict: Verdict
     shape: str = ""
     line: int | None = None
     units: int = 0
     expected: int = 0
+    difference: str = ""
 
 
 def compare(result: Marking | MarkRefusal, expected: Outline) -> Comparison:
-    """Right, refused, flagged (it differs and a finding says something about structure) or silently different."""
+    """Compare an examined cut, whose red findings refuse it in every command that registers or cuts.
+
+    Refused where it differs; refused for its numbers where it does not, and the outline lacks, repeats or reverses
+    the number too; else refused though right. Without a red finding it is right, flagged (an amber finding is about
+    its structure) or silently different.
+    """
     count = len(expected.entries)
     if isinstance(result, MarkRefusal):
         return Comparison(verdict="refused", shape=result.code, line=result.line, expected=count)
-    severities = {str(getattr(finding, "severity", "")) for finding in result.findings}
-    if "red" in severities:
-        red = next(finding for finding in result.findings if str(getattr(finding, "severity", "")) == "red")
-        return Comparison(
-            verdict="refused", shape=red.code, line=red.line, units=len(result.candidates), expected=count
-        )
+    units = len(result.candidates)
     shape, line = difference(result, expected)
-    flagged = "amber" in severities or any(finding.code in FLAGGED_CODES for finding in result.findings)
-    verdict: Verdict = "right" if not shape else "flagged" if flagged else "silent"
-    return Comparison(verdict=verdict, shape=shape, line=line, units=len(result.candidates), expected=count)
+    if result.unaccepted:
+        red = next((one for one in result.unaccepted if one.code not in _NUMBERS), result.unaccepted[0])
+        verdict: Verdict = "refused" if shape else _alarm(result, expected)
+        return Comparison(verdict=verdict, shape=red.code, line=red.line, units=units, expected=count,
+                          difference=shape)  # fmt: skip
+    flagged = any(finding.severity == "amber" and finding.code not in _NOTES for finding in result.findings)
+    verdict = "right" if not shape else "flagged" if flagged else "silent"
+    return Comparison(verdict=verdict, shape=shape, line=line, units=units, expected=count)
+
+
+def _alarm(result: Marking, expected: Outline) -> Verdict:
+    """Whether each red finding of a cut that does not differ is about a number that is odd in the outline too."""
+    odd = _odd_numbers(expected)
+    true = all(finding.code in _NUMBERS and finding.line in odd for finding in result.unaccepted)
+    return "refused for its numbers" if true else "refused though right"
+
+
+def _odd_numbers(expected: Outline) -> set[int]:
+    """Lines of headings whose number is not the next one after the heading before of the same word and depth."""
+    last: dict[tuple[int, str], int] = {}
+    odd: set[int] = set()
+    for entry in expected.entries:
+        found = _NUMBERED.match(entry.title)
+        value = None if found is None else _value(found["number"])
+        if found is None or value is None:
+            continue
+        key = entry.depth, letters(found["word"])
+        if value != last.get(key, 0) + 1:
+            odd.add(entry.line)
+        last[key] = value
+    return odd
+
+
+def _value(written: str) -> int | None:
+    """A number in digits or Roman numerals."""
+    if written.isdecimal():
+        return int(written)
+    values = [_ROMAN[sign] for sign in written]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
 
 
 def difference(result: Marking, expected: Outline) -> tuple[str, int | None]:

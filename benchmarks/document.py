@@ -32,12 +32,12 @@ from activities.worker.dependencies import Deps
 from benchmarks.wire import Counted, relay
 from cutter import sources
 from cutter.approvals import schema
-from cutter.catalogue import GATES, WorkerRole
+from cutter.catalogue import GATES, PLANNED, REHEARSED, WorkerRole
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
 from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.commands import demo
 from temporal import runs
 from temporal.client import connect
@@ -68,7 +68,7 @@ class Bench:
     def __init__(self, made: Stack, port: int, counted: Counted) -> None:
         self.stack, self.settings, self.counted = made, made.settings, counted
         home = demo.ensure_approver(self.settings)
-        self.signer = signing.who(self.settings, demo.APPROVER, None, home)
+        self.signer = signing_desk.who(self.settings, demo.APPROVER, None, home)
         options = "sslmode=disable&gssencmode=disable"
         wired = self.settings.model_copy(update={"database_url": f"postgresql://127.0.0.1:{port}/cutter?{options}"})
         self.direct, self.wired = (self._deps(settings) for settings in (self.settings, wired))
@@ -92,9 +92,9 @@ class Bench:
         return document_id
 
     def sign(self, run_id: str, kb_id: str) -> str:
-        document, data = signing.read_request(self.settings, run_id, kb_id)
-        statement = signing.answer(document, data, self.signer, schema.APPROVE)
-        return signing.sign_and_upload(self.settings, statement, self.signer, document.approval_kb_id)
+        document, data = signing_desk.read_request(self.settings, run_id, kb_id)
+        statement = signing_desk.answer(document, data, self.signer, schema.APPROVE)
+        return signing_desk.sign_and_upload(self.settings, statement, self.signer, document.approval_kb_id)
 
     # --- the floor ------------------------------------------------------------------------------------------------
 
@@ -142,9 +142,9 @@ class Bench:
         """N calls of fn_iu_create alone, in ms: in the transaction of a rehearsal, since no other may make them."""
         document_id = self.register(units)
         run_id = known_runs.register_run(self.settings, document_id, "dryrun")
-        for gate in GATES[:5]:
+        for gate in PLANNED:
             GATE_FUNCTIONS[gate.name](self.direct[gate.worker], GateInput(run_id=run_id))
-        deps, leg = self.direct[WorkerRole.EXEC], GATES[5]
+        deps, leg = self.direct[WorkerRole.EXEC], REHEARSED[-1]
         attempt = begin_attempt(deps.pool(leg.role), leg, run_id, worker="bench", lease_seconds=600)
         assert isinstance(attempt, Attempt)
         terms = Terms(policy=allowed(leg.name), rehearse=True, cap_seconds=600, reads=[pinned_read(attempt)])

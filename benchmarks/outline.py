@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import pairwise
+from unicodedata import normalize
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -17,6 +18,7 @@ _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]*\]")
 """A reference to a footnote, which commonmark leaves in the text."""
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _PLAIN = 9
 """Depth of an article in a plain line: below every `#`."""
 
@@ -59,17 +61,26 @@ def outline(text: str, articles: re.Pattern[str] | None = None) -> Outline:
     """
     lines = text.split("\n")
     parsed = MarkdownIt("commonmark").parse(_without_front_matter(text))
-    found = _headings(parsed)
+    at = _numbers_by_lf(text)
+    found = [(at[line], depth, title) for line, depth, title in _headings(parsed)]
     if articles is not None and sum(articles.match(title) is not None for _, _, title in found) <= 1:
-        taken = {line for line, _, _ in found} | _inside_code(parsed)
+        taken = {line for line, _, _ in found} | {at[line] for line in _inside_code(parsed)}
         found += [(number, _PLAIN, _inline(line)) for number, line in enumerate(lines, 1)
                   if number not in taken and articles.match(line)]  # fmt: skip
     return Outline(entries=_nested(sorted(found)))
 
 
+def _numbers_by_lf(text: str) -> list[int]:
+    """The number that a line has where only LF ends lines, for each line where CR does too; the first place is none."""
+    numbers = [0, 1]
+    for end in _LINE_END.finditer(text):
+        numbers.append(numbers[-1] + ("\n" in end.group()))
+    return numbers
+
+
 def letters(text: str) -> str:
-    """A title as it is compared: letters and digits alone, in one case."""
-    return "".join(character for character in text.casefold() if character.isalnum())
+    """A title as it is compared: letters and digits alone, in one case; raised digits are digits (§ 5¹)."""
+    return "".join(character for character in normalize("NFKC", text).casefold() if character.isalnum())
 
 
 def _without_front_matter(text: str) -> str:

@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from cutter.lifecycle.declared import TASK
+from cutter.lifecycle.declarations import TASK
 from cutter.lifecycle.events import transition
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,7 +10,9 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """The fourteen states, verbatim. The families failed_, stopped_ and voided_ have their reason after the prefix."""
+    """The seed's states, verbatim, and those that gates of ours lead to. The families failed_, stopped_ and voided_
+    have their reason after the prefix.
+    """
 
     PENDING = "pending"
     SOURCE_PINNED = "source_pinned"
@@ -38,7 +40,7 @@ class Role(StrEnum):
 
 
 SKIPPED = "skipped"
-"""Terminal state of a run that found its version enacted by an earlier run; it is none of the seed's fourteen."""
+"""Terminal state of a run that found its version enacted by an earlier run; it is none of the seed's states."""
 
 
 class WorkerRole(StrEnum):
@@ -92,34 +94,43 @@ _S, _R, _W, _E = State, Role, WorkerRole, Effect
 GATES: tuple[Gate, ...] = tuple(
     Gate(number=number, name=name, from_state=before, to_state=after, role=role, worker=worker, cap_minutes=cap,
          effect=effect, report=report, sovereign=sovereign)
-    for number, name, before, after, role, worker, cap, effect, report, sovereign in (
-        (1, "IG_source_pin", _S.PENDING, _S.SOURCE_PINNED, _R.READ, _W.CUTTER, 2, _E.NONE, "01-source-pin", None),
-        (2, "IG_mark", _S.SOURCE_PINNED, _S.MARKED, _R.READ, _W.CUTTER, 5, _E.NONE, "02-mark", None),
-        (3, "IG_cutplan", _S.MARKED, _S.CUTPLAN_OK, _R.READ, _W.CUTTER, 10, _E.NONE, "03-cutplan", None),
-        (4, "IG_backup", _S.CUTPLAN_OK, _S.PRE_WRITE_BACKUP_TAKEN, _R.BACKUP, _W.CUTTER, 5, _E.NONE,
+    for number, (name, before, after, role, worker, cap, effect, report, sovereign) in enumerate((
+        ("IG_source_pin", _S.PENDING, _S.SOURCE_PINNED, _R.READ, _W.CUTTER, 2, _E.NONE, "01-source-pin", None),
+        ("IG_mark", _S.SOURCE_PINNED, _S.MARKED, _R.READ, _W.CUTTER, 5, _E.NONE, "02-mark", None),
+        ("IG_cutplan", _S.MARKED, _S.CUTPLAN_OK, _R.READ, _W.CUTTER, 10, _E.NONE, "03-cutplan", None),
+        ("IG_backup", _S.CUTPLAN_OK, _S.PRE_WRITE_BACKUP_TAKEN, _R.BACKUP, _W.CUTTER, 5, _E.NONE,
          "04-pre-write-backup", None),
-        (5, "IG_grant_probe", _S.PRE_WRITE_BACKUP_TAKEN, _S.GRANTS_PROBED, _R.READ, _W.CUTTER, 1, _E.NONE,
+        ("IG_grant_probe", _S.PRE_WRITE_BACKUP_TAKEN, _S.GRANTS_PROBED, _R.READ, _W.CUTTER, 1, _E.NONE,
          "05-grant-probe", None),
-        (6, "IG_cut_leg_a_execute", _S.AWAITING_CUT_AUTHORIZATION, _S.CUT_LEG_A_COMMITTED, _R.EXEC, _W.EXEC, 10,
+        ("IG_cut_leg_a_execute", _S.AWAITING_CUT_AUTHORIZATION, _S.CUT_LEG_A_COMMITTED, _R.EXEC, _W.EXEC, 10,
          _E.UNITS_CREATED, "06-cut-leg-a", Sovereign.CUT),
-        (7, "IG_structural_verify", _S.CUT_LEG_A_COMMITTED, _S.STRUCTURAL_VERIFIED, _R.READ, _W.CUTTER, 2, _E.NONE,
+        ("IG_structural_verify", _S.CUT_LEG_A_COMMITTED, _S.STRUCTURAL_VERIFIED, _R.READ, _W.CUTTER, 2, _E.NONE,
          "07-structural-verify", None),
-        (8, "IG_leg_b_record", _S.STRUCTURAL_VERIFIED, _S.LEG_B_RECORDED, _R.EXEC, _W.EXEC, 5,
+        ("IG_leg_b_record", _S.STRUCTURAL_VERIFIED, _S.LEG_B_RECORDED, _R.EXEC, _W.EXEC, 5,
          _E.DECISION_RECORDED, "08-leg-b-record", None),
-        (9, "IG_write_verify", _S.LEG_B_RECORDED, _S.WRITE_VERIFIED, _R.VERIFY, _W.VERIFY, 5, _E.NONE,
+        ("IG_write_verify", _S.LEG_B_RECORDED, _S.WRITE_VERIFIED, _R.VERIFY, _W.VERIFY, 5, _E.NONE,
          "09-write-verify", None),
-        (10, "IG_lifecycle_enact_execute", _S.AWAITING_LIFECYCLE_AUTHORIZATION, _S.LIFECYCLE_ENACTED, _R.EXEC,
+        ("IG_lifecycle_enact_execute", _S.AWAITING_LIFECYCLE_AUTHORIZATION, _S.LIFECYCLE_ENACTED, _R.EXEC,
          _W.EXEC, 15, _E.UNITS_ENACTED, "10-lifecycle-enact", Sovereign.LIFECYCLE),
-        (11, "IG_closeout", _S.LIFECYCLE_ENACTED, _S.CLOSEOUT_REPORTED, _R.READ, _W.CUTTER, 5, _E.NONE,
+        ("IG_closeout", _S.LIFECYCLE_ENACTED, _S.CLOSEOUT_REPORTED, _R.READ, _W.CUTTER, 5, _E.NONE,
          "11-final-orchestrator-report", None),
-    )
+    ), start=1)
 )
 # fmt: on
+
+OURS: frozenset[str] = frozenset()
+"""Gates of the table that no seed has. What is compared with a seed goes through `seed_state`."""
 
 LONGEST_CAP_SECONDS = max(gate.cap_minutes for gate in GATES) * 60
 """Every gate has ended within this time: a worker that drains waits so long."""
 
 BY_NAME: dict[str, Gate] = {gate.name: gate for gate in GATES}
+
+PLANNED: tuple[Gate, ...] = tuple(gate for gate in GATES if all(one.sovereign is None for one in GATES[: gate.number]))
+"""The gates before people are asked for the first time. A rehearsal seals their receipts."""
+
+REHEARSED: tuple[Gate, ...] = GATES[: len(PLANNED) + 1]
+"""The gates of a rehearsal: the planned ones for real, and the first write, which is rolled back."""
 
 
 def gate(name: str) -> Gate:
@@ -135,3 +146,9 @@ def before(gate: Gate) -> Gate | None:
 def stands_on(gate: Gate) -> Sovereign | None:
     """The sovereign gate whose approval a gate needs: its own or the last one before it; None before the first."""
     return next((one.sovereign for one in reversed(GATES[: gate.number]) if one.sovereign is not None), None)
+
+
+def seed_state(state: str) -> str:
+    """The state as the seeds count it: where a gate of ours leads counts as the state that the gate begins in."""
+    ours = next((gate for gate in GATES if gate.name in OURS and gate.to_state == state), None)
+    return state if ours is None else seed_state(ours.from_state)

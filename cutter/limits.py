@@ -59,7 +59,9 @@ OUTAGE_LOOK_PART = 10
 follows soon after the outage ends, and a long outage costs few events."""
 
 BACKUPS_A_GATE = 3
-"""Backups that grew stale before leg A could start, before the run stops: one takes longer than it may be old."""
+"""The number of backups that may become stale before leg A starts. After that the run stops, because taking a backup
+takes longer than a backup may be old.
+"""
 
 SENT_BACK_A_RUN = 20
 """How often the workflow's view of a run may disagree with the database before the run stops for an operator."""
@@ -142,7 +144,23 @@ STATE_LOCK_SECONDS = 5
 """Wait for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
 
 FINDINGS_SHOWN_MAX = 50
-"""Findings that a request document lists; the rest are counted."""
+"""Findings that a command lists; the rest are counted."""
+
+FINDINGS_IN_REQUEST_MAX = 500
+"""Amber findings and notes that a request document lists, each; the rest are counted. It lists every red one."""
+
+UNITS_IN_PROMPT = 60
+"""Units of the tree that the prompt of `cutter approve` shows: two screens; the page shows all."""
+
+LINES_IN_PROMPT = 20
+"""Lines of one unit that a command shows with their numbers: less than a screen."""
+
+EXCERPT_CHARACTERS = 140
+"""Of a unit's text or of a finding's line, after its title: one line on a wide screen, two on a phone."""
+
+REQUEST_TREE_BYTES_MAX = 4 * MIB
+"""The list of units of a request document: 10,000 units of real laws have half of it, and the document stays far below
+the size that the knowledge base takes. The units that do not fit are counted."""
 
 FINDINGS_OF_A_KIND_SHOWN = 10
 """Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
@@ -244,6 +262,9 @@ SEGMENT_CHARACTERS_MAX = 48
 HEADING_CHARACTERS_READ = 2_048
 """How much of a heading's line is read for its title and number; the whole line stays in the body."""
 
+VOCABULARY_BYTES_MAX = 16 * 1024
+"""A file of words for the vocabularies: a few hundred owners."""
+
 PROFILE_BYTES_MAX = 64 * 1024
 """A marking profile; the largest shipped one has 5 KiB."""
 
@@ -258,6 +279,21 @@ CORRECTIONS_MAX = 100
 
 PROFILES_KEPT = 16
 """Parsed profiles that a process remembers: the shipped ones, and as many of people's own as are used side by side."""
+
+ACCEPTANCES_MAX = 64
+"""Red findings that one version may accept by name; a text with more is cut by the wrong profile."""
+
+RED_FINDINGS_OF_A_KIND = 8
+"""Red findings of one kind that a person accepts one by one; more of them are one finding of the whole text."""
+
+GIANT_UNIT_BYTES = 20_000
+"""Text of its own from which a unit may be too large; the longest articles of real laws have 15 KB."""
+
+GIANT_UNIT_RATIO = 15
+"""How much larger than the median of the other units a giant one is."""
+
+HEADING_LINE_BYTES = 400
+"""How much of a line is read to tell whether it looks like a heading."""
 
 FRONT_MATTER_LINES_MAX = 400
 """A YAML block before the text; the longest seen has 30 lines, without an end it is text."""
@@ -280,25 +316,31 @@ GPG_SECONDS = 30
 CLOCK_SKEW_SECONDS = 60
 """How far a signature's own time may lie ahead of the database's clock."""
 
-SLACK_HEADER_MAX = 140
-SLACK_LINE_MAX = 300
-SLACK_TEXT_MAX = 1_400
-"""Characters of a card's header, of a line and of a text: below Slack's own 150, 2,000 and 3,000, however it counts."""
+CARD_TITLE_MAX = 140
+CARD_LINE_MAX = 300
+CARD_TEXT_MAX = 1_400
+"""Characters of a card's title, of a line and of a text: below Slack's own 150, 2,000 and 3,000, however it counts."""
 
 SLACK_WINDOW_SECONDS = 300
 """A callback signed longer ago, or further ahead, may be a replay."""
 
-SLACK_SECONDS = 5.0
-"""Each step of one call of Slack, which answers in a tenth of a second: no run waits for it."""
+CHANNEL_STEP_SECONDS = 5.0
+"""Each step of a call of a channel's receiver, which answers in a tenth of a second: no run waits for it."""
 
-SLACK_ANSWER_BYTES_MAX = 4 * MIB
-"""Slack's answer; that with the last hundred messages of a channel is the largest."""
+CHANNEL_ANSWER_SECONDS = 15.0
+"""Until an answer must be read: a receiver that sends a byte at a time never exceeds the time of one step."""
 
-SLACK_RETRY_SECONDS = (5.0, 30.0, 120.0, 600.0)
-"""Between two tries of one message; where Slack itself asks for a time, that, up to the last of these."""
+SMTP_SECONDS = 30.0
+"""A whole conversation with a mail server, of some ten steps; shorter than the lease of the message."""
 
-SLACK_PASS_SECONDS = 2.0
-"""Between two looks of `cutter slack serve` at what waits: one cheap question to PostgreSQL."""
+CHANNEL_ANSWER_BYTES_MAX = 4 * MIB
+"""A receiver's answer: Slack's; that with the last hundred messages of a channel is the largest."""
+
+NOTIFICATION_RETRY_SECONDS = (5.0, 30.0, 120.0, 600.0)
+"""Between two tries of one message; if the receiver asks for a time, that, up to the last of these."""
+
+NOTIFICATION_PASS_SECONDS = 2.0
+"""Between two looks of `cutter notify serve` at what waits: one cheap question to PostgreSQL."""
 
 SLACK_BODY_BYTES_MAX = 256 * 1024
 """A callback: it carries the whole message back, which has some 4 KiB."""
@@ -321,14 +363,23 @@ SLACK_READERS_OF_ADDRESS_MAX = 64
 SLACK_READ_SECONDS = 5.0
 """A callback from its connection to its last byte; Slack itself waits three seconds for the answer."""
 
-SLACK_TRIES = 150
+NOTIFICATION_TRIES = 150
 """Of one message: a day and a night of them, after which what it is about is over too."""
 
-SLACK_LEASE_SECONDS = 60
+NOTIFICATION_LEASE_SECONDS = 60
 """A message that is being sent belongs to its sender for so long: longer than all steps of two calls."""
 
-SLACK_MESSAGES_A_PASS = 50
-"""Messages of one pass, which Slack lets through at about one a second; the next pass takes the rest."""
+NOTIFICATIONS_A_PASS = 50
+"""Messages of one pass of a channel, which Slack lets through at about one a second; the next pass takes the rest."""
+
+NOTIFICATION_DAYS = 7
+"""Age at which a message that no pass has put in line is left, and for which messages that were given up are shown."""
+
+NOTIFICATIONS_SHOWN = 200
+"""Undelivered messages that a command lists; the counts are of all."""
+
+NOTIFICATION_SILENT_SECONDS = 3_600
+"""After which `cutter doctor` says that nobody serves a channel: one pass an hour is the least that is useful."""
 
 SLACK_HISTORY_MESSAGES = 100
 """Messages of the channel among which one is looked for whose answer was lost."""

@@ -16,8 +16,14 @@ from cutter.domain.task_priority import Urgency
 
 Mode = Literal["dryrun", "live"]
 
+NOT_SO = "not_so"
+"""The code of an answer that changed nothing, because the database disagrees with the claim."""
+
+VOIDED_BEFORE = "voided_before"
+"""The code of a void that an earlier try has already carried out."""
+
 _YEARS = (2000, 2200)
-"""In which a request may expire: what lies outside cannot be reckoned with."""
+"""The years in which a request may expire. The workflow cannot compute with times outside this range."""
 
 GateStatus = Literal[
     "passed",  # sealed, or found sealed
@@ -37,7 +43,7 @@ GateStatus = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Caps:
-    """Limits pinned in a run at its start, in seconds (spec "Caps, retries, resume")."""
+    """The limits that are pinned in a run at its start, in seconds (spec "Caps, retries, resume")."""
 
     soft_seconds: dict[str, float] = field(default_factory=dict)
     hard_seconds: float = limits.HARD_CAP_MINUTES * 60
@@ -64,7 +70,7 @@ class Caps:
 
 @dataclass(frozen=True, kw_only=True)
 class RunInput:
-    """What starts a document run. A start without `run_id` mints one, keyed on the first execution's id."""
+    """The input that starts a document run. A start without `run_id` makes one from the id of the first execution."""
 
     document_id: str
     run_id: str | None = None
@@ -74,7 +80,9 @@ class RunInput:
     batch_id: str | None = None
     amends: str | None = None
     active_seconds: float = 0.0
-    """Counted against the hard cap by the execution before, of a run that continued in a new one."""
+    """The active time that earlier executions of the run have counted against the hard cap."""
+    waiting: tuple[str, ...] = ()
+    """KB ids of the approvals that waited for their gate when the run continued in a new execution."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.active_seconds <= limits.CAP_SECONDS_MAX:
@@ -91,7 +99,7 @@ class BeginInput:
 
 @dataclass(frozen=True, kw_only=True)
 class RunView:
-    """A run as the database has it: the start of a workflow, also after Temporal's data was lost."""
+    """A run as the database holds it. Each workflow starts from this view, also after Temporal's data was lost."""
 
     run_id: str
     document_id: str
@@ -115,9 +123,9 @@ class RunView:
 
 @dataclass(frozen=True, kw_only=True)
 class GateInput:
-    """Everything that a gate gets: which run, and where approvals may be found. Gates 6 and 10 use nothing else.
+    """The input of a gate: the run, and the places where approvals may be found. Gates 6 and 10 use nothing else.
 
-    `retry_seconds` is how long the workflow will wait should this attempt meet an outage; None when it is the last.
+    `retry_seconds` is the time that the workflow will wait if this attempt meets an outage. None for the last attempt.
     """
 
     run_id: str
@@ -128,10 +136,11 @@ class GateInput:
 
 @dataclass(frozen=True, kw_only=True)
 class GateOutcome:
-    """What became of one attempt of a gate. `facts` are pins that people read (digests, counts).
+    """The outcome of one attempt of a gate. `facts` holds the pins that people read (digests, counts).
 
-    Bounded, as every answer to a workflow: one that someone else gave to the activity must not make commands that the
-    server refuses without end, nor a workflow that fails on it without end.
+    It is bounded like every answer to a workflow, because a stranger may answer in place of the activity. Such an
+    answer must not cause commands that the server refuses again and again, or a workflow task that fails again and
+    again.
     """
 
     gate: str
@@ -153,7 +162,7 @@ class GateOutcome:
 
     @property
     def said(self) -> str:
-        """The code and the sentence; a sentence that begins with the code says it once."""
+        """The code and the sentence. If the sentence begins with the code, the code is not repeated."""
         return self.reason if self.reason.startswith(f"{self.code}:") else f"{self.code}: {self.reason}"
 
 
@@ -169,8 +178,8 @@ class RequestInput:
 class RequestView:
     """An open request, or why there is none (`status` other than `requested`).
 
-    `accepted`: approvals of it that were judged good before, by approver their KB id; they need not be sent again.
-    `offered`: what was signed for it before the night; it is judged like any other document.
+    `accepted` maps each approver to the KB id of an approval that was accepted before and need not be sent again.
+    `offered` holds statements that were signed for the request in advance. They are judged like any other document.
     """
 
     status: Literal["requested", "refused", "stopped", "drift", "denied"]
@@ -210,7 +219,9 @@ class JudgeInput:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeResult:
-    """The verdict as people see it; `approver` is the policy's name of the signer, `state` the run's when judged."""
+    """The verdict in the form that people see. `approver` is the signer's name in the policy. `state` is the run's
+    state at the time of the verdict.
+    """
 
     accepted: bool
     code: str
@@ -248,23 +259,125 @@ class EscalateInput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StateView:
-    """The state after a change, a document about it when there is one, and the command that moves the run on."""
+class StopSet:
+    """The stop latch is set. `state` is the run's state. `code` is `wrote` if leg A has written units, else empty."""
 
     state: str
     code: str = ""
+
+    def __post_init__(self) -> None:
+        _state(self.state, self.code)
+
+    @property
+    def wrote(self) -> bool:
+        """True if the run has written units. Then a cancel only stops it."""
+        return self.code == "wrote"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumed:
+    """The database's answer to a resume. `code` is the status. `reason` is the decision, or the signatures that are
+    missing.
+    """
+
+    state: str
+    code: str
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        _state(self.state, self.code, self.reason)
+
+    @property
+    def goes_on(self) -> bool:
+        """True when the run is not stopped now."""
+        return self.code in ("resumed", "not_stopped")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestEnded:
+    """The run's state after its request has ended. `code` is `not_so` if the request has not expired yet."""
+
+    state: str
+    code: str = ""
+
+    def __post_init__(self) -> None:
+        _state(self.state, self.code)
+
+    @property
+    def not_so(self) -> bool:
+        """True when the database's clock says that the request is still open."""
+        return self.code == NOT_SO
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusalRecorded:
+    """A refused message was recorded under this code."""
+
+    code: str
+
+    def __post_init__(self) -> None:
+        _short(self.code)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Escalated:
+    """The run's state after a stop or failure, its stop-route report, and the command that continues the run.
+
+    `code` is `not_so` if the database disagrees with the claim, and `ended` if the run is over.
+    """
+
+    state: str
+    code: str = ""
     kb_doc_id: str = ""
     next_command: str = ""
 
     def __post_init__(self) -> None:
-        _short(self.state, most=limits.NAME_CHARACTERS_MAX)
-        _short(self.code, self.reason, self.kb_doc_id, self.next_command)
+        _state(self.state, self.code, self.kb_doc_id, self.next_command)
+
+    @property
+    def not_so(self) -> bool:
+        """True if nothing was recorded, because the database has another state."""
+        return self.code == NOT_SO
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFinished:
+    """A run that writes nothing has ended with the outcome `code`. If `code` is `not_so`, the run has not ended and
+    `state` is its state.
+    """
+
+    state: str
+    code: str
+
+    def __post_init__(self) -> None:
+        _state(self.state, self.code)
+
+    @property
+    def not_so(self) -> bool:
+        """True when no attempt of a gate had that outcome."""
+        return self.code == NOT_SO
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoidResult:
+    """The state of a voided run, or why it was not voided."""
+
+    state: str
+    code: str
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        _state(self.state, self.code, self.reason)
+
+    @property
+    def voided(self) -> bool:
+        """True when the run is voided, by this order or before it."""
+        return self.code in ("voided", VOIDED_BEFORE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResumeInput:
-    """Resume a stopped run; `statement_sha256` of an accepted signed statement where one is needed."""
+    """Resume a stopped run. `statement_sha256` names the accepted signed statement, if the resume needs one."""
 
     run_id: str
     statement_sha256: str | None = None
@@ -293,7 +406,9 @@ class RefusalInput:
 
 @dataclass(frozen=True, kw_only=True)
 class VoidInput:
-    """End a run as voided; `kb_id` of the signed void statement, `document_id` of a run whose workflow may be open."""
+    """End a run as voided. `kb_id` names the signed void statement. `document_id` is given if the run's workflow may be
+    open.
+    """
 
     run_id: str
     kb_id: str
@@ -302,7 +417,7 @@ class VoidInput:
 
 @dataclass(frozen=True, kw_only=True)
 class RevokeInput:
-    """Take an approval of a run back; `kb_id` of the signed revocation, which names it."""
+    """Revoke an approval of a run. `kb_id` names the signed revocation, which names the approval."""
 
     run_id: str
     kb_id: str
@@ -331,9 +446,9 @@ class FinishInput:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchInput:
-    """What starts a batch: its queue is already in the database, or as queue.yaml in the batch's folder.
+    """The input that starts a batch. The queue of the batch is in the database, or in queue.yaml in the batch's folder.
 
-    The other fields are for a queue that is read from the folder; 0 lanes are the default's.
+    The other fields apply only to a queue that is read from the folder. 0 lanes means the default.
     """
 
     batch_id: str
@@ -345,7 +460,9 @@ class BatchInput:
 
 @dataclass(frozen=True, kw_only=True)
 class NightInput:
-    """A schedule's action: which pattern of a queue runs, by its digest, for whom; 0 lanes are the night's default."""
+    """The input of a schedule's action: the digest of the queue that is the pattern, and the starter. 0 lanes means the
+    default of a night.
+    """
 
     queue_sha256: str
     starter: str = "unknown"
@@ -354,7 +471,7 @@ class NightInput:
 
 @dataclass(frozen=True, kw_only=True)
 class NightStart:
-    """Make that pattern's batch of this night. `when`: the schedule's own time, ISO 8601 with its zone."""
+    """Make this night's batch from the pattern. `when` is the scheduled time in ISO 8601 with its time zone."""
 
     night: NightInput
     when: str
@@ -362,17 +479,21 @@ class NightStart:
 
 @dataclass(frozen=True, kw_only=True)
 class ReconcileInput:
-    """Nothing is chosen: what the reconciler looks at follows from the database alone."""
+    """The reconciler's input. It is empty, because the database alone decides what the reconciler examines."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reconciled:
-    """Runs that were marked or told of a stop, batches that nobody drives, and how many of the rest."""
+    """The runs that were marked or that got a message, the batches without a workflow, and the counts of everything
+    else.
+    """
 
     marked: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()
-    """Runs that wait out an outage in Temporal, of which PostgreSQL had no record; they got a message to record it."""
+    """Runs whose workflow waits for the end of an outage that PostgreSQL had not recorded. They got a message to record
+    it.
+    """
     batches_without_workflow: tuple[str, ...] = ()
     left_alone: int = 0
     documents_put: int = 0
@@ -381,7 +502,9 @@ class Reconciled:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStart:
-    """An item whose workflow is to be open: its run is registered. The last three: its turn among others' tasks."""
+    """An item with a registered run whose workflow must be open. The last three fields give its place among the tasks
+    of others.
+    """
 
     document_id: str
     run_id: str
@@ -404,7 +527,7 @@ class BatchStart:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStop:
-    """An item whose run is to stop at its next boundary."""
+    """An item whose run must stop at its next boundary."""
 
     document_id: str
     kind: Literal["stop", "cancel"]
@@ -417,7 +540,9 @@ class BatchStop:
 
 @dataclass(frozen=True, kw_only=True)
 class SteerInput:
-    """Wait until the batch is not as it was `seen`, then say what to do. `adopt`: name every open item once more."""
+    """Wait until the batch differs from `seen`, then say what to do. With `adopt`, the answer names every open item
+    again.
+    """
 
     batch_id: str
     seen: str = ""
@@ -426,7 +551,8 @@ class SteerInput:
 
 @dataclass(frozen=True, kw_only=True)
 class Steering:
-    """What a batch's workflow does next, and what it shows. `totals`: items by stage, queue and outcome.
+    """The next actions of a batch's workflow, and the data that it shows. `totals` counts items by stage, queue and
+    outcome.
 
     Bounded as `GateOutcome` is.
     """
@@ -464,6 +590,16 @@ class HaltInput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BatchHalted:
+    """The halt of the batch as `code`. An earlier halt may outweigh the new one."""
+
+    code: str
+
+    def __post_init__(self) -> None:
+        _short(self.code)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SetInput:
     """Approvals of one signing session: a folder of the knowledge base, and the sha256 of its listing when known."""
 
@@ -474,7 +610,7 @@ class SetInput:
 
 @dataclass(frozen=True, kw_only=True)
 class SetEntry:
-    """One document of a set: which item it is for, and the verdict."""
+    """One document of a set, with its item and the verdict."""
 
     document_id: str
     kb_id: str
@@ -490,7 +626,7 @@ class SetEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class SetAnswer:
-    """What became of a set: its documents one by one, and the items that wait and were not in it."""
+    """The outcome of a set: an entry for each document, and the waiting items that the set lacks."""
 
     status: Literal["read", "refused"]
     code: str = ""
@@ -515,6 +651,11 @@ class BatchResult:
     reason: str = ""
 
 
+def _state(state: str, *texts: str) -> None:
+    _short(state, most=limits.NAME_CHARACTERS_MAX)
+    _short(*texts)
+
+
 def _short(*texts: str, most: int = limits.ANSWER_CHARACTERS_MAX) -> None:
     if any(len(text) > most for text in texts):
         raise ValueError(f"a text of more than {most} characters")
@@ -535,7 +676,7 @@ def _few(*entries: Collection[str] | Collection[float]) -> None:
 def _facts(facts: dict[str, str]) -> None:
     _few(facts)
     _short(*facts, *facts.values(), most=limits.NAME_CHARACTERS_MAX)
-    # People filter by it as a number.
+    # People filter by this value as a number.
     count = facts.get("candidate_count", "0")
     if not (count.isascii() and count.isdigit() and int(count) <= limits.CANDIDATES_MAX):
         raise ValueError("no count of candidates")

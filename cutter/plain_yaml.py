@@ -191,7 +191,7 @@ class _Reader:
             if not isinstance(key, Scalar) or key.text == "<<":
                 self._flaw(key.line, "a key is a plain word")
             elif key.text in seen:
-                self._flaw(key.line, f"{_shown(key.text)} stands twice")
+                self._flaw(key.line, f"{_shown(key.text)} is duplicated")
             else:
                 seen.add(key.text)
                 yield key, value

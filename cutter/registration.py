@@ -45,7 +45,7 @@ def registered(answer: dict[str, Any]) -> str:
     if answer["status"] == "busy":
         raise Refused(
             f"{document_id} has the open run {run_id} ({answer['state']}): see `cutter status {run_id}`; "
-            f"`cutter orchestrate resume --run-id {run_id}` goes on with it, "
+            f"`cutter orchestrate resume --run-id {run_id}` continues it, "
             f"`cutter void {run_id} --reason TEXT` ends it",
             code="STOP_RUN_BUSY",
         )

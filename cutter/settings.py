@@ -26,11 +26,24 @@ from cutter.errors import InvalidInput, Unavailable
 
 PREFIX = "CUTTER_"
 
+NOTIFICATION_CHANNELS = {"slack": "slack_channel", "email": "email_to", "webhook": "webhook_url"}
+"""Each is a module of cutter.notifications, with the setting that switches it on."""
+
+NOTIFICATION_SETTINGS = (
+    *("notify", "email_to", "email_from", "smtp_host", "smtp_port", "smtp_security", "smtp_user", "webhook_url"),
+    *("slack_channel", "slack_people", "slack_url"),
+)
+"""The settings of all channels; no worker reads them."""
+
 OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
 """Variables of that prefix that are not settings of the product (where the tests find real laws)."""
 
 Minutes = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
+Address = Annotated[str, Field(max_length=254, pattern=r"^[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$")]
+NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch"]
+
+_URL = r"^(https://[A-Za-z0-9.-]+|http://127\.0\.0\.1)(:[0-9]{1,5})?(/[!-~]{0,500})?$"
 
 
 class Settings(BaseSettings):
@@ -131,10 +144,30 @@ class Settings(BaseSettings):
         description="Before a run that met an outage tries again to record its stop in PostgreSQL",
     )
 
+    notify: dict[str, list[NotificationKind]] = Field(
+        default_factory=dict,
+        description='Kinds of message by channel, such as {"email": ["failure", "batch"]}; default: each channel that '
+        "is on gets all but `finished` (docs/guides/notifications.md)",
+    )
+    email_to: tuple[Address, ...] = Field(
+        (), max_length=20, description='Addresses that get messages by e-mail, such as ["an@example.org"]'
+    )
+    email_from: Address | None = Field(None, description="Sender's address of those messages")
+    smtp_host: str | None = Field(None, pattern=r"^[A-Za-z0-9.:-]{1,253}$", description="Mail server")
+    smtp_port: int | None = Field(None, ge=1, le=65535, description="Its port; default: 465, 587 or 25 by its security")
+    smtp_security: Literal["tls", "starttls", "none"] = Field(
+        "starttls", description="tls: encrypted from the start; starttls: before anything is said; none: loopback only"
+    )
+    smtp_user: str | None = Field(
+        None, pattern=r"^[!-~]{1,254}$", description="Login there; its password is the file smtp.password"
+    )
+    webhook_url: str | None = Field(
+        None, pattern=_URL, description="Address that gets each message as signed JSON (docs/guides/notifications.md)"
+    )
     slack_channel: str | None = Field(
         None,
         pattern=r"^[CGD][A-Z0-9]{2,20}$",
-        description="Id of the Slack channel for cards about waiting gates (docs/guides/slack.md); default: none",
+        description="Id of the Slack channel that gets messages (docs/guides/notifications.md); default: none",
     )
     slack_people: dict[str, str] = Field(
         default_factory=dict,
@@ -145,6 +178,14 @@ class Settings(BaseSettings):
         pattern=r"^(https://[a-z0-9.-]+|http://127\.0\.0\.1)(:[0-9]{1,5})?(/[a-z0-9._/-]*)?$",
         description="Address of Slack's Web API",
     )
+
+    @field_validator("notify")
+    @classmethod
+    def _channels_are_known(cls, routes: dict[str, list[str]]) -> dict[str, list[str]]:
+        unknown = [name for name in routes if name not in NOTIFICATION_CHANNELS]
+        if unknown:
+            raise ValueError(f"no channel {unknown[0][:40]!r}; known: {', '.join(NOTIFICATION_CHANNELS)}")
+        return routes
 
     @field_validator("slack_people")
     @classmethod

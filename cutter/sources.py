@@ -22,12 +22,28 @@ from cutter.gates.source_pin import first_line_not_nfc
 from cutter.marking.titles import BIDI
 from cutter.settings import Settings
 from cutter.stack import workers
-from cutter.storage import enacted as law
+from cutter.storage import enacted_documents as law
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import OPERATOR, Connection, session
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
+from cutter.types import Json
 
 PROFILE_FILES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredText:
+    """The text of a document's newest version, with what it is marked with."""
+
+    data: bytes
+    profile_body: str
+    options: Json
+    docprefix: str
+    forbidden_ids: list[str]
+
+
+TEXT = records("text_of_newest_version", RegisteredText)
+DOCPREFIX: Rows[str] = values("docprefix_of_document")
 
 
 def read(file: Path) -> bytes:
@@ -165,18 +181,18 @@ def marking_of_registered(
     settings: Settings, connection: Connection, document_id: str, wanted: Wanted
 ) -> marking.Marking | marking.MarkRefusal | None:
     """What a run would make of a document's newest version, with the wanted options; None for an unknown document."""
-    row = connection.execute(query("text_of_newest_version"), {"document_id": document_id}).fetchone()
-    if row is None:
+    registered = TEXT.first(connection, {"document_id": document_id})
+    if registered is None:
         return None
-    data, body, options, docprefix, forbidden = row
-    profile = profile_of(wanted.profile)[1] if wanted.profile else marking.parse_profile(str(body).encode())
-    text, _ = cleaned(
-        bytes(data),  # type: ignore[call-overload]
-        normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks,
-    )  # fmt: skip
-    asked = {**dict(options), **wanted.options()}  # type: ignore[call-overload]
-    both = (*tuple(forbidden), *wanted.forbidden)  # type: ignore[arg-type]
-    return outcome(settings, text, profile, asked, docprefix=str(docprefix), forbidden=both)
+    profile = profile_of(wanted.profile)[1] if wanted.profile else _registered_profile(registered)
+    text, _ = cleaned(registered.data, normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks)
+    asked = {**registered.options, **wanted.options()}
+    both = (*registered.forbidden_ids, *wanted.forbidden)
+    return outcome(settings, text, profile, asked, docprefix=registered.docprefix, forbidden=both)
+
+
+def _registered_profile(registered: RegisteredText) -> marking.Profile:
+    return marking.parse_profile(registered.profile_body.encode())
 
 
 def require_markable(result: marking.Marking | marking.MarkRefusal, *, remedy: str) -> None:
@@ -256,9 +272,9 @@ def register(
 def _docprefix(settings: Settings, document_id: str) -> str:
     """The registered one, or the id itself; never a part of it, which another id may begin with too."""
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("docprefix_of_document"), {"document_id": document_id}).fetchone()
-    if row is not None:
-        return str(row[0])
+        registered = DOCPREFIX.first(connection, {"document_id": document_id})
+    if registered is not None:
+        return registered
     try:
         return ids.docprefix(document_id)
     except ids.InvalidId:

@@ -112,7 +112,7 @@ def run(arguments: Sequence[str]) -> int:
     except _told_errors() as problem:
         if debug:
             say(_trace(problem))
-        return tell(_failure(problem), given)
+        return tell(_failure(problem, given), given)
     except OSError as problem:
         if problem.errno not in OF_THE_SYSTEM:
             raise
@@ -199,10 +199,29 @@ def _usage_errors() -> tuple[type[Exception], ...]:
     return tuple(kind for kind in typer.BadParameter.__mro__ if kind.__name__ in ("UsageError", "ClickException"))
 
 
-def _usage_sentence(problem: Any) -> str:
+def _usage_sentence(problem: Any, arguments: Sequence[str]) -> str:
     context = getattr(problem, "ctx", None)
+    meant = _with_the_option_meant(problem, arguments)
+    if meant:
+        return f"no such option: {problem.option_name}: did you mean `{meant}`?"
     hint = f" (see `{context.command_path} --help`)" if context is not None else ""
     return f"{problem.format_message()}{hint}"
+
+
+def _with_the_option_meant(problem: Any, arguments: Sequence[str]) -> str:
+    """The command line with the option that is nearest to the unknown one; empty where none is near."""
+    wrong, known = getattr(problem, "option_name", ""), getattr(problem, "possibilities", None)
+    meant = get_close_matches(wrong, known or (), n=1)
+    # typer names the options that begin alike; of `--wat`, the nearest of them is meant.
+    if not meant:
+        return ""
+    words = [_renamed(word, wrong, meant[0]) for word in arguments if word != AS_JSON]
+    return shlex.join(["cutter", *words])
+
+
+def _renamed(word: str, wrong: str, meant: str) -> str:
+    name, equals, value = word.partition("=")
+    return f"{meant}{equals}{value}" if name == wrong else word
 
 
 def _foreseen_errors() -> tuple[type[Exception], ...]:
@@ -215,7 +234,7 @@ def _foreseen_errors() -> tuple[type[Exception], ...]:
     return tuple(found)
 
 
-def _failure(problem: BaseException) -> Failure:
+def _failure(problem: BaseException, arguments: Sequence[str]) -> Failure:
     """The answer to a person or a program about an error."""
     if isinstance(problem, KeyboardInterrupt):
         message = "interrupted; everything that was started continues: `cutter status` shows it"
@@ -223,7 +242,7 @@ def _failure(problem: BaseException) -> Failure:
     if isinstance(problem, typer.Abort):
         return Failure(code="not_confirmed", message="stopped, nothing was done", exit_code=ExitCode.STOPPED)
     if isinstance(problem, _usage_errors()):
-        return Failure(code=InvalidInput.code, message=_usage_sentence(problem), exit_code=ExitCode.USAGE)
+        return Failure(code=InvalidInput.code, message=_usage_sentence(problem, arguments), exit_code=ExitCode.USAGE)
     if isinstance(problem, CutterError):
         return failure(problem, message=f"{problem}{_looked_in(getattr(problem, 'what', ''))}")
     return _of_a_library(problem)

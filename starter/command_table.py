@@ -42,6 +42,7 @@ COMMANDS = tuple(
         ("orchestrate batch", "batch", "batch"),
         ("orchestrate resume-batch", "resume_batch", "resume_batch"),
         ("inbox", "inbox", "inbox"),
+        ("request", "request", "request"),
         ("approve", "approve", "approve"),
         ("reject", "approve", "reject"),
         ("revoke", "approve", "revoke"),
@@ -63,7 +64,7 @@ COMMANDS = tuple(
         ("transitions", "transitions", "app"),
         ("evidence", "evidence", "app"),
         ("schedule", "schedule", "app"),
-        ("slack", "slack", "app"),
+        ("notify", "notify", "app"),
         ("search-attributes", "search_attributes", "search_attributes"),
     )
 )

@@ -16,22 +16,23 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError
 
 from cutter import limits
-from cutter.batch import documents, steering
+from cutter.batch import batch_step, documents
+from cutter.batch.view import BatchRecord, BatchView
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.markdown import prose
-from cutter.domain.run_state import RunState
 from cutter.domain.task_priority import Urgency
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.kb.sets import listing_sha256, set_names
 from cutter.kb.store import Store
-from cutter.kb.writing import put
+from cutter.kb.write_once import put
 from cutter.messages import BatchInput, BatchResult
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage import likely_names
 from cutter.storage.pools import OPERATOR, session
+from cutter.storage.records import answer as value_of
 from cutter.types import Json
 from temporal import foreign_workflows as foreign
 from temporal import names
@@ -39,7 +40,7 @@ from temporal.client import connect as connect_to_temporal
 from temporal.client import unanswered
 
 
-def view(settings: Settings, batch_id: str) -> Json:
+def view(settings: Settings, batch_id: str) -> BatchView:
     """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
     with session(settings, OPERATOR) as connection:
         try:
@@ -54,8 +55,8 @@ def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> st
     What it is halted by now; that is another kind where an earlier halt outweighs this one. Empty for none.
     """
     with session(settings, OPERATOR) as connection:
-        answer = connection.execute("select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
-        return str((answer.fetchone() or [""])[0] or "")
+        halted = value_of(connection, "select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
+    return str(halted or "")
 
 
 def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str, str]:
@@ -65,18 +66,18 @@ def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str
     """
     halted = halt(settings, batch_id, kind, reason)
     seen = view(settings, batch_id)
-    note = "" if halted == kind else f"it was halted before, which stays: {seen['batch']['halted_reason']}"
-    if steering.decide(seen, window=limits.BATCH_WINDOW).stops:
+    note = "" if halted == kind else f"it was halted before, which stays: {seen.batch.halted_reason}"
+    if batch_step.decide(seen, window=limits.BATCH_WINDOW).stops:
         try:
-            asyncio.run(_steered(settings, seen["batch"]))
+            asyncio.run(_steered(settings, seen.batch))
         except Unavailable:
             note = "Temporal does not answer: the halt is recorded; type this again when it does"
     return halted, note
 
 
-async def _steered(settings: Settings, batch: Json) -> None:
+async def _steered(settings: Settings, batch: BatchRecord) -> None:
     client = await connect_to_temporal(settings)
-    await start(client, batch["batch_id"], batch["starter"])
+    await start(client, batch.batch_id, batch.starter)
 
 
 def go_on(settings: Settings, batch_id: str, reason: str) -> None:
@@ -88,7 +89,7 @@ def go_on(settings: Settings, batch_id: str, reason: str) -> None:
 
 def again(settings: Settings, batch_id: str) -> None:
     """Let the next resume cut again what was voided until now; without any such document nothing is written."""
-    if not any(RunState(one["state"]).voided for one in view(settings, batch_id)["items"]):
+    if not any(one.voided for one in view(settings, batch_id).items):
         return
     with session(settings, OPERATOR) as connection:
         connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))
@@ -151,7 +152,7 @@ def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str
         return source.rstrip("/"), listing_sha256(store, found_names)
     files = _signed_files(local)
     if not files:
-        raise InvalidInput(f"--approval-set {source}: no NAME.md with its NAME.md.asc beside it")
+        raise InvalidInput(f"--approval-set {source}: no NAME.md with its NAME.md.asc")
     digest = sha256_hex("".join(f"{name} {sha256_hex(data)}\n" for name, data in sorted(files.items())))
     folder = f"{documents.folder(batch_id)}/approvals-{digest[:16]}"
     for name, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -17,7 +18,7 @@ from cutter.errors import Conflict, NotFound, Refused
 from cutter.messages import BatchResult, RunInput, RunResult
 from cutter.settings import Settings
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
+from cutter.storage.records import records
 from cutter.storage.runs import open_run_of_document
 from cutter.types import Json
 from temporal import foreign_workflows as foreign
@@ -26,13 +27,24 @@ from temporal.client import unanswered
 from temporal.outcome import is_failed
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantOfDocument:
+    """A document's tenant, and the weight that it has now."""
+
+    tenant: str
+    weight: int
+
+
+TENANT = records("tenant_of_document", TenantOfDocument)
+
+
 def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORITY_DEFAULT) -> Priority:
     """The priority of a run that a person started: by default above every batch, and among persons by the tenant's
     weight; `priority` as in a queue."""
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("tenant_of_document"), {"document_id": document_id}).fetchone()
-    tenant, weight = (str(row[0]), int(str(row[1]))) if row else ("", 1)
-    return names.priority(of_priority(priority), tenant, weight)
+        found = TENANT.first(connection, {"document_id": document_id})
+    tenant = found or TenantOfDocument(tenant="", weight=1)
+    return names.priority(of_priority(priority), tenant.tenant, tenant.weight)
 
 
 async def start(client: Client, run: RunInput, turn: Priority | None = None) -> WorkflowHandle[Any, Any]:

@@ -1,4 +1,4 @@
-"""Orchestration: calling activities once each; retries are decided here, every wait is bounded."""
+"""Orchestration: calls an activity once at a time. The workflow decides about retries, and every wait is bounded."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ with workflow.unsafe.imports_passed_through():
 Result = TypeVar("Result")
 
 CONTROL_SECONDS = 120
-"""Cap of one control activity (a request, a verdict, a report)."""
+"""The cap of one control activity (a request, a verdict, a report)."""
 
 
 class DependencyUnavailable(Exception):
-    """A dependency is unavailable and no retry is left; the run stops as stopped_unavailable_<dependency>."""
+    """A dependency is unavailable and no retry is left. The run stops as stopped_unavailable_<dependency>."""
 
     def __init__(self, dependency: str, reason: str) -> None:
         super().__init__(reason)
@@ -33,7 +33,7 @@ class DependencyUnavailable(Exception):
 
 
 class ActivityFailed(Exception):
-    """An activity failed in a way that no retry helps."""
+    """An activity failed, and a retry would not help."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -41,10 +41,10 @@ class ActivityFailed(Exception):
 
 
 def decode_result(answer: Any, kind: type[Result]) -> Result | None:
-    """An activity's answer as its type; None when it is nothing of the kind.
+    """An activity's answer as a value of its type. None if the answer does not have that type.
 
-    Everyone who can write to Temporal can complete an activity with anything. If the SDK got the type, a wrong answer
-    would fail the workflow task without end.
+    Everyone who can write to Temporal can complete an activity with any answer. If the SDK decoded the type, a wrong
+    answer would fail the workflow task again and again.
     """
     try:
         value: Result = _adapter(kind).validate_python(answer)  # type: ignore[arg-type]
@@ -77,14 +77,14 @@ def classify_failure(error: ActivityError, role: WorkerRole) -> tuple[str, str]:
 
 
 def failure_reason(error: ActivityError) -> str:
-    """What the failure says, in one line."""
+    """The message of the failure in one line."""
     cause = error.cause
     message = cause.message if isinstance(cause, ApplicationError) else type(cause).__name__
     return " ".join(str(message).split())[:300]
 
 
 def state_suffix(text: str) -> str:
-    """A name as the tail of a state."""
+    """A name in the form of the last part of a state."""
     return "".join(c if c.isalnum() and c.isascii() else "_" for c in text.lower())[:40] or "dependency"
 
 
@@ -92,11 +92,11 @@ async def call_activity(
     name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER,
     queue: str = "", seconds: float = CONTROL_SECONDS, tries: int = limits.RETRIES_A_GATE + 1,
 ) -> Result:  # fmt: skip
-    """Run a control activity; idempotent, so a lost worker or an outage is tried again.
+    """Run a control activity. It is idempotent, so it is tried again after a lost worker or an outage.
 
     Raises DependencyUnavailable or ActivityFailed.
 
-    `tries` bounds the tries. No try follows another without a pause.
+    `tries` is the greatest number of tries. There is a pause before each further try.
     """
     failures = 0
     while True:
@@ -121,7 +121,7 @@ async def call_activity(
             kind, what, reason = (
                 "lost",
                 f"worker_{role.value}",
-                f"{name} was answered with what is no {result.__name__}",
+                f"the answer of {name} was not a {result.__name__}",
             )
         if kind == "worker":
             raise DependencyUnavailable(what, reason)
@@ -133,11 +133,11 @@ async def call_activity(
                 raise ActivityFailed(what, reason)
             raise DependencyUnavailable(what, f"{again.code}: {reason}")
         pause = again.seconds(workflow.random().random())
-        await workflow.sleep(timedelta(seconds=pause), summary=f"{name}: {what} is away, try {failures + 1}")
+        await workflow.sleep(timedelta(seconds=pause), summary=f"{name}: {what} is unavailable, try {failures + 1}")
 
 
 async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
-    """The recorded verdict on an order, for whichever sovereign gate it was signed.
+    """The recorded verdict on an order. The order may be signed for either sovereign gate.
 
     Raises DependencyUnavailable or ActivityFailed.
     """
@@ -150,12 +150,12 @@ async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
 
 
 def lost_worker_delays(caps: Caps) -> tuple[float, ...]:
-    """Pauses after attempts that died with their worker; none is longer than a retry's."""
+    """The pauses after attempts that died with their worker. None is longer than the pause of a retry."""
     longest = max(caps.retry_delays_seconds)
     return tuple(min(one, longest) for one in limits.LOST_WORKER_DELAYS_SECONDS)
 
 
 def _budget(caps: Caps, tries: int, *, lost: bool) -> RetryBudget:
-    """A control activity is bounded by its own tries alone."""
+    """Only its own number of tries bounds a control activity."""
     delays = lost_worker_delays(caps) if lost else caps.retry_delays_seconds
     return RetryBudget(max_attempts=tries, max_failures=tries, delays_seconds=delays)

@@ -1,4 +1,6 @@
-"""Orchestration: a sovereign gate: open its request, collect approvals, act on what people decide instead."""
+"""Orchestration: a sovereign gate. It opens the request, collects approvals, and carries out other decisions of
+people.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ with workflow.unsafe.imports_passed_through():
     from cutter import limits
     from cutter.catalogue import Gate, Sovereign, State
     from cutter.domain.task_priority import Urgency
-    from cutter.messages import EndRequestInput, JudgeResult, RequestInput, RequestView, ResumeInput, StateView
+    from cutter.messages import (
+        EndRequestInput,
+        JudgeResult,
+        RequestEnded,
+        RequestInput,
+        RequestView,
+        Resumed,
+        ResumeInput,
+    )
     from temporal import names
     from workflows import message_queue, run_display
     from workflows.gate_runner import GateRunner
@@ -36,11 +46,15 @@ NO_REQUEST = frozenset(
         "threshold_not_met",
     }
 )
-"""Approvals that were refused because the run does not wait with this request: the database is asked again."""
+"""Codes of approvals that were refused because the run does not wait with this request. The workflow then asks the
+database again.
+"""
 
 CLOCKS_APART_SECONDS = 1
 CLOCK_LOOKS = 5
-"""Looks whether a request is over by the database's clock too, and the time between them."""
+"""How often the workflow checks whether a request has expired by the database's clock too, and the time between two
+checks.
+"""
 
 
 class ApprovalCollector:
@@ -61,7 +75,7 @@ class ApprovalCollector:
         assert gate.sovereign is not None
         name = gate.sovereign.value
         asked = RequestInput(run_id=self.progress.run_id, gate=name)
-        request: RequestView = await self.control.call("open_request", asked, RequestView, f"{name}: write the request")
+        request = await self.control.call("open_request", asked, RequestView, f"{name}: write the request")
         match request.status:
             case "drift":
                 await self.control.hold(f"stopped_drift_{request.code}", request.reason, gate.name)
@@ -117,22 +131,28 @@ class ApprovalCollector:
                 )
 
     async def _ask_again(self, gate: Gate, code: str) -> NoReturn:
-        """Ask for the request again; who says one thing of it and refuses it for another is for people to find."""
+        """Ask for the request again. If the gate refuses again what was accepted, people must find the cause."""
         self.progress.sent_back += 1
         if self.progress.sent_back > limits.SENT_BACK_A_RUN:
             await self.control.hold(
-                "stopped_unavailable_request", f"{gate.name} refuses what was accepted: {code}", gate.name
+                "stopped_unavailable_request",
+                f"{gate.name} refuses an approval that was accepted before: {code}",
+                gate.name,
             )
         raise RestartFromReceipts
 
     def _hurry(self, late: bool) -> None:
-        """What was to be done overnight and is approved only now goes before the nights' and the batches' gates."""
+        """If an overnight document is approved only by day, its gates run before the gates of other overnight documents
+        and batches.
+        """
         mine = workflow.info().priority
         if late and mine.priority_key == Urgency.OVERNIGHT:
             self.progress.priority = names.sooner(mine, Urgency.LATE_APPROVAL)
 
     def _others_may_hold(self, used: dict[str, str]) -> bool:
-        """Of several approvals one was refused; whether others hold is asked of the database, of the same ones once."""
+        """One of several approvals was refused. The workflow asks the database whether the others still count, once for
+        the same set.
+        """
         before, self.refused_together = self.refused_together, frozenset(used.values())
         return len(used) > 1 and self.refused_together != before
 
@@ -142,10 +162,10 @@ class ApprovalCollector:
         return {}
 
     async def _next_message(self, request: RequestView) -> message_queue.Message | None:
-        """The oldest message, or None when only refusals have come. A stop comes first, always."""
-        # The server takes 10,000 signals in one execution: a flood must not keep out a good approval.
+        """The oldest message, or None if only refusals have come. A stop always comes first."""
+        # The server accepts 10,000 signals in one execution, and a flood of signals must not keep out a good approval.
         self.control.continue_as_new_when_long()
-        # What is shown is cut to the second.
+        # The shown expiry is cut to the second.
         left = run_display.expiry(request) + timedelta(seconds=CLOCKS_APART_SECONDS) - workflow.now()
         try:
             await workflow.wait_condition(
@@ -160,7 +180,7 @@ class ApprovalCollector:
         return message
 
     async def _answer(self, request: RequestView, message: message_queue.Message) -> JudgeResult | None:
-        """The verdict on a message; None for one that names no document. Rejections and voids end the run."""
+        """The verdict on a message, or None if the message names no document. A rejection or a void ends the run."""
         if message.kb_id is None:
             needed = f"{request.gate} waits for a signed approval: {request.kb_id}"
             self.messages.reply(message.ticket, "refused", "approval_needed", needed)
@@ -175,20 +195,22 @@ class ApprovalCollector:
         return verdict
 
     async def _go_on(self, verdict: JudgeResult) -> None:
-        """The run was stopped without this workflow, and a person resumes it: apply the resume, then ask again."""
+        """The database stopped the run without this workflow, and now a person resumes it. Apply the resume, then ask
+        again.
+        """
         order = ResumeInput(run_id=self.progress.run_id, statement_sha256=verdict.approval_sha256)
-        await self.control.call("resume_run", order, StateView, "resume the run")
+        await self.control.call("resume_run", order, Resumed, "resume the run")
         raise RestartFromReceipts
 
     async def _expire(self, request: RequestView) -> None:
         ended = EndRequestInput(run_id=self.progress.run_id, gate=request.gate, status="expired")
         for _ in range(CLOCK_LOOKS):
-            done: StateView = await self.control.call("end_request", ended, StateView, f"{request.gate}: expired")
-            if done.code != "not_so":
+            done = await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: expired")
+            if not done.not_so:
                 await self.control.hold(
                     "stopped_expired", f"{request.gate} expired at {request.expires_utc}", request.gate
                 )
-            await self.control.pause(CLOCKS_APART_SECONDS, "the database's clock is behind ours")
+            await self.control.pause(CLOCKS_APART_SECONDS, "the database's clock is slower than ours")
         raise RestartFromReceipts
 
     async def _reject(self, request: RequestView, verdict: JudgeResult) -> None:
@@ -198,5 +220,5 @@ class ApprovalCollector:
             status="rejected",
             approval_sha256=verdict.approval_sha256,
         )
-        await self.control.call("end_request", ended, StateView, f"{request.gate}: rejected by {verdict.approver}")
+        await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: rejected by {verdict.approver}")
         await self.control.fail("failed_rejected", f"rejected by {verdict.approver}", request.gate)

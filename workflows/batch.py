@@ -1,7 +1,7 @@
-"""Orchestration: a batch: the parent of many document runs (seed 001; spec "The batch").
+"""Orchestration: the workflow of a batch, the parent of many document runs (seed 001; spec "The batch").
 
-It holds nothing that the database does not have: each step asks what is to be done, and does it. So a batch that was
-killed, reset or started again continues from the state of its documents.
+The workflow holds nothing that the database does not have. In each step it asks the database what to do, and does it.
+So a batch that was killed, reset or started again continues from the state of its documents.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ with workflow.unsafe.imports_passed_through():
     from cutter.domain import ids
     from cutter.domain.task_priority import Urgency
     from cutter.messages import (
+        BatchHalted,
         BatchInput,
         BatchResult,
         BatchStart,
@@ -33,27 +34,28 @@ with workflow.unsafe.imports_passed_through():
         RunInput,
         SetAnswer,
         SetInput,
-        StateView,
         Steering,
         SteerInput,
     )
     from temporal import names
     from temporal.outcome import closed
     from workflows import batch_display as view
-    from workflows.activity_calls import CONTROL_SECONDS, ActivityFailed, DependencyUnavailable, call_activity
+    from workflows.activity_calls import CONTROL_SECONDS, ActivityFailed, DependencyUnavailable, Result, call_activity
 
 LOOK_AGAIN = timedelta(seconds=60)
-"""After an outage the database is asked again so often, until the batch's own cap."""
+"""The pause before each further question to the database during an outage, until the batch's own cap."""
 
 ORDERS_MAX = 50
-"""Stops and cancels that wait; a batch needs no other message from people."""
+"""The greatest number of waiting stops and cancels. A batch needs no other message from people."""
 
 Answer = dict[str, Any]
 
 
 @workflow.defn(name=names.BATCH)
 class Batch:
-    """Lanes, sets of approvals and totals; the documents' own workflows do the work and outlive this one."""
+    """The batch: its lanes, sets of approvals and totals. The workflows of the documents do the work, and outlive this
+    workflow.
+    """
 
     def __init__(self) -> None:
         self.board = view.BatchDisplay(batch_id="")
@@ -61,7 +63,7 @@ class Batch:
         self.orders: list[HaltInput] = []
         self.started = 0
         self.look_again = False
-        """Somebody has changed the batch since its last look began."""
+        """True if somebody has changed the batch since its last look began."""
         self.filtered: tuple[Any, ...] = ()
 
     @workflow.run
@@ -75,7 +77,7 @@ class Batch:
             try:
                 await workflow.wait_condition(lambda: main.done())
             except asyncio.CancelledError:
-                # Temporal's own cancel is a cancel like any other: the documents stop at their next boundary.
+                # A cancel through Temporal works like any other cancel: the documents stop at their next boundary.
                 self._order("cancel", "cancelled through Temporal")
         orders.cancel()
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -83,8 +85,8 @@ class Batch:
 
     async def _main(self, start: BatchInput) -> BatchResult:
         await self._begin(start)
-        # After continue-as-new, open items are not started again: naming them all would fill the new history, which
-        # would make another continue-as-new necessary at once.
+        # After continue-as-new, the batch does not start its open items again. Naming them all would fill the new
+        # history and make another continue-as-new necessary at once.
         adopt = workflow.info().continued_run_id is None
         while True:
             fresh, self.look_again = self.look_again, False
@@ -100,10 +102,10 @@ class Batch:
             self._begin_anew_when_long(start)
 
     async def _goes_on(self) -> bool:
-        """True when the batch was changed since the look that saw it over.
+        """True if the batch was changed after the look that found it over.
 
-        Who changes it commits to PostgreSQL first and then sends `look`. Temporal closes no workflow that has a message
-        it has not read, so a change reaches this execution, or `look` starts the next one.
+        A command that changes the batch commits to PostgreSQL first and then sends `look`. Temporal closes no workflow
+        that has an unread message. So the change reaches this execution, or `look` starts the next one.
         """
         await workflow.wait_condition(workflow.all_handlers_finished)
         return bool(self.orders) or self.look_again
@@ -120,12 +122,12 @@ class Batch:
                 raise ApplicationError(f"the batch was not started: {problem}", non_retryable=True) from None
 
     async def _steer(self, *, adopt: bool, fresh: bool) -> Steering:
-        """What to do next, when there is something; unless it is to be `fresh`, the activity waits for a change."""
+        """Ask the database for the next step. With `fresh` the activity answers at once, else it waits for a change."""
         while True:
             seen = "" if adopt or fresh else self.board.steering.seen
             asked = SteerInput(batch_id=self.board.batch_id, seen=seen, adopt=adopt)
             try:
-                step: Steering = await self._ask(
+                step = await self._ask(
                     "steer_batch", asked, Steering, self._summary(), seconds=limits.STEER_SECONDS * 2
                 )
             except (DependencyUnavailable, ActivityFailed) as problem:
@@ -140,8 +142,8 @@ class Batch:
         return f"{step.state.removeprefix('batch_')}: {settled} of {items} settled"
 
     async def _ask(
-        self, name: str, argument: Any, result: type[Any], summary: str, *, seconds: float = CONTROL_SECONDS
-    ) -> Any:
+        self, name: str, argument: Any, result: type[Result], summary: str, *, seconds: float = CONTROL_SECONDS
+    ) -> Result:
         return await call_activity(
             name, argument, result, self.caps, summary=summary, queue=names.BATCH_QUEUE, seconds=seconds
         )
@@ -157,7 +159,7 @@ class Batch:
             source_uri=start.source_uri, batch_id=self.board.batch_id,
         )  # fmt: skip
         self.started += 1
-        # An open one continues: an earlier execution of the batch started it.
+        # An open workflow continues, because an earlier execution of the batch started it.
         with suppress(WorkflowAlreadyStartedError):
             document = await workflow.start_child_workflow(
                 names.DOCUMENT_RUN,
@@ -171,7 +173,8 @@ class Batch:
                 static_details=f"run `{start.run_id}` of batch `{self.board.batch_id}`",
                 priority=names.priority(Urgency(start.urgency), start.tenant, start.weight),
             )
-            # How it ends is read from the database; a failure that nobody retrieves would only fill the log.
+            # The batch reads from the database how the document ended. So the result is retrieved only to keep its
+            # failure out of the log.
             document.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
     async def _stop_document(self, stop: BatchStop) -> None:
@@ -187,7 +190,7 @@ class Batch:
     # --- what people see and say ----------------------------------------------------------------------------------
 
     def _show(self, step: Steering) -> None:
-        """Current details of the Web UI, and the search attributes when what they say has changed."""
+        """Update the current details of the Web UI, and the search attributes if their values have changed."""
         self.board.steering = step
         workflow.set_current_details(view.details(self.board))
         items = sum(step.totals.get(name, 0) for name in view.STAGES)
@@ -214,18 +217,18 @@ class Batch:
             self.orders.append(HaltInput(batch_id=self.board.batch_id, kind=kind, reason=said))
 
     async def _carry_out_orders(self) -> None:
-        """One after the other; the database tells the activity that waits."""
+        """Carry out the orders one after the other. The database wakes the activity that waits for a change."""
         while True:
             await workflow.wait_condition(lambda: bool(self.orders and self.board.batch_id))
             order = replace(self.orders[0], batch_id=self.board.batch_id)
             try:
-                done: StateView = await self._ask("halt_batch", order, StateView, order.kind)
+                done = await self._ask("halt_batch", order, BatchHalted, order.kind)
             except DependencyUnavailable as problem:
                 await self._outage(str(problem))
                 continue
             except ActivityFailed as problem:
-                # Asking again would not help, and a batch with an order that waits never ends.
-                done = StateView(state="", code=f"refused: {problem}")
+                # The order is dropped, because asking again would not help and a batch with a waiting order never ends.
+                done = BatchHalted(code=f"refused: {problem}")
             self.orders = self.orders[1:]
             self.board.say(f"{order.kind}: {done.code[:300]} ({order.reason})")
             workflow.set_current_details(view.details(self.board))
@@ -248,7 +251,7 @@ class Batch:
 
     @workflow.update(name="submit_approval_set", description="A folder of signed approvals in the knowledge base")
     async def submit_approval_set(self, *messages: Any) -> Answer:
-        # Sent together with a start, the update is here before the workflow knows its batch.
+        # If the update is sent together with a start, it arrives before the workflow knows its batch.
         await workflow.wait_condition(lambda: bool(self.board.batch_id))
         asked = self._set_of(messages[0] if len(messages) == 1 else None)
         if asked is None:

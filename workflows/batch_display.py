@@ -1,12 +1,12 @@
-"""Pure: what people see of a batch in the Web UI: Markdown details and the answer of the query."""
+"""Pure: renders a batch for people in the Web UI: Markdown details and the answer of the query."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from cutter.batch.batch_step import QUEUES
 from cutter.batch.item import Outcome, Stage
-from cutter.batch.steering import QUEUES
 from cutter.domain.visible import visible
 from cutter.messages import Steering
 from workflows.run_display import entry, plain
@@ -17,7 +17,7 @@ OUTCOMES = tuple(outcome.value for outcome in Outcome)
 
 @dataclass(slots=True, kw_only=True)
 class BatchDisplay:
-    """What a batch shows of itself; the workflow keeps it, these functions render it."""
+    """The data that a batch shows. The workflow keeps it, and the functions of this module render it."""
 
     batch_id: str
     steering: Steering = field(default_factory=lambda: Steering(state="batch_pending", seen=""))
@@ -25,12 +25,12 @@ class BatchDisplay:
     answers: list[str] = field(default_factory=list)
 
     def say(self, text: str) -> None:
-        """Keep the newest lines that people read."""
+        """Add a line, and keep only the newest ones."""
         self.answers = [*self.answers, text][-10:]
 
 
 def details(board: BatchDisplay) -> str:
-    """Current details: headings, lists and code fences only, since the UI does not sanitise HTML."""
+    """The current details. They use only headings, lists and code fences, because the Web UI does not sanitise HTML."""
     step = board.steering
     flag = " · partial" if step.partial else ""
     mode = f" · {step.mode}" if step.mode not in ("", "live") else ""

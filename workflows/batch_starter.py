@@ -1,7 +1,9 @@
-"""Orchestration: what a schedule starts: it makes the night's batch, starts its workflow and waits for its end.
+"""Orchestration: the workflow that a schedule starts. It makes the batch of the night, starts its workflow and waits
+for its end.
 
-The server adds the time to the id of what a schedule starts, so that this one is thin and the batch's own workflow has
-its usual id. While it waits, the schedule leaves out the next night (overlap SKIP); when it fails, the schedule pauses.
+The server adds the time to the id of a workflow that a schedule starts. So this workflow is thin, and the batch's own
+workflow has its usual id. While this workflow waits, the schedule leaves out the next night (overlap SKIP). If it
+fails, the schedule pauses.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity
 
 SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
-"""The server's: the time that the schedule asked for, also when it was caught up later."""
+"""The search attribute in which the server puts the scheduled time, even if the action is caught up later."""
 
 
 @workflow.defn(name=names.BATCH_STARTER)
@@ -45,7 +47,7 @@ class BatchStarter:
         return start.batch_id
 
     async def _drive(self, start: BatchInput) -> None:
-        """The batch outlives this workflow; one that is open already is somebody's who started it by hand."""
+        """The batch outlives this workflow. If the batch's workflow is open already, somebody started it by hand."""
         try:
             await workflow.execute_child_workflow(
                 names.BATCH,
@@ -62,7 +64,7 @@ class BatchStarter:
             return
         except ChildWorkflowError as problem:
             if isinstance(problem.cause, ApplicationError) and is_failed(problem.cause.type):
-                return  # the batch reports its failed documents; the schedule continues with the next night
+                return  # the batch itself reports its failed documents, and the schedule continues with the next night
             raise ApplicationError(f"batch {start.batch_id} broke: {problem.cause}", non_retryable=True) from None
 
 

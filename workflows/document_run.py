@@ -1,4 +1,4 @@
-"""Orchestration: one law, one workflow: fourteen states, eleven gates, two sovereign gates (seed 000)."""
+"""Orchestration: the workflow of one law: its states, its gates and its two sovereign gates (seed 000)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name=names.DOCUMENT_RUN)
 class DocumentRun:
-    """A document run: the list of its gates, and what people decide between them."""
+    """A document run: its gates in order, and the decisions of people between them."""
 
     def __init__(self) -> None:
         self.progress = RunProgress()
@@ -53,7 +53,8 @@ class DocumentRun:
             try:
                 await workflow.wait_condition(main.done)
             except asyncio.CancelledError:
-                # Temporal's own cancel is a cancel like any other: at the next boundary, never inside a transaction.
+                # A cancel through Temporal works like any other cancel: it takes effect at the next boundary, never
+                # inside a transaction.
                 self.messages.receive("cancel", ({"reason": "cancelled through Temporal"},))
         result = main.result()
         self.messages.reply_to_the_rest(result.state)
@@ -62,6 +63,8 @@ class DocumentRun:
 
     async def _main(self, start: RunInput) -> RunResult:
         self.progress.start, self.progress.active = start, timedelta(seconds=start.active_seconds)
+        for kb_id in start.waiting:
+            self.messages.receive("submit_approval", (kb_id,))
         try:
             await self._look(start)
             while True:
@@ -69,7 +72,7 @@ class DocumentRun:
                     if RunState(self.progress.display.state).stopped:
                         await self.control.wait_for_resume()
                     await self._through_gates()
-                    # An activity's answer is no proof: the run is over when the database says so.
+                    # An activity's answer is no proof. The run is over only if the database says so.
                     raise StaleRunState
                 except StaleRunState:
                     await self._look_again(start)
@@ -90,7 +93,7 @@ class DocumentRun:
                 await self.approvals.collect(gate, await self.approvals.open_request(gate))
 
     async def _look(self, start: RunInput) -> None:
-        """Register the run or find it: receipts that are sealed answer their gates, also in a new execution."""
+        """Register the run or find it. A gate with a sealed receipt is not run again, even in a new execution."""
         self.progress.display.document_id, self.progress.display.run_id = start.document_id, start.run_id or ""
         first = BeginInput(run=start, first_execution_id=workflow.info().first_execution_run_id)
         seen: RunView = await self._registered(first)
@@ -119,7 +122,9 @@ class DocumentRun:
             raise RunEnded(await self.control.close(seen.state, outcome=outcome))
 
     async def _registered(self, first: BeginInput) -> RunView:
-        """The run as the database has it. Its caps are known only then, so an outage is shown after two tries."""
+        """Read the run from the database. The run's caps are unknown until then, so an outage is shown after two
+        tries.
+        """
         asks = "ask the database for the run"
         while True:
             try:
@@ -130,17 +135,21 @@ class DocumentRun:
                 raise ApplicationError(f"the run could not be registered: {problem}", non_retryable=True) from None
 
     async def _look_again(self, start: RunInput) -> None:
-        """Go back to the first gate that is not sealed; who sends us back too often is for people to find."""
+        """Go back to the first gate that is not sealed. If the run goes back too often, it stops, because people must
+        find the cause.
+        """
         self.progress.sent_back += 1
         await self._look(replace(start, run_id=self.progress.display.run_id))
         if self.progress.sent_back > limits.SENT_BACK_A_RUN:
             with suppress(RestartFromReceipts):
                 await self.control.hold(
-                    "stopped_unavailable_receipts", "gates that were said to have passed are not sealed", ""
+                    "stopped_unavailable_receipts", "gates that were reported as passed are not sealed", ""
                 )
 
     async def _rehearse(self, gate: Gate) -> None:
-        """Leg A in a transaction that is rolled back; then the request with its digests, and the run is over."""
+        """Rehearse leg A in a transaction that is rolled back. Then write the request with its digests, and end the
+        run.
+        """
         await self.gates.attempt(gate, ())
         await self.approvals.open_request(gate)
         await self.control.finish("rehearsed")
@@ -177,7 +186,7 @@ class DocumentRun:
 
     @workflow.signal(dynamic=True)
     def unknown(self, name: str, _arguments: Sequence[RawValue]) -> None:
-        # An update's name is no signal's: `resume` sent as one must not pass for an unsigned resume.
+        # The name of an update is not the name of a signal: a signal `resume` must not count as an unsigned resume.
         self.messages.receive(f"signal {name}" if name in message_queue.KNOWN else name, ())
 
     @workflow.update(name="resume", description="KB id of a signed approval or order; the verdict comes back")

@@ -25,7 +25,7 @@ with workflow.unsafe.imports_passed_through():
 
 @dataclass(slots=True)
 class Tries:
-    """What one gate has been through since it was entered or resumed."""
+    """The tries of one gate since the run entered or resumed it."""
 
     failures: int = 0
     lost: int = 0
@@ -42,7 +42,9 @@ class GateRunner:
         self.ui = ui
 
     async def attempt(self, gate: Gate, approvals: Sequence[str]) -> str:
-        """Empty when the gate is sealed, else why its approvals were refused; stops, failures and ends are raised."""
+        """Run one gate. Returns an empty text if the gate is sealed, else the reason why its approvals were refused.
+        Raises stops, failures and ends.
+        """
         tries = Tries()
         while True:
             await self.control.boundary()
@@ -59,7 +61,7 @@ class GateRunner:
                 continue
             self.progress.active += workflow.now() - began
             if outcome is None:
-                await self._lost(gate, "it was answered with what is no outcome", f"worker_{gate.worker.value}", tries)
+                await self._lost(gate, "its answer was not an outcome", f"worker_{gate.worker.value}", tries)
                 continue
             if outcome.status in ("passed", "rehearsed"):
                 self._sealed(gate, outcome)
@@ -70,8 +72,8 @@ class GateRunner:
             await self._not_passed(gate, outcome, tries)
 
     def _should_it_fail(self, tries: Tries) -> float | Denied:
-        """Seconds to wait should the attempt meet an outage, drawn before it so that its row tells; or why it would
-        be the last.
+        """The seconds to wait if the attempt meets an outage, or the reason why the attempt would be the last. The wait
+        is drawn before the attempt, so that the attempt's row can show it.
         """
         left = self.progress.caps.hard_seconds - self.progress.active.total_seconds()
         budget = RetryBudget(
@@ -82,7 +84,9 @@ class GateRunner:
         return decision if isinstance(decision, Denied) else decision.seconds(workflow.random().random())
 
     async def _execute(self, gate: Gate, approvals: Sequence[str], again: float | Denied) -> GateOutcome | None:
-        """The gate's activity, None for a senseless answer; a stop that arrives meanwhile sets the latch at once."""
+        """Run the gate's activity. Returns None for an answer of another type. If a stop arrives meanwhile, it sets the
+        latch at once.
+        """
         source_uri = self.progress.start.source_uri if gate.number == 1 and self.progress.start else None
         handle = workflow.start_activity(
             gate.name,
@@ -111,7 +115,7 @@ class GateRunner:
         return decode_result(await handle, GateOutcome)
 
     async def _not_passed(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
-        """Returns when the gate is to be tried again."""
+        """Handle an outcome that did not seal the gate. Returns if the gate must be tried again."""
         match outcome.status:
             case "skipped":
                 await self.control.finish("skipped")
@@ -127,9 +131,9 @@ class GateRunner:
             case "failed":
                 await self.control.fail(outcome.state, outcome.said, gate.name)
             case "ended" if outcome.code == "stale_attempt":
-                # Another attempt was registered after ours; the fence let only that one write.
+                # Another attempt was registered after ours, and the fence lets only the newest attempt write.
                 await self._lost(gate, "another attempt was newer", f"worker_{gate.worker.value}", tries)
-                # Two executions that both try at once would fence each other without end.
+                # The pause is needed because two executions that both try at once would fence out each other forever.
                 await self.control.pause(
                     self.progress.caps.lane_wait_seconds * workflow.random().random(), f"{gate.name}: tried again"
                 )
@@ -137,7 +141,7 @@ class GateRunner:
                 raise StaleRunState
 
     async def _failed(self, gate: Gate, error: ActivityError, tries: Tries, again: float | Denied) -> None:
-        """Waits until the gate may be tried again, or stops the run."""
+        """Wait until the gate may be tried again, or stop the run."""
         kind, what = classify_failure(error, gate.worker)
         reason = failure_reason(error)
         match kind:
@@ -145,7 +149,7 @@ class GateRunner:
                 await self.control.hold(f"stopped_soft_cap_{gate.phase}", f"{gate.name} ran over its cap", gate.name)
             case "worker":
                 await self.control.hold(
-                    f"stopped_unavailable_{what}", f"no {gate.worker.value} worker took it", gate.name
+                    f"stopped_unavailable_{what}", f"no {gate.worker.value} worker took the gate", gate.name
                 )
             case "lost":
                 await self._lost(gate, "its worker was lost", what, tries)
@@ -167,7 +171,7 @@ class GateRunner:
         await self.control.pause(seconds, f"{gate.name}: {why}, try {tries.lost + 1}")
 
     def _lost_workers(self) -> RetryBudget:
-        """Attempts that died with their worker: another worker takes the next one."""
+        """Handle an attempt that died with its worker. Another worker takes the next attempt."""
         most = limits.LOST_WORKERS_A_GATE + 1
         return RetryBudget(max_attempts=most, max_failures=most, delays_seconds=lost_worker_delays(self.progress.caps))
 
@@ -176,7 +180,7 @@ class GateRunner:
         self.progress.failures += 1
         if isinstance(again, Denied):
             await self.control.hold(f"stopped_unavailable_{what}", f"{again.code}: {reason}", gate.name)
-        next_try = f"{gate.name}: {what} is away, try {tries.failures + 1}"
+        next_try = f"{gate.name}: {what} is unavailable, try {tries.failures + 1}"
         self.progress.display.retry(f"{next_try} in {again:.0f} s ({reason})")
         self.ui.show()
         await self.control.pause(again, next_try)
@@ -186,7 +190,7 @@ class GateRunner:
         tries.busy += 1
         if tries.busy > limits.LANE_WAIT_TRIES:
             await self.control.hold("stopped_unavailable_write_lane", outcome.reason, gate.name)
-        # Jittered: those who were approved together would else come back together, to one lane.
+        # The pause has jitter, because runs that were approved together would otherwise come back together to one lane.
         seconds = self.progress.caps.lane_wait_seconds * (0.2 + 0.8 * workflow.random().random())
         await self.control.pause(seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
 
@@ -195,7 +199,9 @@ class GateRunner:
         if tries.stale > limits.BACKUPS_A_GATE:
             await self.control.hold("stopped_unavailable_backup", outcome.reason, gate.name)
         order = GateInput(run_id=self.progress.run_id)
-        fresh = await self.control.call("refresh_backup", order, GateOutcome, "a new backup: the old one grew stale")
+        fresh = await self.control.call(
+            "refresh_backup", order, GateOutcome, "a new backup, because the old one is stale"
+        )
         if fresh.status in ("failed", "needs_approval") and fresh.state:
             await self._not_passed(gate, fresh, tries)
         if fresh.status != "passed":

@@ -1,7 +1,8 @@
-"""Orchestration: messages of a document run: they enter its queue, and each update gets its answer.
+"""Orchestration: receives the messages of a document run. Each message enters the queue, and each update gets an
+answer.
 
-The handlers take anything and never raise: a typed one would silently drop what does not decode, and a raising one
-would wedge the run, which anyone who may signal could then do (spec "Messages").
+The handlers accept any arguments and never raise. A typed handler would silently drop a message that does not decode.
+If a handler raised, the run would hang, and everyone who may signal could cause that (spec "Messages").
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ with workflow.unsafe.imports_passed_through():
     from workflows.run_progress import RunProgress
 
 ANSWER_WITHIN = timedelta(seconds=60)
-"""An update's caller waits this long for the verdict; then the document waits in the queue."""
+"""The caller of an update waits this long for the verdict. After that, the document waits in the queue."""
 
 Answer = dict[str, str]
 
 
 class MessageHandlers:
-    """Takes messages into the queue and answers the callers of updates."""
+    """Puts messages into the queue and answers the callers of updates."""
 
     def __init__(self, progress: RunProgress) -> None:
         self.progress = progress
@@ -32,7 +33,7 @@ class MessageHandlers:
         self.ended = False
 
     def receive(self, name: str, arguments: Sequence[Any]) -> int:
-        """Take a message; its ticket."""
+        """Put a message into the queue, and return its ticket."""
         self.progress.queue = message_queue.reduce(self.progress.queue, name, arguments)
         return self.progress.queue.tickets
 
@@ -66,7 +67,7 @@ class MessageHandlers:
                 lambda: ticket in self.answers or self.ended, timeout=ANSWER_WITHIN, timeout_summary="verdict"
             )
         except TimeoutError:
-            return {"status": "queued", "code": "early", "reason": "it waits in the inbox until its gate asks for it"}
+            return {"status": "queued", "code": "early", "reason": "the document waits until its gate asks for it"}
         finally:
             self.waiting.discard(ticket)
         return self.answers.pop(ticket, {"status": "refused", "code": "run_ended", "reason": "the run is over"})

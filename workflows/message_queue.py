@@ -2,8 +2,8 @@
 
 The reducer takes anything, never raises, and forgets nothing that it accepted.
 
-A handler hands over its name and whatever arguments came; what is malformed, unknown or repeated becomes a refusal with
-a reason. Nothing that came by message is believed beyond being a KB id or a person's reason.
+A handler passes its name and the arguments as they came. A malformed, unknown or repeated message becomes a refusal
+with a reason. A message can only carry a KB id or a person's reason; nothing else in it is believed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ APPROVAL_MESSAGES = ("submit_approval", "resume")
 ORDER_MESSAGES = ("resume_stopped", "acknowledge_drift", "void")
 STOP_MESSAGES = ("stop", "cancel")
 EARLY = "submit_approval"
-"""Messages that may wait for their gate; all others concern the present state of the run."""
+"""Messages that may wait for their gate. All other messages are about the present state of the run."""
 
 KNOWN = (*APPROVAL_MESSAGES, *ORDER_MESSAGES, *STOP_MESSAGES)
 
@@ -35,7 +35,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopOrder:
-    """A person's stop or cancel; cancel outweighs stop."""
+    """A person's stop or cancel. A cancel outweighs a stop."""
 
     kind: str
     reason: str
@@ -43,7 +43,7 @@ class StopOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedMessage:
-    """A message that was not taken, and why."""
+    """A message that was not accepted, and the reason."""
 
     ticket: int
     name: str
@@ -53,7 +53,7 @@ class RefusedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQueue:
-    """All that has arrived and is not handled yet, in order of arrival."""
+    """All messages that have arrived and are not handled yet, in order of arrival."""
 
     messages: tuple[Message, ...] = ()
     stop: StopOrder | None = None
@@ -64,11 +64,11 @@ class MessageQueue:
 
 
 def reduce(queue: MessageQueue, name: str, arguments: Sequence[Any]) -> MessageQueue:
-    """The queue with one message more. Total: any name, any arguments."""
+    """The queue with one more message. Total: it accepts any name and any arguments."""
     ticket = queue.tickets + 1
     queue = replace(queue, tickets=ticket)
     if name in STOP_MESSAGES:
-        # First of all: a queue that someone has filled must not keep a stop out.
+        # A stop is checked first, because a queue that somebody has filled must not keep it out.
         return _stopped(queue, name, arguments)
     if _is_full(queue, name):
         return replace(queue, dropped=queue.dropped + 1)
@@ -88,37 +88,44 @@ def reduce(queue: MessageQueue, name: str, arguments: Sequence[Any]) -> MessageQ
 
 
 def take(queue: MessageQueue, *, orders: bool = False) -> tuple[Message | None, MessageQueue]:
-    """The oldest message, and the queue without it. With `orders`, early approvals stay and wait for their gate."""
+    """The oldest message, and the queue without it. With `orders`, only orders are taken, and early approvals stay and
+    wait for their gate.
+    """
     message = next((one for one in queue.messages if not (orders and one.name == EARLY)), None)
     if message is None:
         return None, queue
     return message, replace(queue, messages=tuple(one for one in queue.messages if one != message))
 
 
+def early(queue: MessageQueue) -> tuple[str, ...]:
+    """KB ids of the approvals that wait for their gate, in order of arrival."""
+    return tuple(one.kb_id for one in queue.messages if one.name == EARLY and one.kb_id)
+
+
 def without_early(queue: MessageQueue) -> MessageQueue:
-    """The queue without the approvals that wait for their gate: after a flood they must be sent again."""
-    gone = {one.kb_id for one in queue.messages if one.name == EARLY}
+    """The queue without the approvals that wait for their gate. After a flood people must send them again."""
+    gone = early(queue)
     messages = tuple(one for one in queue.messages if one.name != EARLY)
     return replace(queue, messages=messages, known=frozenset(pair for pair in queue.known if pair[1] not in gone))
 
 
 def take_refused(queue: MessageQueue) -> tuple[tuple[RefusedMessage, ...], MessageQueue]:
-    """The refusals to be recorded, and the queue without them."""
+    """The refusals that must be recorded, and the queue without them."""
     return queue.refused, replace(queue, refused=())
 
 
 def refusal(queue: MessageQueue, ticket: int) -> RefusedMessage | None:
-    """Why the message of this ticket was not taken; None when it was."""
+    """Why the message of this ticket was not accepted. None if it was accepted."""
     return next((one for one in queue.refused if one.ticket == ticket), None)
 
 
 def forget(queue: MessageQueue, kb_id: str) -> MessageQueue:
-    """Let a document be offered again, after it was refused or its gate has a fresh request."""
+    """Allow a document to be sent again, after it was refused or after its gate got a fresh request."""
     return replace(queue, known=frozenset(pair for pair in queue.known if pair[1] != kb_id))
 
 
 def _is_full(queue: MessageQueue, name: str) -> bool:
-    # Approvals and orders have their own room: a stopped run lets approvals wait, and must still hear its resume.
+    # Approvals and orders have separate limits. A stopped run lets approvals wait, but must still receive its resume.
     if name == EARLY:
         return sum(one.name == EARLY for one in queue.messages) >= limits.INBOX_MESSAGES_MAX // 2
     others = sum(one.name != EARLY for one in queue.messages) + len(queue.refused)

@@ -16,15 +16,15 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name=names.RECONCILE)
 class Reconcile:
-    """One look; the next one comes with the schedule, so that a failure here needs nobody."""
+    """One pass of the reconciler. The schedule starts the next pass, so that nobody must react to a failure."""
 
     @workflow.run
     async def run(self, *_ignored: Any) -> Reconciled:
-        """Start without arguments; answers with what was found."""
+        """Start without arguments. Returns the findings."""
         try:
             return await call_activity(
-                "reconcile", ReconcileInput(), Reconciled, Caps(), summary="look after what nobody drives",
+                "reconcile", ReconcileInput(), Reconciled, Caps(), summary="repair runs and batches without a workflow",
                 queue=names.BATCH_QUEUE, seconds=limits.RECONCILE_SECONDS * 2,
             )  # fmt: skip
         except (DependencyUnavailable, ActivityFailed) as problem:
-            raise ApplicationError(f"nothing was looked after: {problem}", non_retryable=True) from None
+            raise ApplicationError(f"nothing was repaired: {problem}", non_retryable=True) from None

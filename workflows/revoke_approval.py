@@ -1,4 +1,6 @@
-"""Orchestration: a short workflow that takes one approval back, also while its run is busy with what it opens."""
+"""Orchestration: a short workflow that revokes one approval, even while the run is busy with the gate that the approval
+opens.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,15 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name=names.REVOKE_APPROVAL)
 class RevokeApproval:
-    """Has the revocation judged and recorded outside the run, which reads no messages while one of its gates waits.
+    """Has the revocation judged and recorded outside the run, because the run reads no messages while one of its gates
+    waits.
 
-    The run itself needs no telling: PostgreSQL opens no gate for a revoked approval, and the run then asks again.
+    The run needs no message: PostgreSQL opens no gate for a revoked approval, and the run then asks again.
     """
 
     @workflow.run
     async def run(self, order: RevokeInput) -> JudgeResult:
-        """Answers with the verdict; one that is not accepted has taken nothing back."""
+        """Returns the verdict. If the verdict is not accepted, nothing was revoked."""
         try:
             return await judge_order(order.run_id, order.kb_id, "judge the revocation")
         except (DependencyUnavailable, ActivityFailed) as problem:

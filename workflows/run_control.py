@@ -1,4 +1,4 @@
-"""Orchestration: how a run stops, waits for people, continues, and ends (SG_3; spec "Resume, void, amend")."""
+"""Orchestration: stops a run, waits for people, continues and ends the run (SG_3; spec "Resume, void, amend")."""
 
 from __future__ import annotations
 
@@ -15,30 +15,37 @@ with workflow.unsafe.imports_passed_through():
     from cutter.catalogue import SKIPPED, Sovereign, WorkerRole
     from cutter.domain.run_state import RunState
     from cutter.messages import (
+        Escalated,
         EscalateInput,
         FinishInput,
         JudgeInput,
         JudgeResult,
         RefusalInput,
+        RefusalRecorded,
+        Resumed,
         ResumeInput,
+        RunFinished,
         RunResult,
-        StateView,
         StopInput,
+        StopSet,
         VoidInput,
+        VoidResult,
     )
     from temporal import names
     from workflows import message_queue
-    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity
+    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, Result, call_activity
     from workflows.message_handlers import MessageHandlers
     from workflows.run_progress import RunProgress
     from workflows.web_ui import WebUi
 
 PARKED_AFTER = timedelta(days=30)
-"""A stopped run's workflow closes after this; the run stays stopped and `cutter orchestrate resume` starts it again."""
+"""The workflow of a stopped run closes after this time. The run stays stopped, and `cutter orchestrate resume` starts a
+new workflow.
+"""
 
 
 class RunEnded(Exception):
-    """The run is over; carries its result."""
+    """Raised when the run is over. It carries the result."""
 
     def __init__(self, result: RunResult) -> None:
         super().__init__(result.state)
@@ -46,15 +53,19 @@ class RunEnded(Exception):
 
 
 class RestartFromReceipts(Exception):
-    """Continue from the first unsealed gate: the run was resumed, or an answer disagreed with the database."""
+    """Raised to continue from the first unsealed gate, because the run was resumed or an answer disagreed with the
+    database.
+    """
 
 
 class StaleRunState(RestartFromReceipts):
-    """The workflow's view of the gates differs from the database: ask it before continuing."""
+    """Raised if the workflow's view of the gates differs from the database. The workflow must ask the database before
+    it continues.
+    """
 
 
 class RunControl:
-    """Stops, resumes and ends a run; calls its control activities."""
+    """Stops, resumes and ends a run, and calls its control activities."""
 
     def __init__(self, progress: RunProgress, messages: MessageHandlers, ui: WebUi) -> None:
         self.progress = progress
@@ -64,7 +75,7 @@ class RunControl:
     # --- stopping -------------------------------------------------------------------------------------------------
 
     async def boundary(self) -> None:
-        """Between two steps: a stop takes effect here, and a void that has arrived."""
+        """A boundary between two steps. A stop or a void that has arrived takes effect here."""
         if self.progress.stop is not None:
             await self.stop_here(self.progress.stop)
         for message in [one for one in self.progress.queue.messages if one.name == "void" and one.kb_id]:
@@ -72,7 +83,7 @@ class RunControl:
             await self.judge_order(message)
 
     async def pause(self, seconds: float, summary: str) -> None:
-        """A durable wait that a stop cuts short."""
+        """Wait durably. A stop ends the wait early."""
         try:
             await workflow.wait_condition(
                 lambda: self.progress.stop is not None,
@@ -83,15 +94,17 @@ class RunControl:
             return
 
     async def latch(self, order: message_queue.StopOrder) -> bool:
-        """Set the stop latch in the database; True when the run has written units."""
+        """Set the stop latch in the database. True if the run has written units."""
         self.progress.latched = True
         kind: Literal["stop", "cancel"] = "cancel" if order.kind == "cancel" else "stop"
         stop = StopInput(run_id=self.progress.run_id, kind=kind, reason=order.reason, by="signal")
-        done: StateView = await self.call("set_stop", stop, StateView, f"{kind}: set the stop latch")
-        return done.code == "wrote"
+        done = await self.call("set_stop", stop, StopSet, f"{kind}: set the stop latch")
+        return done.wrote
 
     async def stop_here(self, order: message_queue.StopOrder) -> NoReturn:
-        """Latch; a cancelled run that has written nothing ends, every other one waits for a signed resume."""
+        """Set the latch. A cancelled run that has written nothing then ends. Every other run waits for a signed
+        resume.
+        """
         await self._latch_or_cancel(order)
         await self.hold(f"stopped_{order.kind}", order.reason, "")
 
@@ -105,13 +118,15 @@ class RunControl:
                 raise RunEnded(await self.close(done.state, reason=order.reason))
 
     async def hold(self, state: str, reason: str, gate: str) -> NoReturn:
-        """Record a stop, wait for its resume, then continue. A stop that the database does not share is none."""
+        """Record a stop, wait for its resume, then continue. If the database does not share the stop, the run is not
+        stopped.
+        """
         self.progress.display.gate, self.progress.display.request = "", None
         await self._wait_as_recorded(await self.escalate(state, reason, gate), reason)
 
-    async def _wait_as_recorded(self, done: StateView, reason: str) -> NoReturn:
-        """Wait for what resumes a run whose stop PostgreSQL has recorded, or was asked to record."""
-        if done.code == "not_so":
+    async def _wait_as_recorded(self, done: Escalated, reason: str) -> NoReturn:
+        """Wait for the resume of a run whose stop PostgreSQL has recorded or was asked to record."""
+        if done.not_so:
             raise StaleRunState
         if RunState(done.state).terminal:
             raise RunEnded(await self.close(done.state, reason=reason))
@@ -120,7 +135,7 @@ class RunControl:
         raise RestartFromReceipts
 
     async def wait_for_resume(self) -> None:
-        """Until a message resumes the run, voids it, or the wait is over."""
+        """Wait until a message resumes or voids the run, or until the time is over."""
         self.progress.refusals_recorded = 0
         self.ui.show()
         self.ui.upsert_search_attributes()
@@ -152,10 +167,16 @@ class RunControl:
         return bool(message or self.progress.queue.refused or self.progress.stop)
 
     def continue_as_new_when_long(self) -> None:
-        """A waiting run with a long history continues in a new execution; the database knows everything it needs."""
-        quiet = not self.has_news() and workflow.all_handlers_finished()
+        """A waiting run with a long history continues in a new execution.
+
+        The database knows everything that the run needs, except the approvals that wait for their gate. So the run
+        carries these approvals into the new execution. They must not keep a stopped run in an execution for which the
+        server accepts no further signals.
+        """
+        quiet = not self._has_orders() and workflow.all_handlers_finished()
         if quiet and self.progress.start is not None and workflow.info().is_continue_as_new_suggested():
-            # Named one by one: an unset Datetime that the engine carries over cannot be decoded and wedges the run.
+            # The attributes are named one by one, because an unset Datetime that Temporal carries over cannot be
+            # decoded and hangs the run.
             kept = TypedSearchAttributes(
                 [
                     SearchAttributePair(names.STATE, self.progress.display.state),
@@ -167,6 +188,7 @@ class RunControl:
                 self.progress.start,
                 run_id=self.progress.run_id,
                 active_seconds=self.progress.active.total_seconds(),
+                waiting=message_queue.early(self.progress.queue),
             )
             workflow.continue_as_new(again, search_attributes=kept)
 
@@ -178,24 +200,21 @@ class RunControl:
                 return False
             statement = verdict.approval_sha256
         order = ResumeInput(run_id=self.progress.run_id, statement_sha256=statement)
-        done: StateView = await self.call("resume_run", order, StateView, "resume the run")
-        went_on = done.code in ("resumed", "not_stopped")
-        if went_on:
+        done = await self.call("resume_run", order, Resumed, "resume the run")
+        if done.goes_on:
             self.progress.display.state = done.state
         else:
             self.progress.display.refuse(f"{message.name}: {done.code} ({done.reason})")
         if message.kb_id is None:
-            self.messages.reply(message.ticket, "accepted" if went_on else "refused", done.code, done.reason)
-        return went_on
+            self.messages.reply(message.ticket, "accepted" if done.goes_on else "refused", done.code, done.reason)
+        return done.goes_on
 
     # --- judging --------------------------------------------------------------------------------------------------
 
     async def judge(self, gate: str, message: message_queue.Message, kb_id: str) -> JudgeResult:
-        """The verdict on one document; the update's caller gets it."""
+        """Judge one document, and answer the caller of the update with the verdict."""
         asked = JudgeInput(run_id=self.progress.run_id, gate=gate, kb_id=kb_id)
-        verdict: JudgeResult = await self.call(
-            "judge_approval", asked, JudgeResult, f"{gate}: judge {kb_id.rsplit('/', 1)[-1]}"
-        )
+        verdict = await self.call("judge_approval", asked, JudgeResult, f"{gate}: judge {kb_id.rsplit('/', 1)[-1]}")
         if verdict.accepted:
             self.progress.display.validated[kb_id] = workflow.now().isoformat()
         else:
@@ -203,12 +222,13 @@ class RunControl:
             self.progress.display.refuse(f"{verdict.code}: {verdict.reason}")
         self.messages.reply(message.ticket, "accepted" if verdict.accepted else "refused", verdict.code, verdict.reason)
         if not verdict.accepted and verdict.state not in ("", self.progress.display.state):
-            # Refused because the run is elsewhere: we were reset, or another execution has brought it on.
+            # The order was refused because the run is in another state: this workflow was reset, or another execution
+            # has moved the run.
             raise StaleRunState
         return verdict
 
     async def judge_order(self, message: message_queue.Message) -> JudgeResult:
-        """Judge an order about the run; a void is carried out at once."""
+        """Judge an order about the run. If it is an accepted void, carry it out at once."""
         gate = Sovereign.LIFECYCLE if "IG_cut_leg_a_execute" in self.progress.sealed else Sovereign.CUT
         assert message.kb_id is not None
         verdict = await self.judge(gate.value, message, message.kb_id)
@@ -217,18 +237,18 @@ class RunControl:
         return verdict
 
     async def void_run(self, kb_id: str) -> None:
-        """Withdraw and void in one transaction of the exec worker."""
+        """Let the exec worker withdraw the drafts and void the run in one transaction."""
         order = VoidInput(run_id=self.progress.run_id, kb_id=kb_id)
-        done: StateView = await self.call("void_run", order, StateView, "void the run", WorkerRole.EXEC)
-        if done.code in ("voided", "voided_before"):
+        done = await self.call("void_run", order, VoidResult, "void the run", WorkerRole.EXEC)
+        if done.voided:
             raise RunEnded(await self.close(done.state, outcome="voided", reason=done.reason))
         self.progress.display.refuse(f"void: {done.code} {done.reason}")
 
     async def record_refusals(self) -> int:
-        """Record what the reducer refused; answers how many count against the gate.
+        """Record the messages that the queue refused. Returns how many of them count against the gate.
 
-        At most as many as one gate may have are recorded one by one: a flood of messages must not fill the history with
-        our own activities.
+        It records at most as many messages one by one as one gate may refuse, because a flood of messages must not fill
+        the history with our own activities.
         """
         entries, self.progress.queue = message_queue.take_refused(self.progress.queue)
         counted = [entry for entry in entries if entry.code != "duplicate"]
@@ -247,14 +267,14 @@ class RunControl:
             code=entry.code,
             reason=entry.reason,
         )
-        await self.call("record_refusal", record, StateView, f"refused: {entry.name[:40]} {entry.code}")
+        await self.call("record_refusal", record, RefusalRecorded, f"refused: {entry.name[:40]} {entry.code}")
 
     # --- outages, escalation, the end -----------------------------------------------------------------------------
 
     async def call(
-        self, name: str, argument: Any, result: type[Any], summary: str, role: WorkerRole = WorkerRole.CUTTER
-    ) -> Any:
-        """A control activity; an outage stops the run in view of people, who resume it when it is over."""
+        self, name: str, argument: Any, result: type[Result], summary: str, role: WorkerRole = WorkerRole.CUTTER
+    ) -> Result:
+        """Run a control activity. An outage stops the run visibly, and people resume it after the outage."""
         records = name == "escalate"
         while True:
             try:
@@ -266,11 +286,11 @@ class RunControl:
                 await self.outage("stopped_unavailable_worker_error", reason, records=records)
 
     async def outage(self, state: str, reason: str, *, registered: bool = True, records: bool = False) -> None:
-        """Wait until people resume it, and record the stop in PostgreSQL as soon as that is possible.
+        """Wait until people resume the run, and record the stop in PostgreSQL as soon as that is possible.
 
-        What the step was for is not done, so a stop need not wait for that. A run may be over since, which the database
-        says. The step itself is tried again where no stop is left to record: before the database has registered the
-        run, while the run is stopped already, and for a step that `records` a stop.
+        The step has not done its work, so a stop need not wait for it. The run may be over meanwhile; the database says
+        so. If no stop is left to record, the step itself is tried again. That is so before the database has registered
+        the run, while the run is already stopped, and for a step that `records` a stop.
         """
         board = self.progress.display
         before, board.state = board.state, state
@@ -299,7 +319,7 @@ class RunControl:
         self.ui.upsert_search_attributes()
 
     async def _told(self, registered: bool, lasted: timedelta) -> bool:
-        """Wait for an order during an outage that has lasted so long; False when it is time to look again."""
+        """Wait for an order during an outage of this length. False if it is time to check the outage again."""
         after = max(self.progress.caps.outage_look_seconds, lasted.total_seconds() / limits.OUTAGE_LOOK_PART)
 
         def told() -> bool:
@@ -320,20 +340,20 @@ class RunControl:
         order = EscalateInput(run_id=self.progress.run_id, state=state, reason=reason[: limits.REASON_CHARACTERS_MAX])
         summary = f"SG_3: {state}"
         try:
-            done = await call_activity("escalate", order, StateView, self.progress.caps, summary=summary, tries=1)
+            done = await call_activity("escalate", order, Escalated, self.progress.caps, summary=summary, tries=1)
         except (DependencyUnavailable, ActivityFailed):
             return
         self._note(done, order)
         await self._wait_as_recorded(done, reason)
 
     async def _resume_if_recorded(self, state: str) -> None:
-        """Lift the stop that PostgreSQL may have recorded although its answer was lost. A lasting outage is met
-        again by the step itself.
+        """Lift the stop that PostgreSQL may have recorded although its answer was lost. If the outage continues, the
+        step itself meets it again.
         """
         order = ResumeInput(run_id=self.progress.run_id)
         with suppress(DependencyUnavailable, ActivityFailed):
             await call_activity(
-                "resume_run", order, StateView, self.progress.caps, summary=f"resume from {state}", tries=1
+                "resume_run", order, Resumed, self.progress.caps, summary=f"resume from {state}", tries=1
             )
 
     def _answer_resume(self) -> None:
@@ -343,11 +363,13 @@ class RunControl:
             self.messages.reply(message.ticket, "accepted", "resumed", "tried again")
 
     def _told_to_stop(self) -> bool:
-        """True for a stop that nobody carries out yet."""
+        """True if a stop has arrived that the run has not begun to carry out."""
         return self.progress.stop is not None and not self.progress.latched
 
     def _told_to_look(self, registered: bool) -> bool:
-        """True for an order that the database may know more of: a void, and before the run is registered any stop."""
+        """True for an order about which the database may know more: a void, or any stop before the run is
+        registered.
+        """
         void = any(message.name == "void" for message in self.progress.queue.messages)
         return self.progress.queue.tickets > self.progress.tickets_seen and (
             void or (not registered and self.progress.stop is not None)
@@ -356,15 +378,17 @@ class RunControl:
     def _asked_to_resume(self) -> bool:
         return any(message.kb_id is None for message in self.progress.queue.messages)
 
-    async def escalate(self, state: str, reason: str, gate: str) -> StateView:
-        """SG_3: record the stop or failure and write its stop-route report. `not_so`: the database knows better."""
+    async def escalate(self, state: str, reason: str, gate: str) -> Escalated:
+        """SG_3: record the stop or failure and write its stop-route report. The code `not_so` means that the database
+        disagrees.
+        """
         short = reason[: limits.REASON_CHARACTERS_MAX]
         order = EscalateInput(run_id=self.progress.run_id, state=state, reason=short, gate=gate)
-        done: StateView = await self.call("escalate", order, StateView, f"SG_3: {state}")
+        done = await self.call("escalate", order, Escalated, f"SG_3: {state}")
         self._note(done, order)
         return done
 
-    def _note(self, done: StateView, order: EscalateInput) -> None:
+    def _note(self, done: Escalated, order: EscalateInput) -> None:
         if done.kb_doc_id:
             self.progress.display.documents["SG_failure_escalation"] = done.kb_doc_id
         self.progress.display.error = {
@@ -374,29 +398,33 @@ class RunControl:
         self.progress.display.note = done.next_command
 
     async def fail(self, state: str, reason: str, gate: str) -> NoReturn:
-        """End a run that a gate has refused. Only the database fails a run: a mere claim sends us back to look."""
+        """End a run that a gate has refused. Only the database fails a run. After a mere claim, the workflow asks the
+        database again.
+        """
         done = await self.escalate(state, reason, gate)
-        if done.code == "not_so":
+        if done.not_so:
             raise StaleRunState
         raise RunEnded(await self.close(done.state, reason=reason))
 
     async def finish(self, outcome: Literal["rehearsed", "skipped"]) -> NoReturn:
-        """End a run that writes nothing. A rehearsal keeps its state; the other one is `skipped` from then on."""
-        done: StateView = await self.call(
+        """End a run that writes nothing. A rehearsal keeps its state, and a run of an enacted version becomes
+        `skipped`.
+        """
+        done = await self.call(
             "finish_run",
             FinishInput(run_id=self.progress.run_id, outcome=outcome),
-            StateView,
+            RunFinished,
             f"the run is {outcome}",
         )
-        if done.code == "not_so":
+        if done.not_so:
             raise StaleRunState
         state = SKIPPED if outcome == "skipped" else self.progress.display.state
         raise RunEnded(await self.close(state, outcome=outcome))
 
     async def close(self, state: str, *, outcome: str = "", reason: str = "") -> RunResult:
-        """The run's last view of itself. What is over hears no stop."""
+        """Show the end of the run. A run that is over accepts no stop."""
         self.progress.latched = True
-        with suppress(StaleRunState):  # told that it was voided: it is over already
+        with suppress(StaleRunState):  # the message says that the run was voided, so it is already over
             await self.record_refusals()
         display = self.progress.display
         display.state, display.outcome, display.request, display.gate = state, outcome, None, ""

@@ -1,4 +1,6 @@
-"""Pure: what people see of a run in the Web UI: Markdown details and the answers of the queries. No law text."""
+"""Pure: renders a run for people in the Web UI: Markdown details and the answers of the queries. It shows no law
+text.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from cutter.messages import RequestView
 
 @dataclass(slots=True, kw_only=True)
 class RunDisplay:
-    """What a run shows of itself; the workflow keeps it, these functions render it. `note` is a command to type."""
+    """The data that a run shows. The workflow keeps it, and the functions of this module render it. `note` is a command
+    to type.
+    """
 
     document_id: str
     run_id: str = ""
@@ -41,16 +45,16 @@ class RunDisplay:
     error: dict[str, str] = field(default_factory=dict)
 
     def refuse(self, text: str) -> None:
-        """Keep the newest refusals that people read."""
+        """Add a refusal, and keep only the newest ones."""
         self.refusals = [*self.refusals, text][-10:]
 
     def retry(self, text: str) -> None:
-        """Keep the newest retries that people read."""
+        """Add a retry, and keep only the newest ones."""
         self.retries = [*self.retries, text][-10:]
 
 
 def details(board: RunDisplay) -> str:
-    """Current details: headings, lists and code fences only, since the UI does not sanitise HTML."""
+    """The current details. They use only headings, lists and code fences, because the Web UI does not sanitise HTML."""
     lines = [
         f"### {plain(board.document_id)} · {plain(board.state)}",
         "",
@@ -126,12 +130,12 @@ def request_view(board: RunDisplay) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """Text that is nothing but text in Markdown and HTML."""
+    """The text, escaped so that Markdown and HTML show it literally."""
     return cell(" ".join(text.split()))
 
 
 def entry(text: str) -> str:
-    """The same at the beginning of a list's entry, where more characters mean something."""
+    """The same for the beginning of a list entry, where more characters have a meaning."""
     return prose(" ".join(text.split()))
 
 

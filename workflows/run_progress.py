@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
 
 @dataclass(slots=True, kw_only=True)
 class RunProgress:
-    """What the workflow of a run remembers. PostgreSQL decides: this is what the workflow has been answered so far.
+    """The memory of a run's workflow. It holds only the answers that the workflow has got so far; PostgreSQL decides.
 
     `sealed` are the gates with a receipt; `active` is the time that counts against the hard cap; `failures` and
     `sent_back` count towards their limits; `latched` is true once a stop needs no further order; `priority` is the
@@ -34,7 +34,9 @@ class RunProgress:
     latched: bool = False
     active: timedelta = field(default_factory=timedelta)
     tickets_seen: int = 0
-    """Messages that had come when an order last made an outage ask the database: each asks once."""
+    """The number of messages that had come when an order last caused a question to the database during an outage. Each
+    order asks once.
+    """
     look_now: bool = False
     priority: Priority = Priority.default
 
@@ -45,7 +47,7 @@ class RunProgress:
 
     @property
     def stop(self) -> StopOrder | None:
-        """The stop that has arrived and is not carried out yet."""
+        """The stop that has arrived and that the run has not carried out yet."""
         return self.queue.stop
 
     def discard(self, message: Message) -> None:
@@ -57,5 +59,5 @@ class RunProgress:
         self.queue = replace(self.queue, stop=None)
 
     def start_counting_again(self) -> None:
-        """After people have resumed the run, its limits count from nothing."""
+        """Reset the limits, because people have resumed the run."""
         self.failures, self.sent_back, self.refusals_recorded = 0, 0, 0

@@ -1,7 +1,8 @@
 """Pure: the answer of the query `sidecar`: seed 000 §5's schema, with what the workflow knows.
 
-The database's sidecar (state.json, `cutter status`) is whole. The workflow is not told what it does not need: here the
-names of invariants and the idempotency keys are missing, and times are the workflow's own. Every key is there.
+The database's sidecar (state.json, `cutter status`) is complete. The workflow gets only the data that it needs. So this
+answer has every key, but it lacks the names of invariants and the idempotency keys, and its times come from the
+workflow.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from workflows.run_display import RunDisplay
 
 
 def sidecar(board: RunDisplay) -> Json:
-    """The top level; `status` as in state.json."""
+    """The top level. `status` has the same values as in state.json."""
     pins: Json = dict(board.facts)
     if board.request is not None and board.request.review_decision_id:
         pins["review_decision_id"] = board.request.review_decision_id
@@ -38,7 +39,7 @@ def sidecar(board: RunDisplay) -> Json:
 
 
 def waiting(board: RunDisplay) -> list[Json]:
-    """The ApprovalRecords of the open request: of each approval that was accepted, or one without an approval."""
+    """The ApprovalRecords of the open request: one for each accepted approval, or a single one without an approval."""
     request = board.request
     if request is None:
         return []

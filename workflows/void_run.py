@@ -9,33 +9,35 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from cutter.catalogue import WorkerRole
-    from cutter.messages import Caps, StateView, VoidInput
+    from cutter.messages import Caps, VoidInput, VoidResult
     from temporal import names
     from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity, judge_order
 
 
 @workflow.defn(name=names.VOID_RUN)
 class VoidRun:
-    """Judge the statement (the verdict is recorded), then withdraw and void in one transaction of the exec worker."""
+    """Judge the statement and record the verdict. Then let the exec worker withdraw the drafts and void the run in one
+    transaction.
+    """
 
     @workflow.run
-    async def run(self, order: VoidInput) -> StateView:
-        """Answers with the new state, or with the code and reason of the refusal."""
+    async def run(self, order: VoidInput) -> VoidResult:
+        """Returns the new state, or the code and reason of the refusal."""
         try:
             verdict = await judge_order(order.run_id, order.kb_id, "judge the void statement")
             if not verdict.accepted:
-                return StateView(state="", code=verdict.code, reason=verdict.reason)
+                return VoidResult(state="", code=verdict.code, reason=verdict.reason)
             done = await call_activity(
-                "void_run", order, StateView, Caps(), summary="void the run", role=WorkerRole.EXEC
+                "void_run", order, VoidResult, Caps(), summary="void the run", role=WorkerRole.EXEC
             )
         except (DependencyUnavailable, ActivityFailed) as problem:
             raise ApplicationError(f"the run could not be voided: {problem}", non_retryable=True) from None
-        # A try whose answer was lost has voided it too, and has told nobody.
-        if done.code in ("voided", "voided_before") and order.document_id:
+        # An earlier try whose answer was lost may have voided the run, and has not told the open workflow.
+        if done.voided and order.document_id:
             await self._tell(names.document_workflow_id(order.document_id), order.kb_id)
         return done
 
     async def _tell(self, workflow_id: str, kb_id: str) -> None:
-        """An open run learns that it was voided; a run without an open workflow needs no telling."""
+        """Tell an open run that it was voided. A run without an open workflow needs no message."""
         with contextlib.suppress(ApplicationError):
             await workflow.get_external_workflow_handle(workflow_id).signal("void", kb_id)

@@ -1,4 +1,4 @@
-"""Orchestration: what the Web UI shows of a run: current details, search attributes, the next command."""
+"""Orchestration: shows a run in the Web UI: current details, search attributes, the next command."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ class WebUi:
         self.upserted: tuple[Any, ...] = ()
 
     def show(self) -> None:
-        """Set the current details of the Web UI; writes no event."""
+        """Set the current details of the Web UI. This writes no event."""
         workflow.set_current_details(run_display.details(self.progress.display))
 
     def upsert_search_attributes(self) -> None:
-        """Upsert the search attributes together, at the states that people filter by; unchanged ones not again."""
+        """Upsert the search attributes together, at the states by which people filter. Unchanged values are not written
+        again.
+        """
         display, request = self.progress.display, self.progress.display.request
         candidates = display.facts.get("candidate_count")
         shown = (display.state, request, display.mode, candidates)
@@ -46,11 +48,12 @@ class WebUi:
         )
 
     def next_command(self) -> str:
-        """What a person types now: the command that came with a stop, else the one for the state."""
+        """The command that a person types now: the command that came with a stop, else the command for the state."""
         display = self.progress.display
         if display.note or not display.run_id:
             return display.note
-        # The database is at a sovereign gate's state until its leg is sealed; a leg that runs waits for nobody.
+        # The database stays at the state of a sovereign gate until the next leg is sealed. But a running leg waits for
+        # nobody.
         busy = display.state in AWAITING and (display.request is None or bool(display.gate))
         state = "pending" if busy else display.state
         return next_step(

@@ -1,16 +1,16 @@
-"""IO: one step of a batch: wait for a change, decide, carry out in one transaction, publish."""
+"""IO: one step of a batch: wait for a change, decide what to do, do it in one transaction, publish documents."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from time import monotonic, sleep
 from typing import Any
 
 import structlog
-from psycopg.rows import dict_row
 from temporalio import activity
 
 from activities import effects as commands
@@ -21,31 +21,65 @@ from activities.outbox import done
 from activities.run.triage import case_of
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.batch import documents, steering, ways
+from cutter.batch import batch_step, documents, ways
+from cutter.batch.batch_step import Entry, Orders, Summary
 from cutter.batch.state import BatchState
-from cutter.batch.steering import Entry, Orders, Summary
+from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
-from cutter.domain.run_state import RunState
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
-from cutter.messages import BatchStart, HaltInput, StateView, Steering, SteerInput
+from cutter.messages import BatchHalted, BatchStart, HaltInput, Steering, SteerInput
 from cutter.registration import mint_run_id
 from cutter.storage import batches as registry
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, connect, single
 from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
+from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
 log = structlog.get_logger()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestVerdict:
+    """The newest verdict on a document.
+
+    `good` says that the verdict still counts, else `reason` says why not. `needed` is the number of people who must
+    sign.
+    """
+
+    kb_id: str
+    good: bool
+    reason: str
+    fingerprint: str | None
+    needed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingText:
+    """A document about a batch that is still to be put into the knowledge base. `now` is the database's clock."""
+
+    kb_id: str
+    body: str
+    now: datetime
+
+
+SILENT: Rows[str] = values("silent_runs")
+VERDICTS = records("newest_verdicts_on", NewestVerdict)
+ENTRIES_BEFORE: Rows[int] = values("queue_entries_before")
+STOP_DOCUMENT: Rows[str] = values("stop_document")
+PAYLOAD: Rows[Json] = values("request_payload")
+NEWEST: Rows[str] = values("newest_batch_document")
+OUTBOX = records("batch_outbox", WaitingText)
+
 _DECIDE = "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)"
 
 
 def steer_batch(deps: Deps, input: SteerInput) -> Steering:
-    """What to do next: answers when there is something to do or to show, or after a while with nothing new."""
+    """Say what to do next. Answers when there is something to do or to show, and after a while also without news."""
     began = monotonic()
     with _changes(deps, input.batch_id) as changed:
         while True:
@@ -58,17 +92,21 @@ def steer_batch(deps: Deps, input: SteerInput) -> Steering:
             changed()
 
 
-def halt_batch(deps: Deps, input: HaltInput) -> StateView:
-    """Start nothing more; the database wakes the workflow of the batch. Only the operator lifts the halt."""
+def halt_batch(deps: Deps, input: HaltInput) -> BatchHalted:
+    """Halt the batch, so that it starts nothing more. The database wakes the batch's workflow. Only the operator lifts
+    the halt.
+    """
     with single(deps.pool(Role.READ)) as connection:
-        answer = connection.execute(
-            "select cutter_governance.fn_batch_halt(%s, %s, %s)", (input.batch_id, input.kind, input.reason)
-        ).fetchone()
-    return StateView(state="", code=str((answer or [""])[0]))
+        halted = value_of(
+            connection,
+            "select cutter_governance.fn_batch_halt(%s, %s, %s)",
+            (input.batch_id, input.kind, input.reason),
+        )
+    return BatchHalted(code=str(halted))
 
 
 def _big(step: Steering, input: SteerInput) -> bool:
-    """A change that people wait for, as opposed to one more document that has come further."""
+    """True for a change that people wait for. Progress of one more document is not such a change."""
     return step.seen.partition(":")[0] != input.seen.partition(":")[0]
 
 
@@ -78,7 +116,7 @@ def _leaving() -> bool:
 
 @contextmanager
 def _changes(deps: Deps, batch_id: str) -> Iterator[Any]:
-    """A function that waits until the batch has changed, the database is to be asked anyway, or the worker leaves."""
+    """A function that waits until the batch has changed, the next regular poll is due, or the worker shuts down."""
     with connect(deps.settings, Role.READ.value) as connection:
         connection.execute("listen cutter_batch")
 
@@ -88,7 +126,7 @@ def _changes(deps: Deps, batch_id: str) -> Iterator[Any]:
                 with translated():
                     heard = [one.payload for one in connection.notifies(timeout=1.0, stop_after=1)]
                 if batch_id in heard:
-                    # What changes together is answered together.
+                    # Changes that come together get one answer.
                     sleep(limits.STEER_PAUSE_SECONDS)
                     break
 
@@ -96,27 +134,30 @@ def _changes(deps: Deps, batch_id: str) -> Iterator[Any]:
 
 
 def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
-    """One look and what follows from it. `again`: name what was named before and has not come about."""
+    """Look at the batch once, and act on it. With `again`, the answer repeats starts and stops that have had no effect
+    yet.
+    """
     with translated(), deps.pool(Role.READ).connection() as connection:
-        # One at a time: an attempt whose worker was given up, or a stranger's, may still be looking at the same items.
+        # Only one attempt looks at a time. An attempt that Temporal has given up, or one that a stranger started, may
+        # still be looking at the same items.
         connection.execute("select cutter_governance.fn_batch_lock(%s)", (input.batch_id,))
         view = registry.view(connection, input.batch_id)
-        attended = not view["batch"]["unattended"]
+        attended = view.attended
         reviews = _reviews(deps, connection, view)
-        rooms = {
-            one["tenant"]: one["room"] for one in registry.rooms(connection, input.batch_id) if one["room"] is not None
-        }
-        orders = steering.decide(view, window=limits.BATCH_WINDOW, rooms=rooms, reviews=reviews)
+        rooms = {one["tenant"]: one["room"] for one in registry.rooms(connection, input.batch_id)}
+        capped = {tenant: room for tenant, room in rooms.items() if room is not None}
+        orders = batch_step.decide(view, window=limits.BATCH_WINDOW, rooms=capped, reviews=reviews)
         written = _written(connection, view, orders.enters)
         awaited, orders = len(orders.enters) - len(written), replace(orders, enters=tuple(written))
         started = _carry_out(deps, connection, view, orders)
         if orders.anything:
             view = registry.view(connection, input.batch_id)
-        summary = steering.summarise(view, attended=attended)
+        summary = batch_step.summarise(view, attended=attended)
         if awaited:
-            # The batch's present state is published after its documents' own reports are there.
-            summary = replace(summary, over=False, state=BatchState(view["batch"]["state"]))
-        moved = view["batch"]["state"] != summary.state.value
+            # The batch publishes its present state after the reports of its documents exist.
+            summary = replace(summary, over=False, state=BatchState(view.batch.state))
+        moved = view.batch.state != summary.state.value
+        view = replace(view, batch=replace(view.batch, state=summary.state.value))
         overview, report = _documents(connection, view, summary)
         connection.commit()
     publish_batch(deps, input.batch_id)
@@ -125,108 +166,110 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
     else:
         keep_up(deps, view, news=moved)
     step = _steering(view, summary, overview, report)
-    stops = steering.deliveries(view, orders, again=again or input.adopt or _big(step, input))
+    stops = batch_step.deliveries(view, orders, again=again or input.adopt or _big(step, input))
     if input.adopt:
-        started += _opened(view, [one for one in view["items"] if one["run_id"] and not one["ended"]], started)
+        started += _opened(view, [one for one in view.items if one.run_id and not one.ended], started)
     elif again:
-        started += _opened(view, steering.unheard(view, limits.STEER_UNHEARD_SECONDS), started)
+        started += _opened(view, batch_step.unheard(view, limits.STEER_UNHEARD_SECONDS), started)
         started += _opened(view, _silent(deps, view), started)
     return replace(step, starts=tuple(started), stops=tuple(stops))
 
 
-def _silent(deps: Deps, view: Json) -> list[Json]:
-    """Items that should move and were silent for long; a new workflow continues from the state of the run."""
-    moving = {one.document_id for one in steering.items_of(view) if one.stage in steering.IN_MOTION}
-    candidates = {one["run_id"]: one for one in view["items"] if one["document_id"] in moving}
+def _silent(deps: Deps, view: BatchView) -> list[ItemRecord]:
+    """Items that should move but were silent for a long time. A new workflow continues from the state of the run."""
+    moving = {one.document_id for one in batch_step.items_of(view) if one.stage in batch_step.IN_MOTION}
+    candidates = {one.run_id: one for one in view.items if one.document_id in moving}
     asked = {"run_ids": list(candidates), "seconds": limits.STEER_SILENT_SECONDS}
     with translated(), deps.pool(Role.READ).connection() as connection:
-        rows = connection.execute(query("silent_runs"), asked).fetchall()
-    return [candidates[str(run_id)] for (run_id,) in rows]
+        return [candidates[run_id] for run_id in SILENT.all(connection, asked)]
 
 
-def _carry_out(deps: Deps, connection: Connection, view: Json, orders: Orders) -> list[BatchStart]:
-    batch = view["batch"]
-    batch_id = batch["batch_id"]
+def _carry_out(deps: Deps, connection: Connection, view: BatchView, orders: Orders) -> list[BatchStart]:
+    batch = view.batch
+    batch_id = batch.batch_id
     if orders.halt:
         connection.execute(
             "select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, orders.halt.kind, orders.halt.reason)
         )
-    by_id = {one["document_id"]: one for one in view["items"]}
+    by_id = view.by_document()
     with connection.pipeline():
         for document_id, left_as in orders.leaves:
             connection.execute("select cutter_governance.fn_queue_leave(%s, %s, %s)", (batch_id, document_id, left_as))
         for document_id, decided, reason in orders.decided:
             connection.execute(_DECIDE, (batch_id, document_id, decided, reason))
         for document_id, kind in orders.stops:
-            # The latch first: what runs stops at its next statement, also when nobody delivers the message. One that a
-            # gate holds is left to the next look: to wait for it would keep back the halt and everybody else's.
+            # The latch comes first: a running document then stops at its next statement, even if nobody delivers the
+            # message. If a gate holds the latch, the next look sets it, because waiting for one latch would delay the
+            # halt and all other latches.
             connection.execute(
                 "select cutter_governance.fn_stop_set(%s, %s, %s, %s, false)",
-                (by_id[document_id]["run_id"], kind, steering.reason_of(batch, orders), steering.BATCH),
+                (by_id[document_id].run_id, kind, batch_step.reason_of(batch, orders), batch_step.BATCH),
             )
-            if kind == "cancel" and RunState(by_id[document_id]["state"]).stopped:
-                # Nothing of it is under way, so there is no boundary to wait for.
+            if kind == "cancel" and by_id[document_id].stopped:
+                # No step of the item is under way, so there is no boundary to wait for.
                 connection.execute(
                     query("cancel_stopped_run"),
-                    {"run_id": by_id[document_id]["run_id"], "reason": steering.reason_of(batch, orders)},
+                    {"run_id": by_id[document_id].run_id, "reason": batch_step.reason_of(batch, orders)},
                 )
     for entry in orders.enters:
         _enter(deps, connection, view, entry)
     return [start for one in orders.starts if (start := _register(connection, batch, by_id[one])) is not None]
 
 
-def _register(connection: Connection, batch: Json, item: Json) -> BatchStart | None:
+def _register(connection: Connection, batch: BatchRecord, item: ItemRecord) -> BatchStart | None:
     answer = call(
         connection,
         "select cutter_governance.fn_batch_item_start(%s, %s, %s, %s)",
-        (batch["batch_id"], item["document_id"], mint_run_id(), batch["starter"]),
+        (batch.batch_id, item.document_id, mint_run_id(), batch.starter),
     )
     if answer["status"] in ("registered", "found"):
         return _start(batch, item, answer["run_id"])
     if answer["status"] == "waits":
-        # Someone else's run has taken the room that there was; the item stays where it is.
+        # Another run of the tenant took the last place, so the item stays pending.
         return None
     if answer["status"] == "busy":
-        reason = f"STOP_RUN_BUSY: run {answer['run_id']} of it is open"
+        reason = f"STOP_RUN_BUSY: its run {answer['run_id']} is open"
     else:
         reason = f"not started: {answer.get('code', answer['status'])}"
-    connection.execute(_DECIDE, (batch["batch_id"], item["document_id"], "busy", reason))
+    connection.execute(_DECIDE, (batch.batch_id, item.document_id, "busy", reason))
     return None
 
 
-def _start(batch: Json, item: Json, run_id: str) -> BatchStart:
+def _start(batch: BatchRecord, item: ItemRecord, run_id: str) -> BatchStart:
     return BatchStart(
-        document_id=item["document_id"], run_id=run_id, mode=batch["mode"], starter=batch["starter"],
-        source_uri=item["source_uri"], tenant=item["tenant"], weight=batch["weights"].get(item["tenant"], 1),
-        urgency=Urgency.OVERNIGHT if batch["unattended"] else Urgency.BATCH,
+        document_id=item.document_id, run_id=run_id, mode=batch.mode, starter=batch.starter,
+        source_uri=item.source_uri, tenant=item.tenant, weight=batch.weights.get(item.tenant, 1),
+        urgency=Urgency.OVERNIGHT if batch.unattended else Urgency.BATCH,
     )  # fmt: skip
 
 
-def _opened(view: Json, items: Sequence[Json], started: Sequence[BatchStart]) -> list[BatchStart]:
-    """Items that have a run: a lost workflow is started again; the start of an open one changes nothing."""
+def _opened(view: BatchView, items: Sequence[ItemRecord], started: Sequence[BatchStart]) -> list[BatchStart]:
+    """Starts for the items that have a run. A start opens a lost workflow again, and changes nothing for an open
+    one.
+    """
     new = {one.document_id for one in started}
-    return [_start(view["batch"], one, one["run_id"]) for one in items if one["document_id"] not in new]
+    return [_start(view.batch, one, one.run_id) for one in items if one.run_id and one.document_id not in new]
 
 
 # --- queues -----------------------------------------------------------------------------------------------------------
 
 
-def _reviews(deps: Deps, connection: Connection, view: Json) -> list[Entry]:
+def _reviews(deps: Deps, connection: Connection, view: BatchView) -> list[Entry]:
     """Items of an unattended batch that wait at a gate without an approval that covers them."""
-    if not view["batch"]["unattended"] or view["batch"]["mode"] == "dryrun":
+    if not view.batch.unattended or view.batch.mode == "dryrun":
         return []
     found = []
     for gate in documents.GATE_STEMS:
-        for one in steering.waiting_at(view, gate):
-            if one["request_kb_id"] is None or (one["queue"], one["queue_state"]) == (steering.REVIEW, one["state"]):
+        for one in batch_step.waiting_at(view, gate):
+            if one.request_kb_id is None or (one.queue, one.queue_state) == (batch_step.REVIEW, one.state):
                 continue
             reason = _uncovered(deps, connection, view, gate, one)
             if reason:
                 found.append(
                     Entry(
-                        document_id=one["document_id"],
-                        queue=steering.REVIEW,
-                        state=one["state"],
+                        document_id=one.document_id,
+                        queue=batch_step.REVIEW,
+                        state=one.state or "",
                         code="STOP_NEEDS_LATE_APPROVAL",
                         reason=reason,
                     )
@@ -234,45 +277,42 @@ def _reviews(deps: Deps, connection: Connection, view: Json) -> list[Entry]:
     return found
 
 
-def _uncovered(deps: Deps, connection: Connection, view: Json, gate: str, one: Json) -> str:
-    """Why what was signed before does not open the gate; empty while some of it has not been judged yet.
+def _uncovered(deps: Deps, connection: Connection, view: BatchView, gate: str, one: ItemRecord) -> str:
+    """Why the approvals that were signed in advance do not open the gate. Empty while some of them are not judged yet.
 
-    An approval without a verdict after a while came later, or is a copy: the run does not know it.
+    If an approval still has no verdict after a while, the run does not know it, because it came later or is a copy.
     """
-    batch_id = view["batch"]["batch_id"]
-    run = {"batch_id": batch_id, "document_id": one["document_id"], "mode": "live"}
+    batch_id = view.batch_id
+    run = {"batch_id": batch_id, "document_id": one.document_id, "mode": "live"}
     names = signed_before(deps, run, gate)
     if not names:
-        return f"there is no {documents.pre_batched(batch_id, gate, one['document_id'])}"
-    asked = {"run_id": one["run_id"], "gate": gate, "kb_ids": list(names)}
-    verdicts = connection.cursor(row_factory=dict_row).execute(query("newest_verdicts_on"), asked).fetchall()
-    signers = {one["fingerprint"] for one in verdicts if one["good"]}
-    # Enough approvals came after the last look at the batch: the run continues by itself.
-    if verdicts and len(signers) >= verdicts[0]["needed"]:
+        return f"there is no {documents.pre_batched(batch_id, gate, one.document_id)}"
+    asked = {"run_id": one.run_id, "gate": gate, "kb_ids": list(names)}
+    verdicts = VERDICTS.all(connection, asked)
+    signers = {verdict.fingerprint for verdict in verdicts if verdict.good}
+    # Enough approvals came after the last look at the batch, so the run continues without help.
+    if verdicts and len(signers) >= verdicts[0].needed:
         return ""
-    if len(verdicts) < len(names) and not steering.longer_ago(view, one["state_at"], limits.STEER_UNHEARD_SECONDS):
+    if len(verdicts) < len(names) and not batch_step.longer_ago(view, one.state_at, limits.STEER_UNHEARD_SECONDS):
         return ""
     if not verdicts:
         return f"the run was not told of {', '.join(names)}"
-    refused = [str(one["reason"]) for one in verdicts if not one["good"]]
-    return "; ".join(refused) or f"{len(signers)} signed it, and the policy asks for {verdicts[0]['needed']}"
+    refused = [verdict.reason for verdict in verdicts if not verdict.good]
+    return "; ".join(refused) or f"{len(signers)} signed it, and the policy asks for {verdicts[0].needed}"
 
 
-def _enter(deps: Deps, connection: Connection, view: Json, entry: Entry) -> None:
-    batch_id = view["batch"]["batch_id"]
-    one = next(item for item in view["items"] if item["document_id"] == entry.document_id)
-    own = _stop_document(connection, one) if entry.queue == steering.QUARANTINE else None
+def _enter(deps: Deps, connection: Connection, view: BatchView, entry: Entry) -> None:
+    batch_id = view.batch_id
+    one = next(item for item in view.items if item.document_id == entry.document_id)
+    own = _stop_document(connection, one) if entry.queue == batch_step.QUARANTINE else None
     if own is not None:
         kb_id, body = own, None
     else:
-        row = connection.execute(
-            query("queue_entries_before"), {"batch_id": batch_id, "document_id": entry.document_id}
-        ).fetchone()
-        number = int((row or (0,))[0]) + 1  # type: ignore[call-overload]
-        kb_id = documents.entry_id(batch_id, entry.queue, one["run_id"] or entry.document_id, number)
+        before = ENTRIES_BEFORE.one(connection, {"batch_id": batch_id, "document_id": entry.document_id})
+        kb_id = documents.entry_id(batch_id, entry.queue, one.run_id or entry.document_id, before + 1)
         body = (
             _review_body(connection, view, one, entry)
-            if entry.queue == steering.REVIEW
+            if entry.queue == batch_step.REVIEW
             else _error_body(deps, connection, one, entry)
         )
     connection.execute(
@@ -281,91 +321,86 @@ def _enter(deps: Deps, connection: Connection, view: Json, entry: Entry) -> None
     )
 
 
-def _stop_document(connection: Connection, one: Json) -> str | None:
-    """KB id of the document that the run itself has written about its stop; None while there is none."""
-    row = connection.execute(query("stop_document"), {"run_id": one["run_id"], "state_at": one["state_at"]}).fetchone()
-    return str(row[0]) if row else None
+def _stop_document(connection: Connection, one: ItemRecord) -> str | None:
+    """KB id of the document that the run wrote about its own stop, or None if it has written none yet."""
+    return STOP_DOCUMENT.first(connection, {"run_id": one.run_id, "state_at": one.state_at})
 
 
-def _written(connection: Connection, view: Json, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries without the quarantined documents whose run is about to write its own document about it.
+def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) -> list[Entry]:
+    """The queue entries, except those of quarantined documents whose run will write the document about its stop itself.
 
-    One whose workflow is gone writes none: after a while the batch writes it.
+    A run without a workflow writes no document. So after a while the batch writes it.
     """
-    by_id = {one["document_id"]: one for one in view["items"]}
+    by_id = view.by_document()
     return [
         one
         for one in entries
-        if one.queue != steering.QUARANTINE
+        if one.queue != batch_step.QUARANTINE
         or _stop_document(connection, by_id[one.document_id]) is not None
-        or steering.longer_ago(view, by_id[one.document_id]["state_at"], limits.STEER_UNHEARD_SECONDS)
+        or batch_step.longer_ago(view, by_id[one.document_id].state_at, limits.STEER_UNHEARD_SECONDS)
     ]
 
 
-def _error_body(deps: Deps, connection: Connection, one: Json, entry: Entry) -> str:
-    sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (one["run_id"],))
+def _error_body(deps: Deps, connection: Connection, one: ItemRecord, entry: Entry) -> str:
+    sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (one.run_id,))
     allowed = deps.settings.max_candidates
     return documents.error_entry(case_of(connection, sidecar, max_candidates=allowed, code=entry.code))
 
 
-def _review_body(connection: Connection, view: Json, one: Json, entry: Entry) -> str:
-    row = connection.execute(query("request_payload"), {"run_id": one["run_id"], "gate": one["gate"]}).fetchone()
-    payload: Json = row[0] if row else {}  # type: ignore[assignment]
+def _review_body(connection: Connection, view: BatchView, one: ItemRecord, entry: Entry) -> str:
+    payload = PAYLOAD.first(connection, {"run_id": one.run_id, "gate": one.gate}) or {}
+    request = one.request_kb_id or ""
     return documents.review_entry(
-        batch_id=view["batch"]["batch_id"], run_id=one["run_id"], document_id=one["document_id"], state=entry.state,
-        gate=one["gate"], reason=entry.reason, payload=payload, request_kb_id=one["request_kb_id"],
-        approval_kb_id=str(one["request_kb_id"]).replace("-request-", "-approval-"),
+        batch_id=view.batch_id, run_id=one.run_id or "", document_id=one.document_id, state=entry.state,
+        gate=one.gate or "", reason=entry.reason, payload=payload, request_kb_id=request,
+        approval_kb_id=request.replace("-request-", "-approval-"),
     )  # fmt: skip
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
-def _documents(connection: Connection, view: Json, summary: Summary) -> tuple[str, str]:
-    """Move the batch's state; a state that people act on brings its document. (Overview, report) as KB ids."""
-    batch = view["batch"]
-    batch_id = batch["batch_id"]
-    moved = connection.execute(
-        "select cutter_governance.fn_batch_move(%s, %s, %s)", (batch_id, summary.state.value, "items")
-    ).fetchone()
-    batch["state"] = summary.state.value
+def _documents(connection: Connection, view: BatchView, summary: Summary) -> tuple[str, str]:
+    """Move the batch's state, and write the document that belongs to a state on which people act. Returns the KB ids
+    (overview, report).
+    """
+    batch = view.batch
+    batch_id = batch.batch_id
+    moved = value_of(
+        connection, "select cutter_governance.fn_batch_move(%s, %s, %s)", (batch_id, summary.state.value, "items")
+    )
     overview = report = ""
-    if summary.gate and moved and moved[0] and batch["mode"] == "live":
+    if summary.gate and moved and batch.mode == "live":
         overview = overview_of(connection, view, summary.gate)
     if summary.over:
         report = report_of(connection, view, summary)
-    return overview or _newest(connection, batch_id, "batch_overview"), report
-
-
-def _newest(connection: Connection, batch_id: str, kind: str) -> str:
-    row = connection.execute(query("newest_batch_document"), {"batch_id": batch_id, "kind": kind}).fetchone()
-    return str(row[0]) if row else ""
+    newest = NEWEST.first(connection, {"batch_id": batch_id, "kind": "batch_overview"}) if not overview else None
+    return overview or newest or "", report
 
 
 def publish_batch(deps: Deps, batch_id: str) -> None:
-    """Put what waits about the batch as a whole; what the knowledge base does not take now, it takes later."""
+    """Put the waiting documents about the batch as a whole. A document that the knowledge base refuses now is put
+    later.
+    """
     with single(deps.pool(Role.READ)) as connection:
-        rows = connection.cursor(row_factory=dict_row).execute(
-            "select *, clock_timestamp() as now from cutter_governance.fn_batch_outbox(%s)", (batch_id,)
-        )
-        for row in rows.fetchall():
-            context = commands.of_batch(row["now"], batch_id)
+        for one in OUTBOX.all(connection, {"batch_id": batch_id}):
+            context = commands.of_batch(one.now, batch_id)
             try:
-                put = commands.put_free(deps, context, row["kb_id"], str(row["body"]).encode())
+                put = commands.put_free(deps, context, one.kb_id, one.body.encode())
             except CutterError as problem:
-                log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=row["kb_id"], code=problem.code)
+                log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=one.kb_id, code=problem.code)
                 return
-            done(connection, row["kb_id"], put)
+            done(connection, one.kb_id, put)
 
 
-def _steering(view: Json, summary: Summary, overview: str, report: str) -> Steering:
-    batch = view["batch"]
-    shown = {**summary.totals, "overview": overview, "partial": summary.partial, "halted": batch["halted"]}
-    # The part before the colon is what people wait for; the rest changes with every document.
+def _steering(view: BatchView, summary: Summary, overview: str, report: str) -> Steering:
+    batch = view.batch
+    shown = {**summary.totals, "overview": overview, "partial": summary.partial, "halted": batch.halted}
+    # People wait for a change of the part before the colon. The rest changes with every document.
     rest = sha256_hex(json.dumps(shown, sort_keys=True).encode())[:16]
-    seen = f"{summary.state.value}/{overview}/{batch['halted']}:{rest}"
+    seen = f"{summary.state.value}/{overview}/{batch.halted}:{rest}"
     return Steering(
         state=summary.state.value, seen=seen, totals=summary.totals, over=summary.over, partial=summary.partial,
-        mode=batch["mode"], gate=summary.gate, overview=overview, report=report, note=batch["halted_reason"] or "",
+        mode=batch.mode, gate=summary.gate, overview=overview, report=report, note=batch.halted_reason or "",
         next_command=ways.next_command(view, summary),
     )  # fmt: skip

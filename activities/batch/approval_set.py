@@ -1,4 +1,6 @@
-"""IO: a set of approvals from one signing session: each document is judged on its own, for the run that it names."""
+"""IO: judges a set of approvals from one signing session. Each document is judged separately, for the run that it
+names.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +13,36 @@ from cutter.approvals.policy import Policy
 from cutter.approvals.reader import authenticated, read_approval
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.approvals.verify import said_in
-from cutter.batch import steering
-from cutter.catalogue import Role
+from cutter.batch import batch_step
+from cutter.catalogue import Role, Sovereign
 from cutter.domain.digests import canonical_digest
-from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
 from cutter.kb.sets import set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
 from cutter.storage import batches as registry
 from cutter.storage.pools import single
-from cutter.types import Json, Refusal
+from cutter.types import Refusal
 
 
 def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
-    """Verdicts on a folder's documents, and the items that wait and got none. Each document is read once."""
+    """Judge the documents of a folder. The answer also names the waiting items for which the folder has no document.
+    Each document is read once.
+    """
     with single(deps.pool(Role.READ)) as connection:
         view = registry.view(connection, input.batch_id)
-        policy, ring = approval_judge.policy_of(deps, approval_judge.epoch_facts(connection))
+        policy, ring = approval_judge.policy_of(deps, approval_judge.epoch_in_force(connection))
     waiting = {
-        one["run_id"]: {**one, "gate": gate}
-        for gate in steering.SOVEREIGN_STAGES.values()
-        for one in steering.waiting_at(view, gate)
+        one.run_id: _Wanted(document_id=one.document_id, run_id=one.run_id, gate=gate)
+        for gate in batch_step.SOVEREIGN_STAGES.values()
+        for one in batch_step.waiting_at(view, gate)
+        if one.run_id
     }
-    failed = {one["run_id"]: {**one, "gate": "SG_cut_authz"} for one in view["items"] if RunState(one["state"]).failed}
+    failed = {
+        one.run_id: _Wanted(document_id=one.document_id, run_id=one.run_id, gate=Sovereign.CUT.value)
+        for one in view.items
+        if one.run_id and one.failed
+    }
     names = set_names(deps.kb, input.folder)
     if not names:
         return SetAnswer(status="refused", code="set_empty", reason=f"no signed statements in {input.folder}")
@@ -44,23 +52,34 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     desk = _Desk(deps=deps, policy=policy, ring=ring, waiting={**failed, **waiting})
     entries = [_judged(desk, name, document) for name, document in documents.items()]
     covered = {one.document_id for one in entries if one.accepted}
-    missing = [one["document_id"] for one in waiting.values() if one["document_id"] not in covered]
+    missing = [one.document_id for one in waiting.values() if one.document_id not in covered]
     return SetAnswer(status="read", entries=tuple(entries), missing=tuple(sorted(missing)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """A waiting run of the batch that a document may be for, with the gate at which it waits."""
+
+    document_id: str
+    run_id: str
+    gate: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Desk:
-    """What every document of a set is judged with; `waiting` are the batch's runs that a document may be for."""
+    """The context in which every document of a set is judged. `waiting` holds the batch's runs that a document may be
+    for.
+    """
 
     deps: Deps
     policy: Policy
     ring: Gpg
-    waiting: dict[str, Json]
+    waiting: dict[str, _Wanted]
 
     def run_named(self, kb_id: str) -> str | None:
         """The run of the document that a file is named after."""
         stem = kb_id.rpartition("/")[2].partition(".")[0]
-        return next((run_id for run_id, one in self.waiting.items() if one["document_id"] == stem), None)
+        return next((run_id for run_id, one in self.waiting.items() if one.document_id == stem), None)
 
 
 def _read(deps: Deps, name: str) -> ApprovalDocument | CutterError:
@@ -71,15 +90,17 @@ def _read(deps: Deps, name: str) -> ApprovalDocument | CutterError:
 
 
 def _listing(documents: dict[str, ApprovalDocument | CutterError]) -> str:
-    """Digest of the set as it was read; what could not be read has none, so that it fits no listing."""
+    """The digest of the set as it was read. An unreadable document has no digest, so that the set matches no
+    listing.
+    """
     read = {name: one.approval_sha256 for name, one in documents.items() if isinstance(one, ApprovalDocument)}
     return canonical_digest(read) if len(read) == len(documents) else ""
 
 
 def _judged(desk: _Desk, kb_id: str, document: ApprovalDocument | CutterError) -> SetEntry:
-    """The signed statement says which run it is for, and the judge finds whether that is so.
+    """Find the run of a document. The signed statement names the run, and the judge then checks that claim.
 
-    Bytes that no approver has signed say nothing: the refusal is recorded at the run that the file is named after.
+    If no approver has signed the bytes, they prove nothing. So the refusal is recorded at the run of the file's name.
     """
     if isinstance(document, CutterError):
         return _refused("", kb_id, document.code, str(document))
@@ -94,14 +115,14 @@ def _judged(desk: _Desk, kb_id: str, document: ApprovalDocument | CutterError) -
         document_id = said.document_id if said else ""
         return _refused(document_id, kb_id, "not_waiting", "its run waits for no approval in this batch")
     try:
-        order = JudgeInput(run_id=one["run_id"], gate=one["gate"], kb_id=kb_id)
+        order = JudgeInput(run_id=one.run_id, gate=one.gate, kb_id=kb_id)
         verdict = judge_read(desk.deps, order, authentication)
     except Unavailable:
         raise
     except CutterError as problem:
-        return _refused(one["document_id"], kb_id, problem.code, str(problem))
+        return _refused(one.document_id, kb_id, problem.code, str(problem))
     return SetEntry(
-        document_id=one["document_id"],
+        document_id=one.document_id,
         kb_id=kb_id,
         accepted=verdict.accepted,
         code=verdict.code,

@@ -1,79 +1,120 @@
-"""IO: collects what the documents about a batch show: its requests, its queues, every item."""
+"""IO: collects the content of the documents about a batch: its requests, its queues, every item."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from cutter.approvals.request import parse_request
-from cutter.batch import documents, steering, ways
-from cutter.batch.documents import Waiting
-from cutter.batch.steering import Summary
+from cutter.batch import batch_step, documents, ways
+from cutter.batch.batch_step import Summary
+from cutter.batch.documents import QueueLine, ReportLine, Waiting
+from cutter.batch.view import BatchView, ItemRecord
 from cutter.storage.pools import Connection
-from cutter.storage.queries import query
-from cutter.types import Json, Refusal
+from cutter.storage.records import records
+from cutter.types import Refusal
 
 
-def overview_of(connection: Connection, view: Json, gate: str) -> str:
-    """Write the overview of all requests of a gate; its KB id."""
-    batch_id = view["batch"]["batch_id"]
-    items = steering.waiting_at(view, gate)
-    rows = connection.execute(
-        query("request_documents"), {"run_ids": [one["run_id"] for one in items], "gate": gate}
-    ).fetchall()
-    bodies = {str(run_id): str(body) for run_id, body in rows}
-    waiting = [shown for one in items if (shown := _waiting(one, bodies.get(one["run_id"], ""))) is not None]
-    others = steering.totals_of(steering.items_of(view), view)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestText:
+    """The document of a run's open request."""
+
+    run_id: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueEntry:
+    """A document in one of the three queues."""
+
+    document_id: str
+    run_id: str | None
+    queue: str
+    state: str
+    code: str
+    reason: str
+    kb_id: str
+    entered_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentsBefore:
+    """The number of documents of one kind and subject in a batch, and the name and text of the newest one."""
+
+    number: int
+    kb_id: str | None
+    body: str | None
+
+
+REQUESTS = records("request_documents", RequestText)
+OPEN_QUEUE = records("open_queue", QueueEntry)
+BEFORE = records("batch_documents_before", DocumentsBefore)
+
+
+def overview_of(connection: Connection, view: BatchView, gate: str) -> str:
+    """Write the overview of all requests of a gate, and return its KB id."""
+    batch_id = view.batch_id
+    items = batch_step.waiting_at(view, gate)
+    rows = REQUESTS.all(connection, {"run_ids": [one.run_id for one in items], "gate": gate})
+    bodies = {one.run_id: one.body for one in rows}
+    waiting = [shown for one in items if (shown := _waiting(one, bodies.get(one.run_id or "", ""))) is not None]
+    others = batch_step.totals_of(batch_step.items_of(view), view)
     body = documents.overview(batch_id, gate, waiting, others)
     return _put(connection, batch_id, "batch_overview", gate, body, partial(documents.overview_id, batch_id, gate))
 
 
-def report_of(connection: Connection, view: Json, summary: Summary) -> str:
-    """Write the batch's report, and a summary of each queue that holds something; the report's KB id."""
-    batch = view["batch"]
-    batch_id = batch["batch_id"]
-    shown = {one.document_id: (one.outcome or one.stage).value for one in steering.items_of(view)}
-    items = [
-        {**one, "shown": shown[one["document_id"]], "command": ways.command_of(batch_id, one)} for one in view["items"]
+def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
+    """Write the batch's report and a summary of each queue that is not empty. Returns the KB id of the report."""
+    batch = view.batch
+    batch_id = batch.batch_id
+    shown = {one.document_id: (one.outcome or one.stage).value for one in batch_step.items_of(view)}
+    listed = [
+        ReportLine(item=one, shown=shown[one.document_id], command=ways.command_of(batch_id, one)) for one in view.items
     ]
-    commands = {one["document_id"]: one["command"] for one in items}
-    queued = connection.execute(query("open_queue"), {"batch_id": batch_id}).fetchall()
-    for queue in steering.QUEUES:
+    commands = {one.item.document_id: one.command for one in listed}
+    queued = OPEN_QUEUE.all(connection, {"batch_id": batch_id})
+    for queue in batch_step.QUEUES:
         entries = [
-            {"document_id": row[0], "state": row[3], "code": row[4], "kb_id": row[6], "command": commands[str(row[0])]}
-            for row in queued
-            if row[2] == queue
-        ]
+            QueueLine(
+                document_id=one.document_id, state=one.state, code=one.code, kb_id=one.kb_id,
+                command=commands[one.document_id],
+            )
+            for one in queued
+            if one.queue == queue
+        ]  # fmt: skip
         if entries:
             body = documents.queue_summary(batch_id, queue, entries)
             _put(connection, batch_id, "queue_summary", queue, body, partial(documents.summary_id, batch_id, queue))
     body = documents.batch_report(
-        batch, items, summary.totals, batch["halted_reason"] or "", ways.next_command(view, summary)
+        batch, listed, summary.totals, batch.halted_reason or "", ways.next_command(view, summary)
     )
     return _put(connection, batch_id, "batch_report", "report", body, partial(documents.report_id, batch_id))
 
 
-def _waiting(item: Json, body: str) -> Waiting | None:
+def _waiting(item: ItemRecord, body: str) -> Waiting | None:
     found = parse_request(body.encode())
     if isinstance(found, Refusal):
         return None
     return Waiting(
-        document_id=item["document_id"], run_id=item["run_id"], request_kb_id=found.kb_id,
+        document_id=item.document_id, run_id=item.run_id or "", request_kb_id=found.kb_id,
         approval_kb_id=found.approval_kb_id, candidates=found.request.candidate_count,
         writer_digest=found.request.writer_digest, added=found.changes.added_count, changed=found.changes.changed_count,
         removed=found.changes.removed_count, findings=found.findings_count,
-        expires_utc=found.expires_utc.strftime("%Y-%m-%d %H:%M:%SZ"), actor=item["actor"],
+        expires_utc=found.expires_utc.strftime("%Y-%m-%d %H:%M:%SZ"), actor=item.actor,
     )  # fmt: skip
 
 
 def _put(connection: Connection, batch_id: str, kind: str, subject: str, body: str, named: Callable[[int], str]) -> str:
-    """The document's KB id. If the newest of its kind has the same text, its id is returned, so that looking at a
-    batch again and again adds nothing."""
+    """Record the document and return its KB id. If the newest document of its kind has the same text, that document's
+    id is returned, so that repeated looks at a batch add nothing.
+    """
     asked = {"batch_id": batch_id, "kind": kind, "subject": subject}
-    number, newest, said = connection.execute(query("batch_documents_before"), asked).fetchone() or (0, None, None)
-    if said == body:
-        return str(newest)
-    kb_id = named(int(str(number)) + 1)
+    before = BEFORE.one(connection, asked)
+    if before.kb_id is not None and before.body == body:
+        return before.kb_id
+    kb_id = named(before.number + 1)
     connection.execute(
         "select cutter_governance.fn_batch_document(%s, %s, %s, %s, %s)", (batch_id, kind, subject, kb_id, body)
     )

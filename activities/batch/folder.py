@@ -1,4 +1,4 @@
-"""IO: writes a batch's folder from the database, with its queue.yaml from the knowledge base where it lacks one."""
+"""IO: writes a batch's folder from the database. If the folder has no queue.yaml, the knowledge base gives it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import structlog
 from activities.worker.dependencies import Deps
 from cutter.batch.documents import PRE_BATCHED, queue_id
 from cutter.batch.documents import folder as kb_folder
+from cutter.batch.view import BatchView
 from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.sets import set_names
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.storage.faults import translated
-from cutter.types import Json
 
 log = structlog.get_logger()
 
 
 def project_batch(deps: Deps, batch_id: str) -> tuple[Path, bool]:
-    """Write the folder; (its path, whether the registered queue.yaml is in it)."""
+    """Write the folder. Returns its path, and whether it holds the registered queue.yaml."""
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
         contents, queue_sha256 = batch_folder.read_contents(connection, batch_id)
@@ -32,17 +32,18 @@ def project_batch(deps: Deps, batch_id: str) -> tuple[Path, bool]:
     return folder, batch_folder.has_queue(folder, queue_sha256)
 
 
-def keep_up(deps: Deps, view: Json, *, news: bool) -> None:
-    """Write the folder of a batch at work when it shows something else than the view, though not at every change."""
-    batch_id = view["batch"]["batch_id"]
+def keep_up(deps: Deps, view: BatchView, *, news: bool) -> None:
+    """Write the folder of a running batch if it differs from the view, but not at every change."""
+    batch_id = view.batch_id
     folder = batch_folder.find(deps.settings.batches, batch_id)
     if batch_folder.is_behind(folder, view, news=news):
         follow_batch(deps, batch_id)
 
 
 def follow_batch(deps: Deps, batch_id: str) -> None:
-    """Write the folder, unless something is in the way."""
-    # It follows the database: whatever is wrong with it, the batch has ended as it did. `cutter rebuild` catches up.
+    """Write the folder if that is possible. A failure is only logged."""
+    # The folder is only a projection of the database, so a fault in it does not change how the batch ended. `cutter
+    # rebuild` writes it again.
     try:
         project_batch(deps, batch_id)
     except Exception as problem:

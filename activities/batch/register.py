@@ -1,4 +1,6 @@
-"""IO: find a batch, or register it from the queue.yaml in its folder; what its workflow begins with."""
+"""IO: finds a batch, or registers it from the queue.yaml in its folder. The batch's workflow begins with this
+activity.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +20,20 @@ from cutter.projections import batch_folder_files as batch_folder
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
 from cutter.storage.batches import Options
+from cutter.storage.clock import CLOCK
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection
-from cutter.storage.queries import query
 
 
 def begin_batch(deps: Deps, input: BatchInput) -> Steering:
-    """The batch's state. One that is not registered is made from `<batch dir>/<batch id>/queue.yaml`."""
+    """The batch's state. If the batch is not registered, it is registered from `<batch dir>/<batch id>/queue.yaml`."""
     batch_id = ids.batch_id(input.batch_id)
     with translated(), deps.pool(Role.READ).connection() as connection:
         there = registry.state_and_mode(connection, batch_id)
         if there is None:
             _register(deps, connection, batch_id, input)
-            there = registry.state_and_mode(connection, batch_id) or ("", "")
-    return Steering(state=there[0], seen="", mode=there[1])
+            there = registry.state_and_mode(connection, batch_id)
+    return Steering(state=there.state if there else "", seen="", mode=there.mode if there else "")
 
 
 def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInput) -> None:
@@ -54,9 +56,10 @@ def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInp
 
 
 def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Path) -> None:
-    """Pre-batched approvals from the folder of the queue file (seed 001 §7), put where the documents' runs look."""
-    row = connection.execute(query("database_clock")).fetchone()
-    context = commands.of_batch(row[0] if row else "", batch_id)  # type: ignore[arg-type]
+    """Copy pre-batched approvals from the folder of the queue file (seed 001 §7) to the place where the documents' runs
+    look.
+    """
+    context = commands.of_batch(CLOCK.one(connection), batch_id)
     for name in documents.PRE_BATCHED.values():
         for statement in sorted((folder / name).glob("*.md")):
             signature = statement.with_name(f"{statement.name}.asc")
@@ -69,15 +72,16 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
 
 
 def put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) -> None:
-    """queue.yaml into the knowledge base, from which a lost folder gets it; its receipt in the open transaction."""
-    row = connection.execute(query("database_clock")).fetchone()
-    context = commands.of_batch(row[0] if row else "", batch_id)  # type: ignore[arg-type]
+    """Put queue.yaml into the knowledge base, from which a lost folder is restored. Its receipt is written in the open
+    transaction.
+    """
+    context = commands.of_batch(CLOCK.one(connection), batch_id)
     put = commands.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data))
     connection.execute(*commands.receipt_of_put(context, put, "queue"))
 
 
 def options_of(input: BatchInput, batch_id: str, items_max: int) -> Options:
-    """What a start says of how the batch is to run; see `Options` for what it leaves out."""
+    """The options that a start gives for the batch. `Options` has the defaults for the others."""
     dryrun = batch_id.endswith("-dryrun")
     if input.overnight:
         options = Options.overnight("dryrun" if dryrun else "live", items_max)

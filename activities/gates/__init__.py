@@ -1,1 +1,1 @@
-"""IO: the eleven internal gates, one module each, and what they share: the runner, the pinned source, approvals."""
+"""IO: the internal gates, one module each, and what they share: the runner, the pinned source, approvals."""

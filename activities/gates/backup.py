@@ -1,10 +1,13 @@
-"""IO: IG_backup: take, restore, compare; only then open the gate, whose idle timeout would end it (measured)."""
+"""IO: IG_backup: takes a backup, restores it and compares. Only then it opens the gate, because the idle timeout of the
+gate's transaction is shorter than a large backup (measured).
+"""
 
 from __future__ import annotations
 
 import uuid
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
@@ -17,7 +20,7 @@ from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.backup.artifacts import open_store
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
-from cutter.backup.restore import digest, read_record, restore_check
+from cutter.backup.restore import digest, read_record
 from cutter.catalogue import BY_NAME, Role, State
 from cutter.errors import ApprovalNeeded, Conflict, InvalidInput, NotFound, PolicyDenied, Unavailable
 from cutter.gates import backup as gate
@@ -27,7 +30,7 @@ from cutter.settings import dsn
 from cutter.stack.postgres import pg_bin
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, Open
-from cutter.storage.queries import query
+from cutter.storage.records import records
 from cutter.types import Json
 
 Checked = tuple[BackupRecord, RestoreReport, Json]
@@ -37,8 +40,33 @@ BLOB = "pre_write.gpg"
 """Name of a run's backup in its folder (seed 000 §5, backup_blob_path)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Whether a run is over, and the run's limit for the age of a backup in seconds."""
+
+    ended: bool
+    backup_max_age_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decidable:
+    """The facts by which the policy decides about a run at a gate. By tier: how many people approved, and how many are
+    needed.
+    """
+
+    run: Json
+    pins: Json
+    now: datetime
+    approvers: dict[str, int]
+    needed: dict[str, int]
+
+
+LIMITS = records("run_limits", Limits)
+CONTEXT = records("policy_context", Decidable)
+
+
 def backup(deps: Deps, input: GateInput) -> GateOutcome:
-    """Back up the nine tables and prove that the backup restores; in a batch, once for the whole wave."""
+    """Back up the nine tables and prove that the backup restores. In a batch, one backup serves the whole wave."""
     checked: list[tuple[BackupRecord, str, Json, str, gate.Beside | None]] = []
     wave = ExitStack()
 
@@ -54,7 +82,8 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id)
         if isinstance(answer, BackupRefusal):
             return Refusal(status="failed", code=answer.code.value, reason=answer.message)
-        # Read back here and not in the transaction, whose idle timeout a large backup would outlast.
+        # The artifact is read back here, before the transaction, because reading a large backup takes longer than the
+        # transaction's idle timeout.
         checked.append((answer[0], answer[1].content_fingerprint, answer[2], *_as_stored(deps, artifact_id)))
         return ()
 
@@ -76,15 +105,16 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         )
         return Passed(report=gate.evaluate(evidence))
 
-    # Held until the receipt is sealed, which is what the others of the wave look for.
+    # The lock is held until the receipt is sealed, because the other runs of the wave look for a sealed receipt.
     with wave:
         return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
 
 
 def _free_name(deps: Deps, attempt: Attempt) -> str:
-    """The artifact's name: the seed's; or another, where an attempt died after its backup, or the name is on record.
+    """The artifact's name. It is the seed's name, or another one if an attempt died after its backup or the name is on
+    record.
 
-    An artifact is never replaced, and neither is a record, even one that cutter did not write.
+    cutter never replaces an artifact or a record, even one that cutter did not write.
     """
     store, folder = open_store(deps.settings.artifacts), attempt.run_id
     for name in (f"{folder}/{BLOB}", f"{folder}/pre_write-{attempt.number}.gpg"):
@@ -94,9 +124,10 @@ def _free_name(deps: Deps, attempt: Attempt) -> str:
 
 
 def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
-    """A new backup for a run whose own grew stale while people decided; gate 6 reads the newest.
+    """Take a new backup for a run whose backup became stale while people decided. Gate 6 reads the newest backup.
 
-    A young enough backup is the answer, so a writer to Temporal cannot fill the store with backups.
+    If a backup is fresh enough, it is the answer. So a person who can write to Temporal cannot fill the store with
+    backups.
     """
     young = _young(deps, input.run_id)
     if young is not None:
@@ -118,17 +149,19 @@ def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
 
 
 def _young(deps: Deps, run_id: str) -> GateOutcome | None:
-    """The answer without a new backup: the run is over, or one of its own will do; None when it needs one."""
+    """The answer without a new backup, because the run is over or has a usable backup. None if the run needs a new
+    backup.
+    """
     with translated(), deps.pool(Role.READ).connection() as connection:
-        run = connection.execute(query("run_limits"), {"run_id": run_id}).fetchone()
-        name, parameters = recorded_backups.asked(run_id)
-        backups = recorded_backups.read(connection.execute(query(name), parameters).fetchall())
+        run = LIMITS.first(connection, {"run_id": run_id})
+        backups_of, parameters = recorded_backups.asked(run_id)
+        backups = backups_of.all(connection, parameters)
         connection.rollback()
-    if run is None or run[0]:
+    if run is None or run.ended:
         return GateOutcome(gate=gate.GATE, status="ended", code="unknown_run" if run is None else "run_ended")
     if not backups:
         return GateOutcome(gate=gate.GATE, status="out_of_order", code="backup_missing")
-    limit = float(str(run[1] or deps.settings.backup_max_age_minutes * 60))
+    limit = run.backup_max_age_seconds or float(deps.settings.backup_max_age_minutes * 60)
     young = [one for one in backups if one.age_seconds <= limit]
     newest = recorded_backups.usable(young, recorded_backups.as_stored(deps.settings.artifacts, young))
     if newest is None:
@@ -139,22 +172,23 @@ def _young(deps: Deps, run_id: str) -> GateOutcome | None:
 def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
     """The context of the run's backup, and the run's state."""
     with translated(), deps.pool(Role.READ).connection() as connection:
-        row = connection.execute(query("policy_context"), {"run_id": run_id, "gate": gate.GATE}).fetchone()
+        found = CONTEXT.first(connection, {"run_id": run_id, "gate": gate.GATE})
         connection.rollback()
-    if row is None:
+    if found is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    run, pins, now, approvers, needed = row
-    context = commands.of_run(run, pins, now, gate.GATE)  # type: ignore[arg-type]
-    return replace(context, approvers=approvers, needed=needed), run["state"]  # type: ignore[arg-type, index]
+    context = commands.of_run(found.run, found.pins, found.now, gate.GATE)
+    return replace(context, approvers=found.approvers, needed=found.needed), found.run["state"]
 
 
 def _by_policy(
     deps: Deps, run_id: str, state: str, to_state: str, problem: PolicyDenied | ApprovalNeeded
 ) -> GateOutcome:
-    """The activity moves the run, because no workflow's claim may fail one; only if it needs the backup to continue."""
+    """Fail or stop a run that needs the backup to continue. The activity itself moves the run, because a mere claim of
+    a workflow must not fail a run.
+    """
     if state != State.AWAITING_CUT_AUTHORIZATION:
         return GateOutcome(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
-    # Without its tier, the stop would ask for as many people as the highest one.
+    # Without its tier, the stop would ask for as many people as the highest tier does.
     report = Jsonb({"tier": problem.tier}) if isinstance(problem, ApprovalNeeded) else None
     with translated(), deps.pool(Role.READ).connection() as connection:
         connection.execute(
@@ -173,7 +207,7 @@ def take_and_check(deps: Deps, context: Context, artifact_id: str) -> Checked | 
     record, policy = commands.take_backup(deps, context, artifact_id, recipient(deps), seconds)
     if isinstance(record, BackupRefusal):
         return record
-    restored = restore_check(
+    restored = deps.restore_check(
         record=record, artifacts_url=settings.artifacts, pg_bin=pg_bin, gpg_home=home, deadline_seconds=seconds,
         scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
     )  # fmt: skip
@@ -194,7 +228,7 @@ def recipient(deps: Deps) -> str:
 
 
 def _as_stored(deps: Deps, artifact_id: str) -> tuple[str, gate.Beside | None]:
-    """The artifact's sha256 and its record, as the target gives them back; empty where it does not."""
+    """The artifact's sha256 and its record as the store returns them; empty if the store does not have them."""
     try:
         stored, _size = digest(deps.settings.artifacts, artifact_id)
         beside = read_record(deps.settings.artifacts, artifact_id)

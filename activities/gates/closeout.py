@@ -1,4 +1,4 @@
-"""IO: IG_closeout: look at everything that the run should have left."""
+"""IO: IG_closeout: checks everything that the run should have left."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from activities import effects as commands
 from activities.gates import evidence_bundle as bundles
 from activities.gates.runner import Passed, Refusal, run_gate
-from activities.outbox import can_stand, pins_of, publish
+from activities.outbox import can_be_put, pins_of, publish
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.digests import chain, sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence.bundle import Signed
@@ -19,16 +19,14 @@ from cutter.gates import closeout as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.projections import phase_report, run_folder
-from cutter.storage.gate_transaction import Attempt, Open, Read, Row
+from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.pools import single
-from cutter.storage.queries import query
+from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR
 from cutter.types import Json
-
-EVIDENCE, SIDECAR = "run_evidence", "run_sidecar"
 
 
 def closeout(deps: Deps, input: GateInput) -> GateOutcome:
-    """Check documents, units, receipts, approvals and the chain, and store the evidence; then the run is closed."""
+    """Check documents, units, receipts, approvals and the audit chain, store the evidence, and close the run."""
     history: list[Json] = []
     read: list[_Fetched] = []
 
@@ -36,7 +34,8 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         _publish_all(deps, attempt.run_id)
         seen = deps.history()
         if seen is not None and seen["workflow_id"] != f"document/{attempt.run['document_id']}":
-            # The database would let anyone's workflow close a run that is due; its history would be the wrong one.
+            # The database would let any workflow close a run that is due. But the evidence would then seal the history
+            # of a wrong workflow.
             return Refusal(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
         history.extend([seen] if seen else [])
         read.append(_fetched(deps, attempt.run_id))
@@ -72,10 +71,11 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fetched:
-    """What was read from the stores before the transaction, whose idle timeout a slow store would outlast.
+    """The objects that were read from the stores before the transaction, because a slow store would exceed the
+    transaction's idle timeout.
 
-    `found`: sha256 by KB id, None where nothing is. A document that was written only a moment ago was
-    not read; the next attempt reads it.
+    `found` maps a KB id to a sha256, or to None if nothing has that name. A document that was written only a moment ago
+    is missing here; the next attempt reads it.
     """
 
     found: Mapping[str, str | None]
@@ -83,7 +83,9 @@ class _Fetched:
     signed: Signed
 
     def documents_of(self, run_id: str, sidecar: Json) -> tuple[gate.KbDocument, ...]:
-        """The run's documents as the database has them now. Raises Unavailable while one is not as recorded."""
+        """The run's documents as the database lists them now. Raises Unavailable while a stored document differs from
+        its record.
+        """
         rendered = _rendered(sidecar)
         documents = tuple(
             gate.KbDocument(
@@ -92,7 +94,7 @@ class _Fetched:
                 rendered_sha256=rendered.get(one["subject"]) if one["kind"] == "gate_report" else None,
             )
             for one in sidecar["documents"]
-            if can_stand(one, sidecar)
+            if _can_be_put(one, sidecar)
         )  # fmt: skip
         wanted = gate.put_back(run_id, documents)
         if wanted is not None:
@@ -100,14 +102,16 @@ class _Fetched:
         return documents
 
     def signed_of(self, facts: Json) -> Signed:
-        """What people signed, when these are all who did. Raises Unavailable when another did meanwhile."""
+        """The signed statements, if they are still complete. Raises Unavailable if somebody signed another one
+        meanwhile.
+        """
         if _accepted(facts) != _accepted(self.facts):
-            raise Unavailable("something was signed a moment ago: it is read at the next attempt", what="kb")
+            raise Unavailable("a statement was signed a moment ago: the next attempt reads it", what="kb")
         return self.signed
 
 
 def _rendered(sidecar: Json) -> dict[str, str]:
-    """The sha256 of each gate's report as its sealed receipt says it, by gate."""
+    """The sha256 of each gate's report according to the sealed receipt, by gate."""
     run = sidecar["run"]
     return {one["gate"]: sha256_hex(phase_report.render(run, one)) for one in sidecar["receipts"]}
 
@@ -120,14 +124,16 @@ def _publish_all(deps: Deps, run_id: str) -> None:
     try:
         publish(deps, Role.READ, run_id)
     except (Conflict, InvalidInput) as problem:
-        raise Unavailable(f"{problem}: move away what stands there", what="kb") from None
+        raise Unavailable(f"{problem}: move the other object away", what="kb") from None
 
 
 def _fetched(deps: Deps, run_id: str) -> _Fetched:
     with single(deps.pool(Role.READ)) as connection:
-        row = connection.execute(query("run_evidence_and_sidecar"), {"run_id": run_id}).fetchone()
-    facts, sidecar = _answer(row, run_id), _answer(row[1:] if row else None, run_id)
-    found = {one["kb_id"]: _sha256_in_kb(deps, one["kb_id"]) for one in sidecar["documents"] if can_stand(one, sidecar)}
+        read = BOTH.one(connection, {"run_id": run_id})
+    facts, sidecar = _answer(read.evidence, run_id), _answer(read.sidecar, run_id)
+    found = {
+        one["kb_id"]: _sha256_in_kb(deps, one["kb_id"]) for one in sidecar["documents"] if _can_be_put(one, sidecar)
+    }
     return _Fetched(found=found, facts=facts, signed=bundles.gathered(deps, facts))
 
 
@@ -138,18 +144,21 @@ def _sha256_in_kb(deps: Deps, kb_id: str) -> str | None:
         return None
 
 
+def _can_be_put(document: Json, sidecar: Json) -> bool:
+    return can_be_put(document["kb_id"], document["kind"], document["subject"], sidecar)
+
+
 def _reads(attempt: Attempt) -> list[Read]:
     return [(SIDECAR, {"run_id": attempt.run_id}), (EVIDENCE, {"run_id": attempt.run_id})]
 
 
-def _answer(row: Row | None, run_id: str) -> Json:
-    if row is None:
+def _answer(found: Json | None, run_id: str) -> Json:
+    if found is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    found: Json = row[0]
-    return recorded.answered(found) if "latch" in found else found
+    return recorded_values.answered(found) if "latch" in found else found
 
 
-def chain_intact(rows: Sequence[Row], chain_name: str) -> bool:
+def chain_intact(rows: Sequence[tuple[str, str, str]], chain_name: str) -> bool:
     """Recompute the audit chain of a run from its stored (previous hash, body, hash)."""
     head = sha256_hex(chain_name)
     for previous, body, stored in rows:
@@ -160,11 +169,11 @@ def chain_intact(rows: Sequence[Row], chain_name: str) -> bool:
 
 
 def _finish(deps: Deps, run_id: str) -> None:
-    """What can only be done after COMMIT: the bundle's signature, the runs index; then the index, state.json and the
-    outbox are read back.
+    """The steps that must follow COMMIT: sign the bundle, write the runs index, and read back the index, state.json and
+    the outbox.
     """
     with single(deps.pool(Role.READ)) as connection:
-        sidecar = _answer(connection.execute(query(SIDECAR), {"run_id": run_id}).fetchone(), run_id)
+        sidecar = _answer(SIDECAR.first(connection, {"run_id": run_id}), run_id)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), pins_of(sidecar)
     context = commands.of_run(sidecar["run"], pins, closing["sealed_at"], gate.GATE)
@@ -182,7 +191,7 @@ def _finish(deps: Deps, run_id: str) -> None:
             sidecar_status=state.get("status"),
             index_line=line,
             index_line_found=deps.kb.get(done.kb_id),
-            documents_waiting=sum(one["sha256"] is None and can_stand(one, sidecar) for one in sidecar["documents"]),
+            documents_waiting=sum(one["sha256"] is None and _can_be_put(one, sidecar) for one in sidecar["documents"]),
         )
     )
     if not report.passed:
@@ -191,7 +200,9 @@ def _finish(deps: Deps, run_id: str) -> None:
 
 
 def index_entry(sidecar: Json) -> tuple[str, bytes]:
-    """(KB id, bytes) of a closed run's line in the runs index, from its sealed receipt: the same at every try."""
+    """(KB id, bytes) of a closed run's line in the runs index. They come from the sealed receipt, so every try gives
+    the same.
+    """
     run = sidecar["run"]
     receipt = _closing(sidecar)
     line = gate.index_line(

@@ -1,14 +1,13 @@
-"""IO: IG_cut_leg_a_execute: verify the approvals in this process, then create exactly the approved units."""
+"""IO: IG_cut_leg_a_execute: verifies the approvals in this process, then creates exactly the approved units."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from activities.gates import recorded_backups
 from activities.gates.cutplan import plan_of
 from activities.gates.pinned_source import pinned_read
-from activities.gates.recorded_backups import Recorded
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.gates.verified_approvals import Approved, orders_read, resumed_meanwhile, verified_approvals
 from activities.worker.dependencies import Deps
@@ -21,20 +20,44 @@ from cutter.gates import cut_leg_a as gate
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
-from cutter.storage.gate_transaction import Attempt, Open, Read, Row
-from cutter.storage.many import many, many_then
+from cutter.storage.backups import NEWEST, RecordedBackup
+from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.many import many
 from cutter.storage.pools import Connection, session, single
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
 TOOL = "DOT-991"
 
 
-BEFORE = "rows_under_prefix"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The rows that leg A wrote, as its own transaction sees them."""
+
+    not_draft: int
+    writer_digest: str
+    transaction: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """The rows that another connection sees after COMMIT."""
+
+    receipt_sealed: bool
+    units: int
+    writer_digest: str
+    pins: Json
+    state: str
+
+
+NOTHING = Committed(receipt_sealed=False, units=0, writer_digest="", pins={}, state="")
+BEFORE: Rows[int] = values("rows_under_prefix")
+WRITTEN = records("units_written", Written)
+COMMITTED = records("units_read_back", Committed)
 
 
 def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
-    """Write the units of an approved plan; in a dry run, rehearse it in a transaction that is rolled back."""
+    """Write the units of an approved plan. In a dry run, write them in a transaction that is rolled back."""
     leg = BY_NAME[gate.GATE]
     approved: list[Approved] = []
     stored: dict[str, str] = {}
@@ -72,29 +95,31 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 
 def _as_stored(deps: Deps, attempt: Attempt) -> dict[str, str]:
-    """Artifact → its present sha256, of the backups that are young enough, until one is as recorded.
+    """Maps artifacts of the fresh enough backups to their present sha256. Reading ends at the first artifact that is as
+    recorded.
 
-    Read here and not in the transaction, whose idle timeout a large backup would outlast.
+    The artifacts are read before the transaction, because reading a large backup takes longer than the transaction's
+    idle timeout.
     """
-    name, parameters = recorded_backups.asked(attempt.run_id)
+    backups_of, run = recorded_backups.asked(attempt.run_id)
     with single(deps.pool(Role.EXEC)) as connection:
-        backups = recorded_backups.read(connection.execute(query(name), parameters).fetchall())
+        backups = backups_of.all(connection, run)
     return recorded_backups.as_stored(deps.settings.artifacts, _young(deps, attempt, backups))
 
 
-def _young(deps: Deps, attempt: Attempt, backups: Sequence[Recorded]) -> list[Recorded]:
-    """The backups that are young enough for a write, the newest first."""
+def _young(deps: Deps, attempt: Attempt, backups: Sequence[RecordedBackup]) -> list[RecordedBackup]:
+    """The backups that are fresh enough for a write, newest first."""
     limit = float(attempt.run["caps"].get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60)
     return [one for one in backups if one.age_seconds <= limit]
 
 
 def _backup_stale(deps: Deps, opened: Open, stored: Json) -> Refusal | None:
-    """Why no backup covers the write; `stored` is what was read back just before (`_as_stored`).
+    """Why no backup covers the write. `stored` is the result of `_as_stored` just before.
 
-    A record whose artifact is not there, or is another one, is passed over; where no other is left, a new backup is
-    made. Only when the very backup was altered that the gate before sealed, the run fails.
+    A record is ignored if its artifact is missing or different. If no usable record is left, the run takes a new
+    backup. The run fails only if somebody altered the backup that the gate before sealed.
     """
-    backups = recorded_backups.read(opened.rows(recorded_backups.BACKUPS))
+    backups = opened.rows(NEWEST)
     if not backups:
         return Refusal(status="failed", code="backup_missing", reason="this run has no recorded backup")
     young = _young(deps, opened.attempt, backups)
@@ -103,7 +128,7 @@ def _backup_stale(deps: Deps, opened: Open, stored: Json) -> Refusal | None:
         return Refusal(status="backup_stale", code="backup_stale", reason=f"the backup is {minutes:.0f} minutes old")
     if young[0].artifact not in stored:
         raise Unavailable(
-            f"{young[0].artifact} was recorded a moment ago: it is read back at the next attempt", what="backup"
+            f"{young[0].artifact} was recorded a moment ago: the next attempt reads it back", what="backup"
         )
     if recorded_backups.usable(young, stored) is not None:
         return None
@@ -119,8 +144,8 @@ def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
     before = opened.row(BEFORE)
     _, plan = plan_of(deps, opened)
     actor = f"cutter_exec/{TOOL}/{ids.slug(pins['docprefix'])}-cut"
-    counted = ("units_written", {"docprefix": pins["docprefix"]})
-    statuses, written = many_then(opened.connection, "create_unit", rows_of(plan, actor), counted)
+    statuses = create_units(opened.connection, plan, actor=actor)
+    written = WRITTEN.one(opened.connection, {"docprefix": pins["docprefix"]})
     evidence = gate.Evidence(
         authorizations=tuple(_authorization(*one) for one in zip(approved.sha256s, approved.statements, strict=True))
         if approved
@@ -130,13 +155,13 @@ def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
         change_set_id=str(ids.derived(run_id, "change_set")),
         pinned_writer_digest=pins["writer_digest"],
         planned_writer_digest=plan.writer_digest,
-        stored_writer_digest=str(written[1]),
-        rows_before=int(before[0]) if before else -1,
+        stored_writer_digest=written.writer_digest,
+        rows_before=-1 if before is None else before,
         planned=len(plan.rows),
         statuses=statuses,
-        not_draft=int(written[0]),
+        not_draft=written.not_draft,
         opened_in=opened.transaction,
-        written_in=str(written[2]),
+        written_in=written.transaction,
         autocommit=opened.connection.autocommit,
         rehearsal=approved is None,
     )
@@ -154,7 +179,7 @@ def _authorization(approval_sha256: str, said: Statement) -> gate.Authorization:
 
 
 def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[str, ...]:
-    """N calls of fn_iu_create in document order, in one round trip; their statuses."""
+    """Make N calls of fn_iu_create in document order, in one round trip. Returns their statuses."""
     return many(connection, "create_unit", rows_of(plan, actor))
 
 
@@ -177,24 +202,23 @@ def rows_of(plan: CutPlan, actor: str) -> list[Json]:
 
 
 def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
-    """COMMIT was acknowledged; whether the rows are there, a connection of its own says.
+    """COMMIT was acknowledged. A second connection checks that the rows exist.
 
-    A void that came in between has withdrawn them again, in a transaction of its own: then the run is over, and its
-    rows are nobody's fault.
+    A void in between may have withdrawn the rows in its own transaction. Then the run is over, and the missing rows are
+    no error.
     """
     with session(deps.settings, Role.EXEC) as fresh:
-        row: Row | None = fresh.execute(query("units_read_back"), {"run_id": run_id}).fetchone()
-    sealed, units, writer_digest, pins, state = row or (False, 0, "", {}, "")
-    if RunState(state).voided:
+        seen = COMMITTED.first(fresh, {"run_id": run_id}) or NOTHING
+    if RunState(seen.state).voided:
         reason = "the run was voided right after its units were written"
-        return replace(outcome, status="ended", code="voided_meanwhile", reason=reason, state=state)
+        return replace(outcome, status="ended", code="voided_meanwhile", reason=reason, state=seen.state)
     report = gate.read_back(
         gate.ReadBack(
-            receipt_sealed=bool(sealed),
-            units=units,
-            units_created=int(pins.get("units_created", -1)),
-            writer_digest=writer_digest,
-            approved_writer_digest=pins.get("writer_digest", ""),
+            receipt_sealed=seen.receipt_sealed,
+            units=seen.units,
+            units_created=int(seen.pins.get("units_created", -1)),
+            writer_digest=seen.writer_digest,
+            approved_writer_digest=seen.pins.get("writer_digest", ""),
         )
     )
     if report.passed:

@@ -1,8 +1,11 @@
-"""IO: IG_cutplan: build the rows twice, the second time from the store, on a fresh connection, in reverse."""
+"""IO: IG_cutplan: builds the rows twice. The second time it reads the stored text on a fresh connection and builds in
+reverse order.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 
 from activities.gates.pinned_source import mark_pinned, pinned_in, pinned_read, read_pinned
 from activities.gates.runner import Passed, Refusal, run_gate
@@ -15,8 +18,28 @@ from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.pools import session
+from cutter.storage.records import Rows, records, values
 
-VOCABULARY, SAME_DIGEST, MAX_WRITES = "vocabulary", "runs_with_same_digest", "max_writes"
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the vocabulary and its family."""
+
+    family: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An open run under the same prefix and the digest of its plan."""
+
+    run_id: str
+    writer_digest: str | None
+
+
+VOCABULARY = records("vocabulary", Word)
+SAME_DIGEST = records("runs_with_same_digest", Planned)
+MAX_WRITES: Rows[int | None] = values("max_writes")
 
 
 def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
@@ -29,7 +52,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
             again = read_pinned(fresh, pins["source_version_id"])
         remarked = mark_pinned(again, pins["docprefix"], deps.settings.max_candidates, fresh=True)
         if isinstance(remarked, MarkRefusal):
-            raise ProgrammingError("a text that was marked is refused the second time")
+            raise ProgrammingError("the first marking accepted the text, but the second one refuses it")
         evidence = gate.Evidence(
             plan=plan,
             rebuilt_writer_digest=rebuild_digest_reversed(again.data, remarked, docprefix=pins["docprefix"]),
@@ -39,8 +62,10 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
             pinned_region_sha=pins["region_sha"],
             candidate_count=pins["candidate_count"],
             vocabulary=_vocabulary(opened),
-            same_digest_runs=tuple(str(run) for run, one in opened.rows(SAME_DIGEST) if one == plan.writer_digest),
-            max_writes=opened.rows(MAX_WRITES)[0][0],
+            same_digest_runs=tuple(
+                one.run_id for one in opened.rows(SAME_DIGEST) if one.writer_digest == plan.writer_digest
+            ),
+            max_writes=opened.row(MAX_WRITES),
         )
         return Passed(report=gate.evaluate(evidence))
 
@@ -48,24 +73,24 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
 
 
 def _reads(attempt: Attempt) -> list[Read]:
-    # Equal writer digests have equal addresses, so a run with the same one is a run of the same docprefix.
+    # Equal writer digests imply equal addresses. So a run with the same writer digest has the same docprefix.
     same = {"run_id": attempt.run_id, "docprefix": attempt.pins.get("docprefix")}
     return [pinned_read(attempt), (VOCABULARY, {}), (SAME_DIGEST, same), (MAX_WRITES, {"run_id": attempt.run_id})]
 
 
 def plan_of(deps: Deps, opened: Open) -> tuple[Marking, CutPlan]:
-    """The plan of a run, built from its pinned snapshot, which `pinned_read` asked for with the opening."""
+    """The plan of a run. It is built from the pinned snapshot, which `pinned_read` requested when the gate opened."""
     pins = opened.attempt.pins
     pinned = pinned_in(opened)
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates)
     if isinstance(marking, MarkRefusal):
-        raise ProgrammingError("a text that was marked is refused now")
+        raise ProgrammingError("marking accepted the text before, but refuses it now")
     plan = build_plan(pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"])
     return marking, plan
 
 
 def _vocabulary(opened: Open) -> dict[str, frozenset[str]]:
     words: defaultdict[str, set[str]] = defaultdict(set)
-    for family, code in opened.rows(VOCABULARY):
-        words[str(family)].add(str(code))
+    for word in opened.rows(VOCABULARY):
+        words[word.family].add(word.code)
     return {family: frozenset(codes) for family, codes in words.items()}

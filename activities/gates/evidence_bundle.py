@@ -1,8 +1,9 @@
-"""IO: the evidence bundle at closeout: built and stored while the gate is open, signed when it is closed (seed 003 §8).
+"""IO: the evidence bundle of a closeout. It is built and stored while the gate is open, and signed after the gate has
+closed (seed 003 §8).
 
-The bundle holds receipts 1 to 10 and the audit chain up to the head that the closeout seals; the closeout's receipt
-names the bundle by its sha256, and so does its report. An attempt that is not sealed leaves a bundle of its own, which
-nothing names.
+The bundle holds receipts 1 to 10 and the audit chain up to the head that the closeout seals. The closeout's receipt and
+its report name the bundle by its sha256. If an attempt is not sealed, its bundle remains in the store, but nothing
+names it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ log = structlog.get_logger()
 
 
 def gathered(deps: Deps, facts: Json) -> Signed:
-    """Everything that people signed. Raises Unavailable if some of it is unavailable or missing."""
+    """All signed statements of the run with their signatures. Raises Unavailable if one is unavailable or missing."""
     signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
     if signed.missing:
         raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
@@ -36,9 +37,9 @@ def gathered(deps: Deps, facts: Json) -> Signed:
 def store(
     deps: Deps, context: Context, facts: Json, signed: Signed, sidecar: Json, history: Json | None
 ) -> tuple[Bundle, str]:
-    """Build a run's bundle and store it; (the bundle, the sha256 of the stored one).
+    """Build a run's bundle and store it. Returns the bundle, and the sha256 of the stored file.
 
-    Raises PolicyDenied, and Unavailable when the store is unavailable or holds something else under the bundle's name.
+    Raises PolicyDenied, and Unavailable if the store is unavailable or holds another object under the bundle's name.
     """
     made = bundle.built(facts, signed, render_transitions(sidecar), history)
     artifacts = bundle.artifacts(deps.settings.artifacts)
@@ -48,8 +49,9 @@ def store(
         if found != made.sha256:
             raise Conflict(f"{made.artifact_id} holds other bytes")
     except (Conflict, InvalidInput, NotFound) as problem:
-        # Otherwise a person who can write to the store could end the run after its law is enacted.
-        raise Unavailable(f"{problem}: move away what stands there", what="artifacts") from None
+        # The error is Unavailable and not a failure, because otherwise a person who can write to the store could fail
+        # the run after its law is enacted.
+        raise Unavailable(f"{problem}: move the other object away", what="artifacts") from None
     return made, found
 
 
@@ -63,6 +65,6 @@ def sign(deps: Deps, context: Context, artifact_id: str) -> None:
     except Unavailable as problem:
         log.info("evidence.unsigned", artifact=artifact_id, reason=str(problem))
         return
-    with suppress(Conflict):  # another attempt was quicker; one signature is enough
+    with suppress(Conflict):  # another attempt has already stored a signature, and one is enough
         signature = signer.gpg.sign_detached(artifacts.get(artifact_id), signer.fingerprint)
         commands.store_evidence(deps, context, artifacts, name, signature)

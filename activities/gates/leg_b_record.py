@@ -1,23 +1,38 @@
-"""IO: IG_leg_b_record: the governance rows of a cut, signed by the executor, once."""
+"""IO: IG_leg_b_record: writes the governance rows of a cut once, signed by the executor."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from activities.gates.cut_leg_a import TOOL
 from activities.gates.cutplan import plan_of
 from activities.gates.pinned_source import pinned_read
 from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.structural_verify import UNITS
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.domain import ids
 from cutter.domain.digests import canonical_json, sha256_hex
-from cutter.errors import ProgrammingError
 from cutter.gates import leg_b_record as gate
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, Open, Read, Row
+from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.queries import query
+from cutter.storage.records import records, the_row
 from cutter.types import Json
 
-ROWS, UNITS = "leg_b_rows", "stored_units"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """Counts of the rows that leg B and the verifier wrote for a run: by table, by distinct unit, and by id."""
+
+    tables: dict[str, int]
+    units_in_blocks: int
+    units_affected: int
+    change_sets: int
+    verifier_signatures: int
+
+
+ROWS = records("leg_b_rows", Counted)
 
 
 def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
@@ -32,15 +47,15 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
             change_set_id=values["change_set_id"],
             manifest_envelope_id=values["envelope_id"],
             executor_signature_id=values["signature_id"],
-            rows_before=before[0] if before else {},
-            rows_after=after[0],
-            change_sets=after[3],
-            units_in_blocks=after[1],
-            units_affected=after[2],
+            rows_before=before.tables if before else {},
+            rows_after=after.tables,
+            change_sets=after.change_sets,
+            units_in_blocks=after.units_in_blocks,
+            units_affected=after.units_affected,
             units=pins["candidate_count"],
             executor_tool_revision=values["executor_tool_revision"],
             verifier_tool_revision=values["verifier_tool_revision"],
-            verifier_signatures=after[4],
+            verifier_signatures=after.verifier_signatures,
         )
         return Passed(report=gate.evaluate(evidence))
 
@@ -56,7 +71,7 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 
 def _ids(run_id: str) -> Json:
-    """The ids of a run's governance rows, the same at every try."""
+    """The ids of a run's governance rows. Every try gives the same ids."""
     roles = {
         "entry_id": "backlog_entry", "history_id": "backlog_history", "envelope_id": "manifest_envelope",
         "decision_id": "cut_decision", "signature_id": "executor_signature", "change_set_id": "change_set",
@@ -65,14 +80,16 @@ def _ids(run_id: str) -> Json:
 
 
 def signature_payload(subject: str, writer_digest: str, units: int, tool_revision: str) -> str:
-    """What executor and verifier sign: change set or verify result id, digest, N, tool revision (facts-domain)."""
+    """The payload that the executor and the verifier sign: id of the change set or of the verify result, digest, N,
+    tool revision (facts-domain).
+    """
     return canonical_json(
         {"subject": subject, "writer_digest": writer_digest, "units": units, "tool_revision": tool_revision}
     )
 
 
 def verifier_revision(executor_revision: str) -> str:
-    """The revision that the verifier must show: the same build, another principal."""
+    """The tool revision that the verifier must show: the same build, but another principal."""
     return executor_revision.replace("+exec", "+verify")
 
 
@@ -102,8 +119,8 @@ def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
     }
 
 
-def _insert(deps: Deps, opened: Open, values: Json) -> Row:
-    """All rows, then their count; round trips do not depend on how many units there are."""
+def _insert(deps: Deps, opened: Open, values: Json) -> Counted:
+    """Write all rows, then count them. The number of round trips does not depend on the number of units."""
     connection = opened.connection
     rows = _unit_rows(deps, opened, values)
     with connection.pipeline():
@@ -113,16 +130,13 @@ def _insert(deps: Deps, opened: Open, values: Json) -> Row:
         for name in ("leg_b_decision", "leg_b_signature", "leg_b_change_set"):
             connection.execute(query(name), values)
         connection.cursor().executemany(query("leg_b_affected"), rows)
-        counted = connection.execute(query(ROWS), values)
-    row = counted.fetchone()
-    if row is None:
-        raise ProgrammingError(f"{ROWS} answered nothing")
-    return row
+        counted = ROWS.sent(connection, values)
+    return the_row(ROWS.name, counted)
 
 
 def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
     marking, plan = plan_of(deps, opened)
-    stored = {str(row[0]): row for row in opened.rows(UNITS)}
+    stored = {unit.address: unit for unit in opened.rows(UNITS)}
     return [
         {
             **{name: values[name] for name in ("envelope_id", "entry_id", "change_set_id")},
@@ -131,9 +145,9 @@ def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
             "span": f"{unit.start}-{unit.end}",
             "span_sha256": row.body_sha256,
             "address": row.address,
-            "unit_id": stored[row.address][9],
-            "version_id": stored[row.address][10],
-            "content_hash": stored[row.address][6],
+            "unit_id": stored[row.address].unit_id,
+            "version_id": stored[row.address].version_id,
+            "content_hash": stored[row.address].content_hash,
             "affected_row_id": str(ids.derived(opened.attempt.run_id, f"affected/{row.address}")),
         }
         for number, (unit, row) in enumerate(zip(marking.candidates, plan.rows, strict=True), 1)

@@ -1,8 +1,9 @@
-"""IO: IG_lifecycle_enact_execute: enact every unit of a verified cut, in one transaction."""
+"""IO: IG_lifecycle_enact_execute: enacts every unit of a verified cut in one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from activities.gates.cut_leg_a import TOOL
 from activities.gates.runner import Passed, Refusal, run_gate
@@ -14,14 +15,37 @@ from cutter.gates import lifecycle_enact as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.gate_transaction import Attempt, Open, Read
-from cutter.storage.many import many_then
+from cutter.storage.many import many
+from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
-DECISION, ADDRESSES = "approved_decision", "addresses_under_prefix"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Two review decisions: the one that the approved request names, and the one that its consumed approval names."""
+
+    decided: str | None
+    consumed: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """The rows that an enactment has written, and `pg_trigger.tgenabled` of the triggers that guard it."""
+
+    log_rows: int
+    verdict: str | None
+    triggers: dict[str, str]
+    not_enacted: int
+    transaction: str
+
+
+DECISION = records("approved_decision", Decision)
+ADDRESSES: Rows[str] = values("addresses_under_prefix")
+COUNTS = records("enactment_counts", Counts)
 
 
 def lifecycle_enact(deps: Deps, input: GateInput) -> GateOutcome:
-    """From the run id and the approvals' KB ids alone, like leg A."""
+    """Enact the units. Like leg A, it uses only the run id and the approvals' KB ids."""
     step = BY_NAME[gate.GATE]
     approved: list[Approved] = []
 
@@ -49,31 +73,32 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 def _enact(deps: Deps, opened: Open, approved: Approved) -> gate.Evidence:
     pins = opened.attempt.pins
-    decided, consumed = opened.row(DECISION) or (None, None)
+    decision = opened.row(DECISION) or Decision(decided=None, consumed=None)
     shared = {
         "actor": f"cutter_exec/{TOOL}/{ids.slug(pins['docprefix'])}-enact",
-        "review_decision_id": decided,
+        "review_decision_id": decision.decided,
         "change_set_id": pins["change_set_id"],
         "reason": "approved lifecycle enactment",
         "tool_revision": deps.tool_revision,
         "docprefix": pins["docprefix"],
         "triggers": [name.split(".")[1] for name in gate.TRIGGERS],
     }
-    calls = [{**shared, "address": row[0]} for row in opened.rows(ADDRESSES)]
-    statuses, counts = many_then(opened.connection, "enact_unit", calls, ("enactment_counts", shared))
+    calls = [{**shared, "address": address} for address in opened.rows(ADDRESSES)]
+    statuses = many(opened.connection, "enact_unit", calls)
+    counts = COUNTS.one(opened.connection, shared)
     return gate.Evidence(
         approvals=approved.sha256s,
         threshold=approved.threshold,
         approved_review_decisions=tuple(said.review_decision_id for said in approved.statements),
-        open_review_decision=str(decided or ""),
-        consumed_review_decision=str(consumed or ""),
+        open_review_decision=decision.decided or "",
+        consumed_review_decision=decision.consumed or "",
         statuses=statuses,
         units=pins["candidate_count"],
-        not_enacted=counts[3],
-        log_rows=counts[0],
-        verdict=str(counts[1]),
-        triggers=counts[2],
+        not_enacted=counts.not_enacted,
+        log_rows=counts.log_rows,
+        verdict=str(counts.verdict),
+        triggers=counts.triggers,
         opened_in=opened.transaction,
-        written_in=counts[4],
+        written_in=counts.transaction,
         autocommit=opened.connection.autocommit,
     )

@@ -1,4 +1,4 @@
-"""IO: IG_mark: split the pinned text by its profile."""
+"""IO: IG_mark: splits the pinned text by its profile."""
 
 from __future__ import annotations
 

@@ -1,78 +1,60 @@
-"""IO: the pinned snapshot of a run and what its profile makes of it; marking is pure, so its result is kept by key."""
+"""IO: reads the pinned snapshot of a run and marks it. Marking is pure, so results are cached by key."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from threading import Lock
-from typing import Any
 
 from cutter import marking
 from cutter.domain.digests import canonical_json, sha256_hex
 from cutter.errors import NotFound
-from cutter.storage.gate_transaction import Attempt, Open, Read, Row
+from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.pools import Connection
-from cutter.storage.queries import query
-
-SNAPSHOT = "snapshot_of_version"
+from cutter.storage.records import records
+from cutter.storage.snapshots import Snapshot
 
 KEPT = 8
-"""Markings kept in a process: the documents of a few lanes."""
+"""Number of markings that a process caches: the documents of a few lanes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned:
-    """The bytes of a source version with the profile and options it was registered with."""
-
-    data: bytes
-    profile_body: str
-    options: dict[str, Any]
-    forbidden_ids: tuple[str, ...]
-    source_document_ref: str
+SNAPSHOT = records("snapshot_of_version", Snapshot)
 
 
 _kept: OrderedDict[tuple[str, str, str, str], marking.Marking | marking.MarkRefusal] = OrderedDict()
 _lock = Lock()
 
 
-def read_pinned(connection: Connection, source_version_id: str) -> Pinned:
+def read_pinned(connection: Connection, source_version_id: str) -> Snapshot:
     """The snapshot of a version, as stored."""
-    row = connection.execute(query(SNAPSHOT), {"source_version_id": source_version_id}).fetchone()
-    return pinned_of(row, source_version_id)
+    return require_pinned(SNAPSHOT.first(connection, {"source_version_id": source_version_id}), source_version_id)
 
 
 def pinned_read(attempt: Attempt) -> Read:
-    """The same as a read that is sent with a gate's opening; `pinned_in` takes its answer."""
+    """The same snapshot as a read that is sent together with a gate's opening. `pinned_in` takes the answer."""
     return SNAPSHOT, {"source_version_id": attempt.pins.get("source_version_id")}
 
 
-def pinned_in(opened: Open) -> Pinned:
+def pinned_in(opened: Open) -> Snapshot:
     """The snapshot that `pinned_read` asked for."""
-    return pinned_of(opened.row(SNAPSHOT), opened.attempt.pins["source_version_id"])
+    return require_pinned(opened.row(SNAPSHOT), opened.attempt.pins["source_version_id"])
 
 
-def pinned_of(row: Row | None, source_version_id: str) -> Pinned:
-    """The snapshot in a row that was read elsewhere; NotFound when there was none."""
-    if row is None:
+def require_pinned(found: Snapshot | None, source_version_id: str) -> Snapshot:
+    """The snapshot that was read, or NotFound."""
+    if found is None:
         raise NotFound(f"source version {source_version_id} is not there")
-    return Pinned(
-        data=bytes(row[0]),
-        profile_body=str(row[1]),
-        options=dict(row[2]),
-        forbidden_ids=tuple(row[3]),
-        source_document_ref=str(row[4]),
-    )
+    return found
 
 
-def options_of(pinned: Pinned, max_candidates: int) -> marking.Options:
-    """The registered options; the deployment's limit bounds the document's own."""
+def options_of(pinned: Snapshot, max_candidates: int) -> marking.Options:
+    """The registered options. The deployment's limit of units caps the document's own limit."""
     wanted = dict(pinned.options)
     wanted["max_candidates"] = min(int(wanted.get("max_candidates", max_candidates)), max_candidates)
-    return marking.Options(**wanted, forbidden_ids=pinned.forbidden_ids)
+    return marking.Options(**wanted, forbidden_ids=tuple(pinned.forbidden_ids))
 
 
-def preview_of(pinned: Pinned, max_candidates: int) -> str:
-    """The command with which a person marks the same text in the same way, with at most the units of the workers."""
+def preview_of(pinned: Snapshot, max_candidates: int) -> str:
+    """The command that marks the same text in the same way. It asks for at most as many units as the workers allow."""
     profile = marking.parse_profile(pinned.profile_body.encode())
     shipped = profile.id in marking.PROFILES and marking.load_profile(profile.id).sha256 == profile.sha256
     options = dict(pinned.options)
@@ -82,9 +64,9 @@ def preview_of(pinned: Pinned, max_candidates: int) -> str:
 
 
 def mark_pinned(
-    pinned: Pinned, docprefix: str, max_candidates: int, *, fresh: bool = False
+    pinned: Snapshot, docprefix: str, max_candidates: int, *, fresh: bool = False
 ) -> marking.Marking | marking.MarkRefusal:
-    """Mark the snapshot; `fresh` does the work again, for a rebuild that must be independent."""
+    """Mark the snapshot. With `fresh` the cache is not used, because an independent rebuild must mark again."""
     options = options_of(pinned, max_candidates)
     key = (
         sha256_hex(pinned.data),

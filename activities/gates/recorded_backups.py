@@ -1,47 +1,29 @@
-"""IO: the backups that are on record of a run, and which of them the store still holds as recorded.
+"""IO: finds the recorded backups of a run that the store still holds as recorded.
 
-A record is the word of the backup's role. What it says is believed when the artifact is there with that sha256; a
-record without such an artifact covers no write, and hides no other backup.
+A record is only a claim of the role cutter_backup. cutter believes it if the artifact exists with that sha256. A record
+without such an artifact covers no write, and hides no other backup.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from cutter import limits
 from cutter.backup.restore import digest
 from cutter.errors import InvalidInput, NotFound
-from cutter.storage.gate_transaction import Read, Row
-
-BACKUPS = "newest_backups"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
-    """One record: the artifact's name, its sha256, its age, whether the gate's receipt sealed it."""
-
-    artifact: str
-    sha256: str
-    age_seconds: float
-    sealed: bool
+from cutter.storage.backups import NEWEST, RecordedBackup
+from cutter.storage.gate_transaction import Read
 
 
 def asked(run_id: str) -> Read:
     """The query of a run's backups, the newest first."""
-    return BACKUPS, {"run_id": run_id, "limit": limits.BACKUPS_LOOKED_AT_MAX}
+    return NEWEST, {"run_id": run_id, "limit": limits.BACKUPS_LOOKED_AT_MAX}
 
 
-def read(rows: Iterable[Row]) -> list[Recorded]:
-    """What the query answered."""
-    return [
-        Recorded(artifact=str(name), sha256=str(sha256), age_seconds=float(age), sealed=bool(sealed))
-        for name, sha256, _taken, age, sealed in rows
-    ]
-
-
-def as_stored(artifacts_url: str, backups: Iterable[Recorded]) -> dict[str, str]:
-    """Artifact → its present sha256, "" if there is none, until one is as recorded; the rest is not read."""
+def as_stored(artifacts_url: str, backups: Iterable[RecordedBackup]) -> dict[str, str]:
+    """Maps each artifact to its present sha256, or to "" if it is missing. Reading ends at the first artifact that is
+    as recorded.
+    """
     found: dict[str, str] = {}
     for one in backups:
         if one.artifact not in found:
@@ -51,8 +33,8 @@ def as_stored(artifacts_url: str, backups: Iterable[Recorded]) -> dict[str, str]
     return found
 
 
-def usable(backups: Iterable[Recorded], stored: Mapping[str, str]) -> Recorded | None:
-    """The newest backup that the store holds as recorded."""
+def usable(backups: Iterable[RecordedBackup], stored: Mapping[str, str]) -> RecordedBackup | None:
+    """The newest backup whose artifact the store holds as recorded."""
     return next((one for one in backups if stored.get(one.artifact) == one.sha256), None)
 
 

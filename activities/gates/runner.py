@@ -1,4 +1,4 @@
-"""IO: the one way through a gate: attempt → open → collect and evaluate → seal → publish (spec "States and gates")."""
+"""IO: runs any gate: attempt → open → collect and evaluate → seal → publish (spec "States and gates")."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ FACTS = (
     "content_sha256", "manifest_digest", "candidate_count", "region_sha", "writer_digest", "backup_sha256",
     "grants_sha256", "units_created", "change_set_id", "verify_result_id", "units_enacted", "audit_head",
 )  # fmt: skip
-"""Pins that go back into the workflow, because people read them there."""
+"""Pins that the workflow gets back, because people read them there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A body's own early no, before there is a report: the gate's status, a code and a sentence."""
+    """An early refusal by a gate's body, before there is a report: the gate's status, a code and a sentence."""
 
     status: GateStatus
     code: str
@@ -45,7 +45,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passed:
-    """A body's evaluation; `extra` is sealed with the report and the pins."""
+    """The evaluation of a gate's body. `extra` is sealed together with the report and the pins."""
 
     report: GateReport
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -65,10 +65,11 @@ def run_gate(
     prepare: Prepare | None = None,
     rehearse: Callable[[], bool] = lambda: False,
 ) -> GateOutcome:
-    """One attempt. `reads` are sent with the opening, so that a body that only reads costs no round trip of its own.
+    """Make one attempt of a gate. `reads` are sent together with the opening, so that a body that only reads needs no
+    further round trip.
 
-    `prepare` does what must not happen inside the transaction and gives the approvals to consume. What the policy says
-    of everything that the gate does is decided here, again at every attempt, and recorded with the opening.
+    `prepare` does the work that must not happen inside the transaction, and returns the approvals to consume. Each
+    attempt asks the policy again about every side effect of the gate, and records the decisions with the opening.
     """
     cap, began = deps.settings.cap_seconds(gate.phase), thread_time()
     attempt = tx.begin_attempt(
@@ -101,7 +102,9 @@ def run_gate(
 
 
 def _closed(gate: Gate, closed: tx.Closed) -> GateOutcome:
-    """Nothing was registered: the run is over or unknown, or the gate before this one is not sealed."""
+    """The outcome if no attempt was registered: the run is over or unknown, or the gate before this one is not
+    sealed.
+    """
     status: GateStatus = "out_of_order" if closed.status == "predecessor_not_sealed" else "ended"
     return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.run.get("state", ""))
 
@@ -109,12 +112,13 @@ def _closed(gate: Gate, closed: tx.Closed) -> GateOutcome:
 def _allowed(
     attempt: tx.Attempt, context: commands.Context, permit: Permit, prepare: Prepare | None
 ) -> Sequence[dict[str, Any]] | Refusal:
-    """The approvals that the gate consumes, if the policy lets it continue. Raises PolicyDenied, ApprovalNeeded."""
+    """The approvals that the gate consumes, if the policy allows the gate. Raises PolicyDenied, ApprovalNeeded."""
     if attempt.gate.sovereign is None:
         commands.require(context, permit)
     approvals = prepare(attempt, permit) if prepare else ()
     if attempt.gate.sovereign is not None and not isinstance(approvals, Refusal):
-        # After its approvals: an early request for the next write must not fail a run before people have decided.
+        # The policy is asked after the approvals are verified, because an early call of the next write must not fail a
+        # run before people have decided.
         commands.require(context, permit)
     return approvals
 
@@ -136,9 +140,9 @@ def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | R
 def _in_transaction(
     deps: Deps, attempt: tx.Attempt, body: Body, terms: Terms, began: float
 ) -> tx.Sealed | GateReport | Refusal:
-    """`began`: the thread's own clock at the attempt's beginning; what it has worked since then is sealed too.
+    """`began` is the thread's CPU clock at the beginning of the attempt. The CPU time since then is sealed too.
 
-    A report comes back where nothing was sealed: it did not pass, or it was rehearsed.
+    A report is returned if nothing was sealed, because the gate did not pass or was rehearsed.
     """
     pool = deps.pool(attempt.gate.role)
     with tx.gate_transaction(pool, attempt, terms) as opened:
@@ -158,7 +162,9 @@ def _in_transaction(
 
 @contextmanager
 def _capped(cap_seconds: float) -> Iterator[None]:
-    """Past its time the server ends a transaction with its connection, which then looks like a lost one."""
+    """When its time has passed, the server ends a transaction together with its connection, which then looks like a
+    lost connection.
+    """
     began = monotonic()
     try:
         yield
@@ -177,7 +183,7 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
             outcome, what = "over_cap", "cap"
         case _:
             outcome, what = "error", problem.code
-    # The database itself may be unavailable; the attempt's row then keeps no outcome, which says as much.
+    # The database itself may be unavailable. Then the attempt's row has no outcome, which tells a reader the same.
     with suppress(CutterError):
         tx.refuse(
             deps.pool(attempt.gate.role), attempt, outcome=outcome, reason=f"{what}: {problem}", report=None,
@@ -186,9 +192,10 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
 
 
 def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> Refusal:
-    """A denial fails the run; a needed approval stops it until as many people have signed a resume.
+    """A denial fails the run. If the policy needs approvals, the run stops until that many people have signed a resume.
 
-    After the enactment a denial stops it too: the law is enacted, and a corrected policy lets the run close.
+    After the enactment a denial only stops the run, because the law is enacted and a corrected policy lets the run
+    close.
     """
     evidence = {"policy": permit.record()}
     if isinstance(problem, PolicyDenied) and gate.from_state is State.LIFECYCLE_ENACTED:
@@ -226,7 +233,7 @@ def _not_opened(answer: tx.NotOpened) -> Refusal:
             reason = f"the database: no recorded decision of the policy opens the gate ({detail['code']})"
             return Refusal(status="failed", code=detail["code"], state="failed_policy", reason=reason)
         case "refused" if detail["code"] == "predecessor_not_sealed":
-            # A writer to Temporal can claim that a gate passed; this does not harm the law.
+            # A person who can write to Temporal can claim that a gate passed, but that claim does not harm the law.
             return Refusal(status="out_of_order", code=detail["code"], reason="the gate before it is not sealed")
         case _:
             return Refusal(status="failed", code=detail["code"], reason=f"the database refused: {detail['code']}")
@@ -239,7 +246,7 @@ def _refuse(deps: Deps, attempt: tx.Attempt, refusal: Refusal, *, report: dict[s
         deps.pool(gate.role),
         attempt,
         outcome=refusal.status,
-        # A report's reason begins with its first violation's name, which is the code.
+        # A report's reason begins with the name of its first violation, and that name is the code.
         reason=f"{refusal.code}: {refusal.reason.removeprefix(f'{refusal.code}: ')}",
         report=report,
         state=state,
@@ -263,11 +270,12 @@ def _rehearsed(deps: Deps, attempt: tx.Attempt, report: GateReport) -> GateOutco
 
 
 def sealed_outcome(deps: Deps, gate: Gate, sealed: tx.Sealed) -> GateOutcome:
-    """Publish what the receipt left in the outbox, then answer with what it says."""
+    """Publish the documents that the receipt left in the outbox, then answer from the receipt."""
     try:
         kb_id, sha256 = publish_report(deps, gate.role, sealed)
     except CutterError as problem:
-        # The write is sealed, so an unavailable knowledge base must not fail it. The next gate publishes what waits.
+        # The write is sealed, so an unavailable knowledge base must not fail it. The next gate publishes the waiting
+        # documents.
         log.warning("outbox.waiting", run_id=sealed.receipt["run_id"], gate=gate.name, code=problem.code)
         kb_id, sha256 = "", ""
     log.info("gate.sealed", run_id=sealed.receipt["run_id"], gate=gate.name, attempt=sealed.receipt["attempt"])

@@ -1,7 +1,8 @@
-"""IO: one backup a writing wave: the items of a batch share the newest backup that one of them took and restored.
+"""IO: one backup for each writing wave. The items of a batch share the newest backup that one of them took and
+restored.
 
-Only what a sealed receipt of the same batch proves is shared, and only while it is young enough that the wave's leg As
-will still find it fresh. A gate that finds none takes one, while the others wait for it (spec 04 "Backup").
+A backup is shared only if a sealed receipt of the same batch proves it, and only while it will still be fresh at every
+leg A of the wave. A gate that finds no such backup takes one, while the other gates wait (spec 04 "Backup").
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic, sleep
-from typing import Any
 
 from activities.worker.dependencies import Deps
 from cutter.backup.record import BackupRecord
@@ -20,12 +20,18 @@ from cutter.errors import InvalidInput, NotFound
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt
 from cutter.storage.pools import session
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, values
+from cutter.types import Json
 
 SHARE_OF_AGE = 0.5
-"""Of the age at which a backup is stale; the rest is left for the approvals and the lane."""
+"""The share of a backup's allowed age within which it is shared. The rest of the time is left for the approvals and the
+lane.
+"""
 
 POLL_SECONDS = 0.1
+
+LOCK: Rows[bool] = values("wave_lock")
+BACKUP: Rows[Json] = values("wave_backup")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +44,10 @@ class Shared:
 
 @contextmanager
 def alone_in_wave(deps: Deps, attempt: Attempt, seconds: float) -> Iterator[None]:
-    """Hold the wave's lock, so that one of its items takes the backup and the others find it.
+    """Hold the wave's lock, so that one item takes the backup and the others find it.
 
-    A run without a batch holds nothing. A lock that is not had in time is not worth a failure: one backup more is.
+    A run without a batch holds no lock. If the lock is not free in time, the run takes its own backup, because that is
+    better than a failure.
     """
     batch_id = attempt.run["batch_id"]
     if not batch_id:
@@ -49,26 +56,24 @@ def alone_in_wave(deps: Deps, attempt: Attempt, seconds: float) -> Iterator[None
     with session(deps.settings, Role.BACKUP) as connection:
         ends = monotonic() + seconds
         while monotonic() < ends:
-            row = connection.execute(query("wave_lock"), {"batch_id": batch_id}).fetchone()
-            if row and row[0]:
+            if LOCK.first(connection, {"batch_id": batch_id}):
                 break
             sleep(POLL_SECONDS)
-        # The lock goes with the connection, also when this process is killed.
+        # PostgreSQL frees the lock with the connection, even if this process is killed.
         yield
 
 
 def shared_backup(deps: Deps, attempt: Attempt) -> Shared | None:
-    """The wave's backup, or None when this run has to take one."""
+    """The wave's backup, or None if this run must take one."""
     if not attempt.run["batch_id"]:
         return None
     limit = attempt.run["caps"].get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60
     asked = {"run_id": attempt.run_id, "batch_id": attempt.run["batch_id"], "seconds": float(limit) * SHARE_OF_AGE}
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        row = connection.execute(query("wave_backup"), asked).fetchone()
+        pins = BACKUP.first(connection, asked)
         connection.rollback()
-    if row is None:
+    if pins is None:
         return None
-    pins: dict[str, Any] = row[0]  # type: ignore[assignment]
     try:
         record = read_record(deps.settings.artifacts, pins["backup_artifact"])
     except (NotFound, InvalidInput):

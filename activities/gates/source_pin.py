@@ -1,8 +1,8 @@
-"""IO: IG_source_pin: read the registered source; registering one is a person's act."""
+"""IO: IG_source_pin: reads the registered source. Only a person registers a source."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.worker.dependencies import Deps
@@ -10,23 +10,45 @@ from cutter.catalogue import BY_NAME
 from cutter.gates import source_pin as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Open
+from cutter.storage.records import records
 
-SOURCE = "source_of_document"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """A registered document with its newest version, the bytes of that version, and the version that was enacted
+    last.
+    """
+
+    source_document_id: str
+    docprefix: str
+    registered_uri: str | None
+    version_id: str | None
+    content_checksum: str
+    size_bytes: int
+    source_format: str
+    profile_id: str
+    profile_sha256: str
+    manifest_digest: str
+    snapshot: bytes
+    enacted_version_id: str | None
+
+
+SOURCE = records("source_of_document", Registered)
 
 
 def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
-    """Pin the document's latest version; an enacted version is skipped."""
+    """Pin the document's newest version. If that version is enacted already, the run is skipped."""
 
     def body(opened: Open) -> Passed | Refusal:
         document_id = opened.attempt.run["document_id"]
-        row = opened.row(SOURCE)
-        evidence = _evidence(document_id, row, input.source_uri)
+        found = opened.row(SOURCE)
+        evidence = _evidence(document_id, found, input.source_uri)
         version = evidence.version
         if version is not None and evidence.enacted_version_id == version.id:
             return Refusal(
-                status="skipped", code="already_enacted", reason=f"{document_id}: this version is law already"
+                status="skipped", code="already_enacted", reason=f"{document_id}: this version is already enacted"
             )
-        if row is None:
+        if found is None:
             report = gate.evaluate(evidence)
             return Refusal(status="failed", code="STOP_DOCUMENT_UNKNOWN", reason=report.reason())
         return Passed(report=gate.evaluate(evidence))
@@ -37,20 +59,21 @@ def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
     )  # fmt: skip
 
 
-def _evidence(document_id: str, row: tuple[Any, ...] | None, requested_uri: str | None) -> gate.Evidence:
-    if row is None:
+def _evidence(document_id: str, found: Registered | None, requested_uri: str | None) -> gate.Evidence:
+    if found is None:
         return gate.Evidence(
             document_id=document_id, source_document_id=None, docprefix=None, registered_uri=None,
             requested_uri=requested_uri, version=None, snapshot=b"", enacted_version_id=None,
         )  # fmt: skip
     version = None
-    if row[4] is not None:
+    if found.version_id is not None:
         version = gate.SourceVersion(
-            id=str(row[4]), content_checksum=row[5], size_bytes=row[6], source_format=row[7], profile_id=row[8],
-            profile_sha256=row[9], manifest_digest=row[10],
+            id=found.version_id, content_checksum=found.content_checksum, size_bytes=found.size_bytes,
+            source_format=found.source_format, profile_id=found.profile_id, profile_sha256=found.profile_sha256,
+            manifest_digest=found.manifest_digest,
         )  # fmt: skip
     return gate.Evidence(
-        document_id=document_id, source_document_id=str(row[0]), docprefix=row[1], registered_uri=row[2],
-        requested_uri=requested_uri, version=version, snapshot=bytes(row[11] or b""),
-        enacted_version_id=str(row[12]) if row[12] else None,
+        document_id=document_id, source_document_id=found.source_document_id, docprefix=found.docprefix,
+        registered_uri=found.registered_uri, requested_uri=requested_uri, version=version, snapshot=found.snapshot,
+        enacted_version_id=found.enacted_version_id,
     )  # fmt: skip

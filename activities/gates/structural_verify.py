@@ -1,6 +1,9 @@
-"""IO: IG_structural_verify: read the stored rows and hold them against the plan."""
+"""IO: IG_structural_verify: reads the stored rows and compares them with the plan."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
 
 from activities.gates.cutplan import plan_of
 from activities.gates.pinned_source import pinned_in, pinned_read
@@ -9,13 +12,24 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.gates import structural_verify as gate
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, Open, Read, Row
+from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.records import Rows, records, values
 
-UNITS, VERSIONS = "stored_units", "version_count"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored(gate.StoredUnit):
+    """A stored unit with the ids of its rows."""
+
+    unit_id: UUID
+    version_id: UUID
+
+
+UNITS = records("stored_units", Stored)
+VERSIONS: Rows[int] = values("version_count")
 
 
 def structural_verify(deps: Deps, input: GateInput) -> GateOutcome:
-    """The eleven structural booleans."""
+    """Evaluate the eleven structural booleans."""
 
     def body(opened: Open) -> Passed | Refusal:
         return Passed(report=gate.evaluate(structural_evidence(deps, opened)))
@@ -24,35 +38,21 @@ def structural_verify(deps: Deps, input: GateInput) -> GateOutcome:
 
 
 def structural_reads(attempt: Attempt) -> list[Read]:
-    """The stored rows and the snapshot that they should come from."""
+    """The stored rows, and the snapshot from which they should come."""
     prefix = {"docprefix": attempt.pins.get("docprefix")}
     return [(UNITS, prefix), (VERSIONS, prefix), pinned_read(attempt)]
 
 
 def structural_evidence(deps: Deps, opened: Open) -> gate.Evidence:
-    """The stored rows and the plan, both from this role's own connection."""
+    """The stored rows and the plan. This role's own connection reads both."""
     pins = opened.attempt.pins
-    versions = opened.row(VERSIONS)
     _, plan = plan_of(deps, opened)
+    stored: list[Stored] = opened.rows(UNITS)
     return gate.Evidence(
         docprefix=pins["docprefix"],
-        units=tuple(_unit(row) for row in opened.rows(UNITS)),
-        version_count=int(versions[0]) if versions else 0,
+        units=tuple(stored),
+        version_count=opened.row(VERSIONS) or 0,
         plan=plan,
         section_type_cardinality=pins["section_type_cardinality"],
-        forbidden_ids=pinned_in(opened).forbidden_ids,
-    )
-
-
-def _unit(row: Row) -> gate.StoredUnit:
-    return gate.StoredUnit(
-        address=row[0],
-        section_type=str(row[1]),
-        lifecycle=row[2],
-        version_lifecycle=row[3],
-        version_seq=row[4],
-        body=row[5],
-        content_hash=row[6],
-        anchors_agree=bool(row[7]),
-        parent_address=row[8],
+        forbidden_ids=tuple(pinned_in(opened).forbidden_ids),
     )

@@ -1,9 +1,9 @@
-"""IO: approvals that this process fetched and verified itself, just before it writes."""
+"""IO: fetches and verifies approvals in the process that is about to write."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from activities import approval_judge as approving
 from activities.gates.runner import Refusal
@@ -17,15 +17,18 @@ from cutter.domain import ids
 from cutter.errors import NotFound
 from cutter.messages import GateInput
 from cutter.policy.rules import Permit
+from cutter.storage.approval_facts import OrderTaken
 from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.records import Rows, values
 from cutter.types import Json
 
-ORDERS = "orders_taken"
+ORDERS: Rows[list[Json]] = values("orders_taken")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """Approvals of a sovereign gate that this process verified: what fn_gate_open consumes, and what they say.
+    """Approvals of a sovereign gate that this process verified: the digests that fn_gate_open consumes, and the
+    statements.
 
     `orders`: digests of the resumes and acknowledgements that were verified with them.
     """
@@ -41,13 +44,15 @@ class Approved:
 
 
 def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: Permit) -> Approved | Refusal:
-    """Fetch and verify the named approvals here; nothing else that came through Temporal is used.
+    """Fetch and verify the named approvals. Only these names come through Temporal.
 
-    The gate, the policy now, and the policy at the time of the request each ask for people; the highest number counts.
-    What lifted the run's stops is judged again here too.
+    The gate, the present policy, and the policy at the time of the request each ask for a number of people; the highest
+    number counts. The orders that lifted the run's stops are judged again here too.
     """
+    facts = attempt.approval_facts
     assert attempt.gate.sovereign is not None
-    name, facts = attempt.gate.sovereign.value, attempt.approval_facts
+    assert facts is not None
+    name = attempt.gate.sovereign.value
     approving.require_signed_orders(deps, Role.EXEC, facts)
     verdicts = []
     for kb_id in sorted(set(input.approval_kb_ids)):
@@ -61,12 +66,14 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
         verdicts.append(verdict)
     if not verdicts:
         return Refusal(status="approval_refused", code="STOP_APPROVAL_REQUIRED", reason="no approval was named")
-    policy, _ = approving.policy_of(deps, facts)
-    tier = approving.tier_asked(facts["request"], permit)
+    policy, _ = approving.policy_of(deps, facts.epoch_sha256)
+    before = facts.request.tier if facts.request else None
+    tier = approving.tier_asked(before, permit)
     met = threshold(verdicts, policy, name, tier)
     if not isinstance(met, Met):
-        # The request then says so to people, who asked for fewer until now.
-        approving.raise_tier(deps, Role.EXEC, attempt.run_id, name, facts["request"], tier)
+        # The request then shows the new number, because it asked for fewer people until now.
+        if facts.request is not None:
+            approving.raise_tier(deps, Role.EXEC, attempt.run_id, name, before, tier)
         return Refusal(status="approval_refused", code=met.code, reason=met.reason)
     statements = tuple(one.statement for one in met.slots if one.statement is not None)
     return Approved(
@@ -74,24 +81,26 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
             {"approval_sha256": one.approval_sha256, "challenge": one.statement.challenge if one.statement else None}
             for one in met.slots
         ),
-        orders=_digests(facts["orders"]),
+        orders=_digests(facts.orders),
         statements=statements,
         threshold=policy.needed(name, tier),
     )
 
 
 def orders_read(attempt: Attempt) -> Read:
-    """The orders that let the run continue, read in the transaction, whose latch lets no resume come in between."""
+    """The orders that let the run continue. They are read in the transaction, because its lock on the latch lets no
+    resume come in between.
+    """
     return ORDERS, {"run_id": attempt.run_id}
 
 
 def resumed_meanwhile(opened: Open, approved: Approved) -> Refusal | None:
-    """Why the attempt is over when the run was resumed by more than was verified: the next attempt verifies it too."""
-    row = opened.row(ORDERS)
-    if row is not None and _digests(row[0]) == approved.orders:
+    """The error if a further order resumed the run after the verification. The next attempt verifies that order too."""
+    orders = opened.row(ORDERS)
+    if orders is not None and _digests(OrderTaken.all_of(orders)) == approved.orders:
         return None
     return Refusal(status="ended", code="stale_attempt", reason="the run was resumed after its approvals were verified")
 
 
-def _digests(orders: Any) -> frozenset[str]:
-    return frozenset(str(one["statement_sha256"]) for one in orders)
+def _digests(orders: Iterable[OrderTaken]) -> frozenset[str]:
+    return frozenset(one.statement_sha256 for one in orders)

@@ -1,8 +1,11 @@
-"""IO: IG_write_verify: another principal, key, role and connection re-derives everything from the stored rows."""
+"""IO: IG_write_verify: derives everything again from the stored rows, with another principal, key, role and
+connection.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from uuid import UUID
 
 from activities.gates.leg_b_record import signature_payload
 from activities.gates.pinned_source import mark_pinned, pinned_in
@@ -19,11 +22,33 @@ from cutter.gpg import Gpg
 from cutter.gpg_status import Outcome
 from cutter.marking import MarkRefusal, rebuild_digest_reversed
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, Open, Read, Row
+from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.queries import query
+from cutter.storage.records import records, the_row
 from cutter.types import Json
 
-CHANGE_SET = "change_set_to_verify"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSet:
+    """The stored, signed change set of a run, with the values that the verifier compares it with."""
+
+    change_set_id: UUID
+    manifest_id: UUID
+    review_decision_id: UUID
+    manifest_version: str
+    executor_signature_id: UUID
+    executor_tool_revision: str
+    payload: str
+    payload_hash: str
+    signature: str
+    signer_fingerprint: str
+    affected_rows: int
+    results_before: int
+    stored_writer_digest: str
+
+
+CHANGE_SET = records("change_set_to_verify", ChangeSet)
+COUNTED = records("verify_rows", gate.Recorded)
 
 
 def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
@@ -31,29 +56,29 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
 
     def body(opened: Open) -> Passed | Refusal:
         pins = opened.attempt.pins
-        row = opened.row(CHANGE_SET)
-        if row is None:
+        stored = opened.row(CHANGE_SET)
+        if stored is None:
             return Refusal(status="failed", code="change_set_missing", reason="leg B left no change set")
         signer = deps.signer()
         evidence = gate.Evidence(
             principal=opened.principal,
             holds_executor_dsn=(deps.settings.secrets / f"{Role.EXEC.value}.password").exists(),
-            executor_signature_good=executor_signed(signer.gpg, row, pins),
-            executor_fingerprint=str(row[10]),
+            executor_signature_good=executor_signed(signer.gpg, stored, pins),
+            executor_fingerprint=stored.signer_fingerprint,
             verifier_fingerprint=signer.fingerprint,
-            executor_tool_revision=str(row[5]),
+            executor_tool_revision=stored.executor_tool_revision,
             verifier_tool_revision=deps.tool_revision,
             structural=structural_verify.eleven(structural_evidence(deps, opened)),
             rebuilt_writer_digest=_rebuild(deps, opened),
-            stored_writer_digest=str(row[13]),
+            stored_writer_digest=stored.stored_writer_digest,
             pinned_writer_digest=pins["writer_digest"],
-            affected_rows=int(str(row[11])),
+            affected_rows=stored.affected_rows,
             units=pins["candidate_count"],
-            results_before=int(str(row[12])),
+            results_before=stored.results_before,
         )
         if not all(item.ok for item in gate.checks(evidence)):
             return Passed(report=gate.evaluate(evidence, gate.NOTHING))
-        recorded, extra = _record(deps, opened, row)
+        recorded, extra = _record(deps, opened, stored)
         return Passed(report=gate.evaluate(evidence, recorded), extra=extra)
 
     return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
@@ -64,17 +89,21 @@ def _reads(attempt: Attempt) -> list[Read]:
     return [(CHANGE_SET, change_set), *structural_reads(attempt)]
 
 
-def executor_signed(gpg: Gpg, row: tuple[Any, ...], pins: Json) -> bool:
-    """True when the stored signature is the executor key's, over exactly the payload that this change set must have."""
-    payload = signature_payload(str(row[0]), pins["writer_digest"], pins["candidate_count"], str(row[5]))
-    if payload != str(row[7]) or sha256_hex(payload) != str(row[8]):
+def executor_signed(gpg: Gpg, stored: ChangeSet, pins: Json) -> bool:
+    """True when the executor's key made the stored signature, over exactly the payload that this change set must
+    have.
+    """
+    payload = signature_payload(
+        str(stored.change_set_id), pins["writer_digest"], pins["candidate_count"], stored.executor_tool_revision
+    )
+    if payload != stored.payload or sha256_hex(payload) != stored.payload_hash:
         return False
-    evidence = gpg.verify_detached(payload.encode(), str(row[9]).encode())
+    evidence = gpg.verify_detached(payload.encode(), stored.signature.encode())
     if evidence.unverifiable:
         raise Unavailable(f"the executor's signature could not be checked: {evidence.unverifiable}", what="gpg")
     known = set(gpg.primary_fingerprints()) - set(gpg.primary_fingerprints(secret=True))
     signers = [one.primary_fingerprint for one in evidence.records if one.outcomes == (Outcome.GOOD,)]
-    return len(evidence.records) == 1 and signers == [str(row[10])] and signers[0] in known
+    return len(evidence.records) == 1 and signers == [stored.signer_fingerprint] and signers[0] in known
 
 
 def _rebuild(deps: Deps, opened: Open) -> str:
@@ -82,12 +111,12 @@ def _rebuild(deps: Deps, opened: Open) -> str:
     pinned = pinned_in(opened)
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates, fresh=True)
     if isinstance(marking, MarkRefusal):
-        raise ProgrammingError("a text that was cut is refused by the verifier's rebuild")
+        raise ProgrammingError("the verifier's rebuild refuses a text that was cut")
     return rebuild_digest_reversed(pinned.data, marking, docprefix=pins["docprefix"])
 
 
-def _record(deps: Deps, opened: Open, row: Row) -> tuple[gate.Recorded, Json]:
-    """The verdict, its signature, and then their count, in one round trip."""
+def _record(deps: Deps, opened: Open, stored: ChangeSet) -> tuple[gate.Recorded, Json]:
+    """Write the verdict and its signature, then count both, in one round trip."""
     run_id, pins, connection = opened.attempt.run_id, opened.attempt.pins, opened.connection
     result_id, signature_id = (str(ids.derived(run_id, role)) for role in ("verify_result", "verifier_signature"))
     signer = deps.signer()
@@ -95,12 +124,12 @@ def _record(deps: Deps, opened: Open, row: Row) -> tuple[gate.Recorded, Json]:
     values = {
         "verify_result_id": result_id,
         "signature_id": signature_id,
-        "change_set_id": row[0],
-        "manifest_id": row[1],
-        "review_decision_id": row[2],
-        "manifest_version": row[3],
-        "executor_signature_id": row[4],
-        "executor_tool_revision": row[5],
+        "change_set_id": stored.change_set_id,
+        "manifest_id": stored.manifest_id,
+        "review_decision_id": stored.review_decision_id,
+        "manifest_version": stored.manifest_version,
+        "executor_signature_id": stored.executor_signature_id,
+        "executor_tool_revision": stored.executor_tool_revision,
         "tool_revision": deps.tool_revision,
         "actor": f"cutter_verify/DOT-992/{ids.slug(pins['docprefix'])}-verify",
         "fingerprint": signer.fingerprint,
@@ -111,7 +140,5 @@ def _record(deps: Deps, opened: Open, row: Row) -> tuple[gate.Recorded, Json]:
     with connection.pipeline():
         connection.execute(query("verify_signature"), values)
         connection.execute(query("verify_result"), values)
-        counted = connection.execute(query("verify_rows"), values)
-    results, this_result, signatures = (int(str(number)) for number in counted.fetchone() or (0, 0, 0))
-    recorded = gate.Recorded(results=results, this_result=this_result, verifier_signatures=signatures)
-    return recorded, {"verify_result_id": result_id, "verifier_signature_id": signature_id}
+        counted = COUNTED.sent(connection, values)
+    return the_row(COUNTED.name, counted), {"verify_result_id": result_id, "verifier_signature_id": signature_id}

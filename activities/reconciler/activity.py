@@ -8,8 +8,10 @@ from cutter.messages import Reconciled, ReconcileInput
 
 
 def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
-    """As `cutter reconcile`: idempotent, decides nothing, and never touches a run whose workflow is open."""
-    del input  # a stranger may schedule this with anything
+    """Do the same as `cutter reconcile`. The activity is idempotent, decides nothing about a run, and never touches a
+    run whose workflow is open.
+    """
+    del input  # a stranger may schedule this activity with any input
     if deps.look_after is None:
         raise ProgrammingError("this process has no Temporal client to look with")
     return deps.look_after()

@@ -1,11 +1,12 @@
 """IO: `cutter reconcile` for batches: puts their waiting documents, and names batches without a workflow.
 
-It starts nothing: the command that is printed with a batch continues it.
+It starts nothing. The command that it prints with a batch continues the batch.
 """
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 from psycopg import Connection
@@ -13,62 +14,77 @@ from temporalio.client import Client
 
 from activities.batch.advance import publish_batch
 from activities.worker.dependencies import Deps
-from cutter.batch import steering
+from cutter.batch import batch_step
 from cutter.catalogue import Role
 from cutter.settings import Settings
 from cutter.storage import batches as registry
+from cutter.storage.outbox import WAITING_OF_BATCHES, WaitingDocument
 from cutter.storage.pools import session
-from cutter.storage.queries import query
+from cutter.storage.records import records
 from temporal import names
 from temporal.executions import is_ours
 
 View = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenBatch:
+    """A batch that has not ended."""
+
+    batch_id: str
+    state: str
+    age_seconds: float
+
+
+NOT_ENDED = records("batches_not_ended", OpenBatch)
+
+
 def drain(deps: Deps) -> tuple[list[View], list[View]]:
-    """Put every document of a batch that waits in the outbox: (those that were put, those that still wait)."""
+    """Put every document about a batch that waits in the outbox. Returns the documents that were put, and those that
+    still wait.
+    """
     before = _waiting(deps.settings)
-    for batch_id in dict.fromkeys(batch_id for batch_id, _ in before):
+    for batch_id in dict.fromkeys(one.batch_id for one in before):
         publish_batch(deps, batch_id)
     after = set(_waiting(deps.settings))
-    put = [{"batch_id": batch_id, "kb_id": kb_id} for batch_id, kb_id in before if (batch_id, kb_id) not in after]
+    put = [{"batch_id": one.batch_id, "kb_id": one.kb_id} for one in before if one not in after]
     still = [
-        {"batch_id": batch_id, "code": "kb_waiting", "reason": f"the knowledge base does not take {kb_id}"}
-        for batch_id, kb_id in before
-        if (batch_id, kb_id) in after
+        {"batch_id": one.batch_id, "code": "kb_waiting", "reason": f"the knowledge base does not take {one.kb_id}"}
+        for one in before
+        if one in after
     ]
     return put, still
 
 
-def _waiting(settings: Settings) -> list[tuple[str, str]]:
+def _waiting(settings: Settings) -> list[WaitingDocument]:
     with session(settings, Role.READ) as connection:
-        rows = connection.execute(query("waiting_batch_documents")).fetchall()
-    return [(str(batch_id), str(kb_id)) for batch_id, kb_id in rows]
+        return WAITING_OF_BATCHES.all(connection)
 
 
 async def without_workflow(settings: Settings, client: Client, grace_seconds: float) -> list[View]:
     """Batches that have something left to do and no open workflow, each with its command."""
     found = []
-    for batch_id, state in await asyncio.to_thread(_with_work, settings, grace_seconds):
-        if not await is_ours(client, names.batch_workflow_id(batch_id)):
-            command = f"cutter orchestrate resume-batch --batch-id {batch_id}"
-            found.append({"batch_id": batch_id, "state": state, "next": command})
+    for one in await asyncio.to_thread(_with_work, settings, grace_seconds):
+        if not await is_ours(client, names.batch_workflow_id(one.batch_id)):
+            command = f"cutter orchestrate resume-batch --batch-id {one.batch_id}"
+            found.append({"batch_id": one.batch_id, "state": one.state, "next": command})
     return found
 
 
-def _with_work(settings: Settings, grace_seconds: float) -> list[tuple[str, str]]:
-    """(batch_id, state) of those that have something left to do; what was registered a moment ago is not named."""
+def _with_work(settings: Settings, grace_seconds: float) -> list[OpenBatch]:
+    """The batches that have something left to do, except those that were registered a moment ago."""
     with session(settings, Role.READ) as connection:
-        rows = connection.execute(query("batches_not_ended")).fetchall()
         return [
-            (str(batch_id), str(state))
-            for batch_id, state, age_seconds in rows
-            if state != "batch_pending" or float(age_seconds) >= grace_seconds  # type: ignore[arg-type]
-            if _has_work(connection, str(batch_id))
+            one
+            for one in NOT_ENDED.all(connection)
+            if one.state != "batch_pending" or one.age_seconds >= grace_seconds
+            if _has_work(connection, one.batch_id)
         ]
 
 
 def _has_work(connection: Connection[Any], batch_id: str) -> bool:
-    """False for a night's batch whose documents all wait in human review: its workflow has ended as it should."""
+    """False for an overnight batch whose documents all wait in human review, because its workflow has ended as
+    planned.
+    """
     seen = registry.view(connection, batch_id)
-    return not steering.summarise(seen, attended=not seen["batch"]["unattended"]).over
+    return not batch_step.summarise(seen, attended=seen.attended).over

@@ -1,22 +1,22 @@
 """IO: repairs runs and batches without a workflow: marks runs, names batches, delivers stops, puts documents.
 
-A workflow that was terminated, failed, timed out or lost with Temporal's data runs no code; its run's row alone says
-that it is not over. Such a run is marked `stopped_terminated`, from where one command resumes it. A run whose workflow
-is open is never touched, and a run that is stopped already keeps its own reason, which may need a signature.
+A workflow that was terminated, failed, timed out or lost with Temporal's data runs no code. Only the run's row says
+that the run is not over. The reconciler marks such a run as `stopped_terminated`, and one command resumes it. It never
+touches a run whose workflow is open. A run that has already stopped keeps its own reason, which may need a signature.
 
-An open workflow may wait out an outage of which PostgreSQL has no record yet: it then gets a message to record it.
+An open workflow may wait for the end of an outage that PostgreSQL has not recorded. The reconciler then sends the
+workflow a message to record it.
 
-`cutter reconcile` does this when it is typed, the activity `reconcile` whenever its Temporal schedule asks.
+`cutter reconcile` does this once. The activity `reconcile` does it whenever its Temporal schedule starts it.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from psycopg.rows import dict_row
 from temporalio.client import Client
 
 from activities.outbox import publish
@@ -33,28 +33,67 @@ from cutter.messages import EscalateInput, Reconciled, ResumeInput
 from cutter.settings import Settings
 from cutter.storage.pools import session
 from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from temporal import foreign_workflows as foreign
 from temporal.executions import Execution, is_ours, open_execution_of, tell
 from temporal.runs import resume
 
 START_GRACE_SECONDS = 60
-"""Between a run's row and its workflow's start lies a moment; a younger run that never tried a gate is left alone."""
+"""A workflow starts a moment after its run's row is written. So the reconciler ignores a younger run that has tried no
+gate.
+"""
 
 OUTAGE = "stopped_unavailable_"
-"""What a workflow shows that waits out an outage."""
+"""The beginning of the state that a workflow shows while it waits for the end of an outage."""
 
 REASON = "its workflow is not open: terminated, failed, timed out, or lost with Temporal's data"
+NO_REASON = "no reason given"
 View = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRun:
+    """A run that has not ended, with what decides how it is reconciled.
+
+    `kind` and `stop_reason` come from the stop latch. `approved` says that enough people approved a run that the policy
+    has stopped.
+    """
+
+    run_id: str
+    document_id: str
+    mode: str
+    starter: str
+    state: str
+    batch_id: str | None
+    first_execution_id: str | None
+    latched: bool
+    kind: str | None
+    stop_reason: str | None
+    approved: bool
+    wrote: bool
+    attempted: bool
+    age_seconds: float
+
+    @property
+    def stopped(self) -> bool:
+        """True while the run waits for a person."""
+        return RunState(self.state).stopped
+
+
+NOT_ENDED = records("runs_not_ended", OpenRun)
+WITH_DOCUMENTS: Rows[str] = values("runs_with_waiting_documents")
+
+
 def nothing() -> View:
-    """What there is to tell when nothing was looked at."""
+    """The answer if no run was examined."""
     kinds = ("marked", "without_workflow", "told", "differs", "left_alone", "batches_without_workflow", "foreign")
     return {kind: [] for kind in kinds}
 
 
 def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:
-    """What the activity's thread calls; Temporal is asked on the worker's own loop. Raises Unavailable."""
+    """The function that the activity's thread calls. It asks Temporal on the worker's own event loop. Raises
+    Unavailable.
+    """
 
     def look() -> Reconciled:
         put, waiting = drain(deps)
@@ -78,13 +117,15 @@ def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -
 
 
 def drain(deps: Deps) -> tuple[list[View], list[View]]:
-    """Put every document that waits in the outbox: (those that were put, what still waits and why)."""
+    """Put every document that waits in the outbox. Returns the documents that were put, and those that still wait with
+    the reason.
+    """
     with session(deps.settings, Role.READ) as connection:
-        rows = connection.execute(query("runs_with_waiting_documents")).fetchall()
+        run_ids = WITH_DOCUMENTS.all(connection)
     put, waiting = reconcile_batches.drain(deps)
-    for (run_id,) in rows:
+    for run_id in run_ids:
         try:
-            documents = publish(deps, Role.READ, str(run_id))
+            documents = publish(deps, Role.READ, run_id)
         except CutterError as problem:
             waiting.append({"run_id": run_id, "code": problem.code, "reason": str(problem)})
             continue
@@ -93,7 +134,7 @@ def drain(deps: Deps) -> tuple[list[View], list[View]]:
 
 
 async def runs(client: Client, deps: Deps, grace_seconds: float) -> View:
-    """Each run and batch that is not over, by what was done about it. Raises Unavailable."""
+    """Examine each run and batch that is not over, and group them by the action that was taken. Raises Unavailable."""
     found = nothing()
     for run in await asyncio.to_thread(_not_ended, deps.settings):
         kind, entry = await _look_after(client, deps, run, grace_seconds)
@@ -103,64 +144,64 @@ async def runs(client: Client, deps: Deps, grace_seconds: float) -> View:
     return found
 
 
-def _not_ended(settings: Settings) -> list[View]:
+def _not_ended(settings: Settings) -> list[OpenRun]:
     with session(settings, Role.READ) as connection:
         connection.execute(query("judge_workers"))
-        return connection.cursor(row_factory=dict_row).execute(query("runs_not_ended"), {}).fetchall()
+        return NOT_ENDED.all(connection)
 
 
-async def _look_after(client: Client, deps: Deps, run: View, grace_seconds: float) -> tuple[str, View]:
+async def _look_after(client: Client, deps: Deps, run: OpenRun, grace_seconds: float) -> tuple[str, View]:
     execution = await _driven_by(client, run)
     if execution is not None:
         return await _with_workflow(client, run, execution)
-    if RunState(run["state"]).stopped:
-        return "without_workflow", _entry(run, run["state"])
-    if not run["attempted"] and (run["age_seconds"] < grace_seconds or await _batch_is_open(client, run)):
-        return "left_alone", _entry(run, run["state"])
-    cancelled = run["kind"] == "cancel" and run["latched"] and not run["wrote"]
+    if run.stopped:
+        return "without_workflow", _entry(run, run.state)
+    if not run.attempted and (run.age_seconds < grace_seconds or await _batch_is_open(client, run)):
+        return "left_alone", _entry(run, run.state)
+    cancelled = run.kind == "cancel" and run.latched and not run.wrote
     state = "voided_cancelled" if cancelled else "stopped_terminated"
-    reason = run["stop_reason"] if cancelled else REASON
-    done = await asyncio.to_thread(escalate, deps, EscalateInput(run_id=run["run_id"], state=state, reason=reason))
+    reason = run.stop_reason or NO_REASON if cancelled else REASON
+    done = await asyncio.to_thread(escalate, deps, EscalateInput(run_id=run.run_id, state=state, reason=reason))
     if done.state == "stopped_terminated" and await _driven_by(client, run) is not None:
-        # Someone started it again at this moment; it continues as if it had not been examined.
-        await asyncio.to_thread(resume_run, deps, ResumeInput(run_id=run["run_id"]))
-        return "left_alone", _entry(run, run["state"])
-    return "marked", {**_entry(run, done.state), "was": run["state"], "report": done.kb_doc_id}
+        # Somebody started the run again at this moment. The run continues as if it had not been examined.
+        await asyncio.to_thread(resume_run, deps, ResumeInput(run_id=run.run_id))
+        return "left_alone", _entry(run, run.state)
+    return "marked", {**_entry(run, done.state), "was": run.state, "report": done.kb_doc_id}
 
 
-async def _driven_by(client: Client, run: View) -> Execution | None:
-    """The run's own open workflow; a foreign one under its id drives nothing."""
+async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
+    """The run's own open workflow. A foreign workflow under its id does not drive the run."""
     try:
-        return await open_execution_of(client, run)
+        return await open_execution_of(client, asdict(run))
     except Refused:
         return None
 
 
-async def _with_workflow(client: Client, run: View, execution: Execution) -> tuple[str, View]:
-    """An open workflow is left alone, unless a stop was latched that it has not heard of, enough people approved, or
-    it waits out an outage that PostgreSQL has no record of.
+async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> tuple[str, View]:
+    """Leave an open workflow alone with three exceptions: it does not know of a latched stop, enough people approved,
+    or it waits for the end of an outage that PostgreSQL has not recorded.
     """
-    if execution.shown.startswith(OUTAGE) and not RunState(run["state"]).stopped:
+    if execution.shown.startswith(OUTAGE) and not run.stopped:
         await execution.handle(client).signal("look")
-        return "differs", {**_entry(run, run["state"]), "temporal": execution.shown}
-    if run["approved"] and not run["latched"]:
-        answer = await resume(client, run["document_id"], None)
-        return "told", {**_entry(run, run["state"]), "stop": "approved", "note": answer["status"]}
-    # A cancel ends even a stopped run, as long as it has written nothing.
-    cancelled = run["kind"] == "cancel" and not run["wrote"]
-    if not run["latched"] or (RunState(run["state"]).stopped and not cancelled):
-        return "left_alone", _entry(run, run["state"])
-    told, note = await tell(client, run, run["kind"], run["stop_reason"] or "no reason given")
-    return ("told" if told else "left_alone"), {**_entry(run, run["state"]), "stop": run["kind"], "note": note}
+        return "differs", {**_entry(run, run.state), "temporal": execution.shown}
+    if run.approved and not run.latched:
+        answer = await resume(client, run.document_id, None)
+        return "told", {**_entry(run, run.state), "stop": "approved", "note": answer["status"]}
+    # A cancel ends even a stopped run if the run has written nothing.
+    cancelled = run.kind == "cancel" and not run.wrote
+    if not run.latched or (run.stopped and not cancelled):
+        return "left_alone", _entry(run, run.state)
+    told, note = await tell(client, asdict(run), run.kind or "stop", run.stop_reason or NO_REASON)
+    return ("told" if told else "left_alone"), {**_entry(run, run.state), "stop": run.kind, "note": note}
 
 
-async def _batch_is_open(client: Client, run: View) -> bool:
-    """A run of a batch waits for its lane before it has a workflow of its own."""
-    return run["batch_id"] is not None and await is_ours(client, f"batch/{run['batch_id']}")
+async def _batch_is_open(client: Client, run: OpenRun) -> bool:
+    """True if the run belongs to a batch with an open workflow. Such a run may wait for its lane and have no workflow
+    yet.
+    """
+    return run.batch_id is not None and await is_ours(client, f"batch/{run.batch_id}")
 
 
-def _entry(run: View, state: str) -> View:
-    step = next_step(
-        run_id=run["run_id"], document_id=run["document_id"], state=state, latched=run["latched"], wrote=run["wrote"]
-    )
-    return {"run_id": run["run_id"], "document_id": run["document_id"], "state": state, "next": step.command}
+def _entry(run: OpenRun, state: str) -> View:
+    step = next_step(run_id=run.run_id, document_id=run.document_id, state=state, latched=run.latched, wrote=run.wrote)
+    return {"run_id": run.run_id, "document_id": run.document_id, "state": state, "next": step.command}

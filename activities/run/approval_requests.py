@@ -1,11 +1,11 @@
-"""IO: the sovereign gates: open a request, judge what arrives, end a request; stop, resume, escalate.
+"""IO: the activities of sovereign gates: open a request, judge approvals, end a request; stop and resume a run.
 
 Everything here runs as cutter_read; nothing here writes a unit.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from psycopg.types.json import Jsonb
@@ -15,6 +15,7 @@ from activities import effects as commands
 from activities.outbox import publish, publish_now
 from activities.run.request_document import request_document
 from activities.worker.dependencies import Deps, day_of, folder_of
+from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.policy import Tier
 from cutter.approvals.request import render_request
@@ -24,15 +25,19 @@ from cutter.catalogue import GATES, Role, Sovereign, stands_on
 from cutter.domain import ids
 from cutter.errors import PolicyDenied
 from cutter.messages import (
+    NOT_SO,
     EndRequestInput,
     JudgeInput,
     JudgeResult,
     RefusalInput,
+    RefusalRecorded,
+    RequestEnded,
     RequestInput,
     RequestView,
+    Resumed,
     ResumeInput,
-    StateView,
     StopInput,
+    StopSet,
 )
 from cutter.policy import current
 from cutter.policy.command import KB_PUT, write_of
@@ -40,13 +45,29 @@ from cutter.policy.rules import Permit, permit
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import single
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from cutter.storage.request_transaction import Asked, ask, bind
 from cutter.types import Json
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """An approval that the open request already counts, and the run's state."""
+
+    state: str
+    approver: str
+    approval_sha256: str
+    reason: str
+
+
+COUNTED = records("approval_counted", Counted)
+EPOCH: Rows[str] = values("epoch_of_verdict")
+
+
 def open_request(deps: Deps, input: RequestInput) -> RequestView:
-    """Freeze the tuple, write the request document, publish it. Finding it open already answers the same."""
+    """Freeze the tuple, write the request document and publish it. If the request is open already, the answer is the
+    same.
+    """
     put: tuple[str, bytes] | None = None
     with translated(), deps.pool(Role.READ).connection() as connection:
         asked = ask(connection, input.run_id, input.gate, ids.derived(input.run_id, "change_set"))
@@ -54,8 +75,8 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
             connection.rollback()
             return _not_requested(input, asked.answer)
         request = asked.answer["request"]
-        context = commands.of_run(asked.run, asked.pins, asked.now, input.gate)
-        tier = approving.tier_asked(request, _writes_ahead(deps, asked, Sovereign(input.gate)))
+        context = commands.of_run(asked.facts.run, asked.facts.pins, asked.facts.now, input.gate)
+        tier = approving.tier_asked(request["tier"], _writes_ahead(deps, asked, Sovereign(input.gate)))
         try:
             commands.require(context, commands.decided(deps, context, (KB_PUT,)))
             if asked.answer["status"] == "opened":
@@ -75,19 +96,22 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
                 (input.run_id, f"{problem.code}: {problem}"),
             )
             return RequestView(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
-    approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request, tier)
+    approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request["tier"], tier)
     sidecar = publish_now(deps, Role.READ, context, put)
-    # The document may have got another name on its way into the knowledge base.
+    # The knowledge base may have stored the document under another name.
     names = {one["request_id"]: one["kb_id"] for one in sidecar["requests"]}
     request |= {"kb_id": names[request["request_id"]]}
     return _view(deps, input, asked, sidecar, tier)
 
 
 def _writes_ahead(deps: Deps, asked: Asked, sovereign: Sovereign) -> Permit:
-    """The policy's present answer about the writes of this approval: the request asks for as many people."""
+    """The policy's present answer about the writes that this approval allows. The request asks for as many people as
+    this answer.
+    """
     policy = current.read(deps.settings.policy)
     writes = [(one.name, write) for one in GATES if stands_on(one) is sovereign and (write := write_of(one.name))]
-    contexts = ((commands.of_run(asked.run, asked.pins, asked.now, gate), write) for gate, write in writes)
+    facts = asked.facts
+    contexts = ((commands.of_run(facts.run, facts.pins, facts.now, gate), write) for gate, write in writes)
     return permit(policy, [context.proposed(write) for context, write in contexts])
 
 
@@ -103,7 +127,7 @@ def _not_requested(input: RequestInput, answer: Json) -> RequestView:
 
 def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Tier | None) -> RequestView:
     request = asked.answer["request"]
-    policy, _ = approving.policy_of(deps, {"epoch": asked.epoch})
+    policy, _ = approving.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
     return RequestView(
         status="requested",
         gate=input.gate,
@@ -113,35 +137,39 @@ def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Ti
         expires_utc=datetime.fromisoformat(request["expires_at"]).strftime("%Y-%m-%dT%H:%M:%SZ"),
         approvers_needed=policy.needed(input.gate, tier),
         review_decision_id=request["review_decision_id"] or "",
-        accepted=asked.accepted,
+        accepted=asked.facts.accepted,
         offered=approving.signed_before(deps, sidecar["run"], input.gate),
     )
 
 
 def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
-    """Verify one signed document and record the verdict, so that people see it at once.
+    """Verify one signed document and record the verdict, so that people see the verdict at once.
 
-    An approval that counts for the open request already was judged before, in a signing session: its verdict is used.
+    If the open request already counts an approval, a signing session has handed it over and it was judged. Then that
+    verdict is used.
     """
     return _counted(deps, input) or judge_read(deps, input, None)
 
 
 def _counted(deps: Deps, input: JudgeInput) -> JudgeResult | None:
-    """The recorded verdict on this document, while it counts for the open request; the exec worker judges it again."""
+    """The recorded verdict on this document while it counts for the open request. The exec worker still judges the
+    document again.
+    """
     asked = {"run_id": input.run_id, "gate": input.gate, "kb_id": input.kb_id}
     with single(deps.pool(Role.READ)) as connection:
-        row = connection.execute(query("approval_counted"), asked).fetchone()
-    if row is None:
+        counted = COUNTED.first(connection, asked)
+    if counted is None:
         return None
-    state, approver, approval_sha256, reason = (str(value) for value in row)
     return JudgeResult(
-        accepted=True, code=ACCEPTED, reason=reason, kb_id=input.kb_id, decision=schema.APPROVE, approver=approver,
-        approval_sha256=approval_sha256, duplicate=True, state=state,
+        accepted=True, code=ACCEPTED, reason=counted.reason, kb_id=input.kb_id, decision=schema.APPROVE,
+        approver=counted.approver, approval_sha256=counted.approval_sha256, duplicate=True, state=counted.state,
     )  # fmt: skip
 
 
 def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | None) -> JudgeResult:
-    """Judge one document and record the verdict; `authentication` where its bytes were read and verified before."""
+    """Judge one document and record the verdict. `authentication` is given if its bytes were read and verified
+    before.
+    """
     verdict, facts = approving.judge(
         deps, Role.READ, input.run_id, input.gate, input.kb_id, authentication=authentication
     )
@@ -154,7 +182,8 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
     if answer["status"] == "duplicate" and verdict.decision == schema.APPROVE:
         verdict = _as_recorded(deps, input, verdict)
     if verdict.accepted and verdict.decision == schema.REVOKE and verdict.statement is not None:
-        # A transaction of its own: it waits for the gate that is open, and may hold nothing that the gate needs.
+        # The revocation has its own transaction, because it waits for an open gate and must not hold anything that the
+        # gate needs.
         with single(deps.pool(Role.READ)) as connection:
             revoked = call(
                 connection,
@@ -162,19 +191,22 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
                 (input.run_id, verdict.statement.approval_sha256, verdict.approval_sha256, input.kb_id),
             )["status"]
         if revoked != "revoked":
-            # The person who revokes must learn that it did not help: the approval was used before.
+            # The person who revokes must learn that the revocation came too late, because the approval was already
+            # used.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
-    return _result(verdict, input.kb_id, facts["run"]["state"], duplicate=answer["status"] == "duplicate")
+    return _result(verdict, input.kb_id, facts.run["state"], duplicate=answer["status"] == "duplicate")
 
 
 def _as_recorded(deps: Deps, input: JudgeInput, verdict: Verdict) -> Verdict:
-    """An approval counts under the epoch that it was first judged by: sent again under another, it opens nothing."""
+    """An approval counts only under the epoch by which it was first judged. If it is sent again under another epoch, it
+    opens no gate.
+    """
     named = {"run_id": input.run_id, "gate": input.gate, "approval_sha256": verdict.approval_sha256}
     with single(deps.pool(Role.READ)) as connection:
-        recorded = connection.execute(query("epoch_of_verdict"), named).fetchone()
-    if recorded == (verdict.policy_sha256,):
+        recorded = EPOCH.all(connection, named)
+    if recorded[:1] == [verdict.policy_sha256]:
         return verdict
-    reason = "it was judged under an earlier epoch of approvers: sign anew"
+    reason = "it was judged under an earlier epoch of approvers: sign again"
     return replace(verdict, accepted=False, code="approval_of_other_epoch", reason=reason)
 
 
@@ -192,53 +224,54 @@ def _result(verdict: Verdict, kb_id: str, state: str, *, duplicate: bool) -> Jud
     )
 
 
-def end_request(deps: Deps, input: EndRequestInput) -> StateView:
-    """End an open request as rejected (the run fails) or expired (the run stops), once it is so by the database."""
+def end_request(deps: Deps, input: EndRequestInput) -> RequestEnded:
+    """End an open request as rejected (the run fails) or expired (the run stops), if the database agrees."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         facts = approving.read_facts(connection, input.run_id, input.gate)
-        request, now = facts["request"], datetime.fromisoformat(facts["now"])
-        over = request is not None and datetime.fromisoformat(request["expires_at"]) <= now
-        if input.status == "expired" and not over and facts["run"]["state"] != "stopped_expired":
-            return StateView(state=facts["run"]["state"], code="not_so")
+        request, now = facts.request, datetime.fromisoformat(facts.now)
+        over = request is not None and datetime.fromisoformat(request.expires_at) <= now
+        if input.status == "expired" and not over and facts.run["state"] != "stopped_expired":
+            return RequestEnded(state=facts.run["state"], code=NOT_SO)
         connection.execute(
             "select cutter_governance.fn_request_end(%s, %s, %s, %s)",
             (input.run_id, input.gate, input.status, input.approval_sha256),
         )
     publish(deps, Role.READ, input.run_id)
-    return StateView(state="failed_rejected" if input.status == "rejected" else "stopped_expired")
+    return RequestEnded(state="failed_rejected" if input.status == "rejected" else "stopped_expired")
 
 
-def record_refusal(deps: Deps, input: RefusalInput) -> StateView:
+def record_refusal(deps: Deps, input: RefusalInput) -> RefusalRecorded:
     """Keep a refused message, so that people and auditors see it."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         connection.execute(
             "select cutter_governance.fn_refusal_record(%s, %s, %s, %s, %s)",
             (input.run_id, input.gate, input.message, input.code, input.reason),
         )
-    return StateView(state="")
+    # A stranger may send a code of any length, but an answer has a limit.
+    return RefusalRecorded(code=input.code[: limits.NAME_CHARACTERS_MAX])
 
 
-def set_stop(deps: Deps, input: StopInput) -> StateView:
-    """Set the stop latch; what was written, the database says."""
+def set_stop(deps: Deps, input: StopInput) -> StopSet:
+    """Set the stop latch. The database says whether leg A has written units."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(
             connection,
             "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
             (input.run_id, input.kind, input.reason, input.by),
         )
-    return StateView(state=answer.get("state", ""), code="wrote" if answer.get("wrote") else "")
+    return StopSet(state=answer.get("state", ""), code="wrote" if answer.get("wrote") else "")
 
 
-def resume_run(deps: Deps, input: ResumeInput) -> StateView:
-    """Resume a stopped run, consuming the signed statement where one is needed."""
+def resume_run(deps: Deps, input: ResumeInput) -> Resumed:
+    """Resume a stopped run. If the resume needs a signature, consume the signed statement."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(
             connection, "select cutter_governance.fn_run_resume(%s, %s)", (input.run_id, input.statement_sha256)
         )
     if answer["status"] == "more_needed":
-        reason = f"{answer['have']} of {answer['needed']} people have signed that it goes on"
-        return StateView(state=answer["state"], code="more_needed", reason=reason)
-    return StateView(state=answer.get("state", ""), code=answer["status"], reason=answer.get("decision", ""))
+        reason = f"{answer['have']} of {answer['needed']} people have signed a resume"
+        return Resumed(state=answer["state"], code="more_needed", reason=reason)
+    return Resumed(state=answer.get("state", ""), code=answer["status"], reason=answer.get("decision", ""))
 
 
 def folder_and_day(run: Json, pins: Json) -> tuple[str, datetime]:

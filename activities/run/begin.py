@@ -1,4 +1,6 @@
-"""IO: register a run or find it: the start of a workflow, also after Temporal's data was lost."""
+"""IO: registers a run or finds it. Each workflow of a run begins with this activity, also after Temporal's data was
+lost.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,10 @@ from cutter.storage.gate_transaction import call
 
 
 def begin_run(deps: Deps, input: BeginInput) -> RunView:
-    """Register the run (idempotent), and answer with its state, its caps and its sealed gates.
+    """Register the run (idempotent). Returns its state, its caps and its sealed gates.
 
-    Raises Conflict for a workflow that is not the document's own: two that drive one run would take each other's gates.
+    Raises Conflict for a workflow that is not the document's own, because two workflows of one run would fence out each
+    other's attempts.
     """
     run = input.run
     document_id = ids.document_id(run.document_id)
@@ -67,7 +70,9 @@ def view_of(sidecar: dict[str, Any]) -> RunView:
 
 
 def _caps(pinned: dict[str, Any]) -> Caps:
-    """A run's limits as they were pinned; the shipped ones for what is missing, or where they hold no time at all."""
+    """The pinned limits of a run. Shipped limits replace missing ones. If a pinned limit is invalid, all limits are the
+    shipped ones.
+    """
     known = {one.name: pinned[one.name] for one in fields(Caps) if pinned.get(one.name) is not None}
     if "retry_delays_seconds" in known:
         known["retry_delays_seconds"] = tuple(known["retry_delays_seconds"])

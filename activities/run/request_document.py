@@ -1,4 +1,4 @@
-"""IO: collects what a request document shows: the frozen tuple, what changes, findings, digests, commands."""
+"""IO: collects the content of a request document: the frozen tuple, the changes, findings, digests, commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from activities import approval_judge as approving
 from activities import effects as commands
 from activities.effects import Context, Put
-from activities.gates.pinned_source import mark_pinned, pinned_of
+from activities.gates.pinned_source import mark_pinned, require_pinned
 from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter import limits
 from cutter.approvals.policy import Tier
@@ -17,29 +17,35 @@ from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound
 from cutter.kb import folder as kb_folder
-from cutter.marking import Marking, build_plan
+from cutter.marking import Marking
+from cutter.request_view import RequestView, build_view, view_digest
+from cutter.request_view.markdown import markdown
 from cutter.storage.request_transaction import Asked
 from cutter.types import Json
 
 
 def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | None) -> tuple[RequestDocument, Put]:
-    """The document of a request that was opened in a transaction still open; puts the snapshot's copy.
+    """Make the document of a request whose transaction is still open. Also puts the copy of the snapshot.
 
-    `tier` is what the policy asks for; the gate's own may be higher. Raises PolicyDenied.
+    `tier` is the tier that the policy asks for. The gate's own tier may be higher. Raises PolicyDenied.
     """
-    run, pins, request = asked.run, asked.pins, asked.answer["request"]
+    run, pins, request = asked.facts.run, asked.facts.pins, asked.answer["request"]
     folder, day = folder_of(run, pins["content_sha256"]), day_of(run).date()
-    pinned = pinned_of(asked.snapshot, pins["source_version_id"])
+    pinned = require_pinned(asked.snapshot, pins["source_version_id"])
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates)
     if not isinstance(marking, Marking):
         raise NotFound("the marked text is gone")
+    view = build_view(
+        pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"],
+        stored=asked.stored, sealed=asked.sealed,
+    )  # fmt: skip
     wanted = kb_folder.snapshot_copy(folder, pins["content_sha256"])
     snapshot = commands.put_free(deps, context, wanted, pinned.data)
     gate = request["gate"]
-    policy, _ = approving.policy_of(deps, {"epoch": asked.epoch})
+    policy, _ = approving.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
     caps = run["caps"]
     kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request["n"]), request["challenge"])
-    # What is signed after a rehearsal is for the batch itself.
+    # An approval that is signed after a rehearsal is for the live batch.
     batch_id = run["batch_id"].removesuffix("-dryrun") if run["batch_id"] else None
     document = RequestDocument(
         request=RequestTuple(**request["tuple"]),
@@ -60,10 +66,9 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         starter=run["starter"],
         tier=_highest(policy.tier_of(gate) or Tier.MEDIUM, tier),
         approvers_needed=policy.needed(gate, tier),
-        changes=_changes(asked, pinned.data, marking),
-        findings=tuple(f"line {one.line}: {one.code}: {one.message}" for one in marking.findings)[
-            : limits.FINDINGS_SHOWN_MAX
-        ],
+        changes=_changes(asked, view),
+        view_digest=view_digest(view),
+        shown=markdown(view),
         findings_count=len(marking.findings),
         batch_id=batch_id,
         amends_run_id=run["amends"],
@@ -72,7 +77,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
 
 
 def _free(deps: Deps, kb_id: str, challenge: str) -> str:
-    """The first name that nothing has: the request says its own name, so it is chosen before the text is made."""
+    """The first free name. It is chosen before the text is made, because the request contains its own name."""
     names = kb_folder.names_for(kb_id, sha256_hex(challenge))
     return next((name for name in names if not deps.kb.taken(name)), kb_id)
 
@@ -86,19 +91,17 @@ def _life(run: Json, gate: str, caps: Json) -> int:
     return min(seconds, limits.PRE_BATCHED_HOURS * 3600) if run["mode"] == "dryrun" and run["batch_id"] else seconds
 
 
-def _changes(asked: Asked, data: bytes, marking: Marking) -> Changes:
-    pins = asked.pins
-    plan = build_plan(data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"])
-    enacted = {str(address): (str(sha), str(title)) for address, sha, title in asked.enacted}
-    planned = {row.address: row for row in plan.rows}
+def _changes(asked: Asked, view: RequestView) -> Changes:
+    enacted = {unit.address: unit for unit in asked.enacted}
+    planned = {unit.address: unit for unit in view.units}
     return Changes.of(
         added=(UnitLine(address=a, title=row.title) for a, row in planned.items() if a not in enacted),
         changed=(
             UnitLine(address=a, title=row.title)
             for a, row in planned.items()
-            if a in enacted and enacted[a][0] != row.body_sha256
+            if a in enacted and enacted[a].content_hash != row.body_sha256
         ),
-        removed=(UnitLine(address=a, title=title) for a, (_, title) in enacted.items() if a not in planned),
+        removed=(UnitLine(address=a, title=unit.title) for a, unit in enacted.items() if a not in planned),
     )
 
 

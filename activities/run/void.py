@@ -1,4 +1,4 @@
-"""IO: end a run as voided: consume the signed statement and withdraw the drafts in one transaction (cutter_exec)."""
+"""IO: ends a run as voided: consumes the signed statement and withdraws the drafts in one transaction (cutter_exec)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cutter.approvals import schema
 from cutter.catalogue import Role
 from cutter.domain.void_state import void_state
 from cutter.errors import CutterError, PolicyDenied
-from cutter.messages import StateView, VoidInput
+from cutter.messages import VoidInput, VoidResult
 from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
@@ -21,20 +21,22 @@ from cutter.storage.gate_transaction import call
 log = structlog.get_logger()
 
 
-def void_run(deps: Deps, input: VoidInput) -> StateView:
-    """Verify the statement in this process, then open, withdraw, close; its verdict was recorded before."""
+def void_run(deps: Deps, input: VoidInput) -> VoidResult:
+    """Verify the statement in this process, then open the void, withdraw the drafts and close it. The verdict was
+    recorded before.
+    """
     gate = approving.sovereign_ahead(deps, Role.EXEC, input.run_id)
     verdict, facts = approving.judge(deps, Role.EXEC, input.run_id, gate, input.kb_id)
     if not verdict.accepted or verdict.decision != schema.VOID or verdict.statement is None:
-        return StateView(state="", code=verdict.code, reason=verdict.reason)
+        return VoidResult(state="", code=verdict.code, reason=verdict.reason)
     state = void_state(verdict.statement.reason or "")
     with translated(), deps.pool(Role.EXEC).connection() as connection:
         pins = call(connection, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
-        context = commands.of_run(facts["run"], pins, facts["now"], None)
+        context = commands.of_run(facts.run, pins, facts.now, None)
         permit = commands.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT))
         if permit.denied is not None:
             connection.rollback()
-            return StateView(state="", code=PolicyDenied.code, reason=permit.denied.why)
+            return VoidResult(state="", code=PolicyDenied.code, reason=permit.denied.why)
         opened = call(
             connection,
             "select cutter_governance.fn_void_open(%s, %s, %s)",
@@ -42,7 +44,7 @@ def void_run(deps: Deps, input: VoidInput) -> StateView:
         )
         if opened["status"] != "opened":
             connection.rollback()
-            return StateView(state=opened.get("state", ""), code=str(opened.get("code") or opened["status"]))
+            return VoidResult(state=opened.get("state", ""), code=str(opened.get("code") or opened["status"]))
         call(connection, "select public.fn_iu_withdraw_drafts(%s)", (input.run_id,))
         closed = call(
             connection,
@@ -53,6 +55,6 @@ def void_run(deps: Deps, input: VoidInput) -> StateView:
     try:
         publish(deps, Role.EXEC, input.run_id)
     except CutterError as problem:
-        # The void is recorded: an unavailable knowledge base must not hide it from the open run.
+        # The void is recorded, so an unavailable knowledge base must not hide it from the open run.
         log.warning("outbox.waiting", run_id=input.run_id, code=problem.code)
-    return StateView(state=closed["state"], code="voided", reason=f"{closed['withdrawn']} drafts withdrawn")
+    return VoidResult(state=closed["state"], code="voided", reason=f"{closed['withdrawn']} drafts withdrawn")

@@ -1,11 +1,11 @@
-"""IO: heartbeats from a thread of their own, also while a subprocess or a statement runs."""
+"""IO: sends heartbeats from a separate thread, also while a subprocess or a statement runs."""
 
 from __future__ import annotations
 
 import contextvars
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from temporalio import activity
 
@@ -15,7 +15,7 @@ BEATS_A_TIMEOUT = 4
 
 @contextmanager
 def beating() -> Iterator[None]:
-    """Heartbeat until the block ends, so that a dead worker is noticed in seconds and not at the cap."""
+    """Send heartbeats until the block ends. So Temporal notices a dead worker in seconds and not only at the cap."""
     timeout = activity.info().heartbeat_timeout
     if timeout is None or timeout.total_seconds() <= 0:
         yield
@@ -25,7 +25,9 @@ def beating() -> Iterator[None]:
 
     def beat() -> None:
         while not done.wait(timeout.total_seconds() / BEATS_A_TIMEOUT):
-            context.run(activity.heartbeat)
+            # The event loop of a busy worker may be late with one heartbeat. The activity and its heartbeats continue.
+            with suppress(TimeoutError):
+                context.run(activity.heartbeat)
 
     thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
     thread.start()

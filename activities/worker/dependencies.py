@@ -1,14 +1,17 @@
-"""IO: what a worker's activities hold: settings, pools of its own roles, stores, keys. Built once in worker.py."""
+"""IO: the dependencies of a worker's activities: settings, pools of its own roles, stores, keys. worker.py builds them
+once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
-from cutter.approvals import epochs
+from cutter.approvals import approver_store
 from cutter.approvals.policy import Policy
+from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.catalogue import Role, WorkerRole
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gpg import Gpg
@@ -23,7 +26,11 @@ ROLES_OF = {
     WorkerRole.EXEC: (Role.EXEC,),
     WorkerRole.VERIFY: (Role.VERIFY,),
 }
-"""Which database roles each worker process holds; live mode has no process with all of them."""
+"""The database roles of each worker process. In live mode no process has all of them."""
+
+
+def _makes_no_backup(**_: Any) -> NoReturn:
+    raise ProgrammingError("this process makes no backups")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +45,10 @@ class Signer:
 class Deps:
     """Dependencies of the activities of one worker process. `worker` names it in attempts; no globals anywhere.
 
-    `build_id` names the code that it runs; empty where no workflow is driven. `history` freezes the digest of the
-    history of the workflow that runs an activity (`activities.worker.history_digest`); None where none does.
-    `look_after` is the reconciler's look, where a Temporal client is there to ask.
+    `build_id` names the code that the worker runs; it is empty if the process drives no workflow. `history` freezes the
+    digest of the history of the workflow that called an activity (`activities.worker.history_digest`). It is None
+    outside a workflow. `look_after` runs the reconciler; it needs a Temporal client. `take_backup` and `restore_check`
+    make and prove a backup (`cutter.backup`).
     """
 
     settings: Settings
@@ -53,6 +61,8 @@ class Deps:
     build_id: str = ""
     history: Callable[[], dict[str, Any] | None] = lambda: None
     look_after: Callable[[], Reconciled] | None = None
+    take_backup: Callable[..., BackupRecord | BackupRefusal] = _makes_no_backup
+    restore_check: Callable[..., RestoreReport | BackupRefusal] = _makes_no_backup
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
 
     def pool(self, role: Role) -> Pool:
@@ -64,16 +74,16 @@ class Deps:
 
     def policy(self, sha256: str) -> tuple[Policy, Gpg]:
         """The policy epoch whose sha256 the database names, with the approvers' keyring."""
-        return epochs.load_current(self.settings.approvers, sha256)
+        return approver_store.load_current(self.settings.approvers, sha256)
 
 
 def open_pools(settings: Settings, worker_role: WorkerRole) -> dict[Role, Pool]:
-    """One pool a role of this worker."""
+    """One pool for each role of this worker."""
     return {role: open_pool(settings, role.value) for role in ROLES_OF[worker_role]}
 
 
 def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
-    """The key in `<keys_dir>/<name>`, looked up when it is first needed."""
+    """The key in `<keys_dir>/<name>`. It is looked up at its first use."""
 
     def load() -> Signer:
         home = settings.key_home(name)
@@ -91,7 +101,7 @@ def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
 
 
 def folder_of(run: dict[str, Any], content_sha256: str | None) -> str:
-    """The run's folder in the knowledge base; a run that has pinned nothing has one of its own."""
+    """The run's folder in the knowledge base. A run that has pinned nothing has a folder under its run id."""
     if not run.get("docprefix") or not content_sha256:
         return f"knowledge/dev/runs/{run['run_id']}"
     return kb_folder.run_folder(run["docprefix"], content_sha256, day_of(run).date(), run["run_id"])

@@ -1,7 +1,7 @@
-"""IO: the worker's boundary: our errors as Temporal failures, and nothing else of what an exception says.
+"""IO: the worker's boundary. It turns our errors into Temporal failures, and hides the text of all other exceptions.
 
-An unexpected exception crosses as its class name alone: its text could hold a row, a path or a text. The one place
-where everything is caught.
+Only the class name of an unexpected exception crosses the boundary, because its text could hold a row, a path or law
+text. This is the only place that catches every exception.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         except CutterError as problem:
             raise _refused(name, problem) from None
         except CancelledError:
-            # The worker is going down, or the attempt is given up: the engine knows which; it is no bug of the gate.
+            # The worker shuts down, or Temporal has given up the attempt. Temporal knows which. It is no fault of the
+            # gate.
             raise
         except Exception as problem:
             lacking = lacking_of(problem)
@@ -54,11 +55,15 @@ LACKING = {
     errno.ENOSPC: "disk", errno.EDQUOT: "disk", errno.EROFS: "disk", errno.EIO: "disk",
     errno.EMFILE: "files", errno.ENFILE: "files", errno.ENOMEM: "memory",
 }  # fmt: skip
-"""What the worker's machine lacks, by the system's error number: the operator brings it back, then a retry helps."""
+"""The resource that the worker's machine lacks, by the system's error number. After the operator has made it available,
+a retry helps.
+"""
 
 
 def lacking_of(problem: BaseException) -> Unavailable | None:
-    """The error of an exhausted machine, None for any other one. Its text could hold a path, so it stays here."""
+    """The error for an exhausted machine, or None for another exception. The exception's text could hold a path, so it
+    is not passed on.
+    """
     what = LACKING.get(problem.errno or 0) if isinstance(problem, OSError) else None
     if what is None:
         return None
@@ -72,13 +77,13 @@ def _refused(name: str, problem: CutterError) -> ApplicationError:
 
 
 def _count(outcome: str) -> None:
-    """One more of this activity that ended so; costs nothing where no metrics are served."""
+    """Count one more end of this activity with this outcome. Costs nothing if no metrics are served."""
     meter = activity.metric_meter()
     meter.create_counter("cutter_activity_outcomes", "Activities by how they ended").add(1, {"outcome": outcome})
 
 
 def storable(value: Any) -> Any:
-    """An input without characters that PostgreSQL cannot store: a message with a NUL must not fail without end."""
+    """The input without characters that PostgreSQL cannot store, because a message with a NUL must not fail forever."""
     if isinstance(value, str):
         return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, tuple):
@@ -89,7 +94,7 @@ def storable(value: Any) -> Any:
 
 
 def failure_of(problem: CutterError) -> ApplicationError:
-    """Our error as a Temporal failure: `type` is what the workflow decides on, the message what people read."""
+    """Our error as a Temporal failure. The workflow decides by `type`, and people read the message."""
     if isinstance(problem, Unavailable):
         kind = f"Unavailable:{problem.what}"
     elif isinstance(problem, OverCap):

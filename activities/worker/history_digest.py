@@ -1,8 +1,9 @@
-"""IO: the digest of Temporal's history of a run, which its closeout freezes (seed 003 §8): histories expire.
+"""IO: the digest of Temporal's history of a run. The closeout seals it, because histories expire (seed 003 §8).
 
-It covers the events of the execution that closes the run, from the first up to the one that schedules this very
-activity; what follows is about the closing itself. Each event is its JSON form, as `temporal workflow show --output
-json` prints it, made canonical (sorted keys, no blanks, whole numbers without a fraction) and ended by a line feed.
+The digest covers the events of the execution that closes the run, from the first event to the one that schedules this
+activity. Later events are about the closeout itself. Each event enters as the JSON that `temporal workflow show
+--output json` prints, made canonical (sorted keys, no blanks, whole numbers without a fraction) and followed by a line
+feed.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ SCHEDULED = "activityTaskScheduledEventAttributes"
 
 
 def freezing(client: Client, loop: asyncio.AbstractEventLoop) -> Callable[[], Json | None]:
-    """What an activity's thread calls: {workflow_id, execution_id, events, sha256} of its own workflow's history.
+    """The function that an activity's thread calls. Returns {workflow_id, execution_id, events, sha256} of its own
+    workflow's history.
 
-    None outside an activity. Raises Unavailable(what="temporal") when the history cannot be read or does not end.
+    Returns None outside an activity. Raises Unavailable(what="temporal") if the history cannot be read or has no end.
     """
 
     def freeze() -> Json | None:
@@ -62,7 +64,9 @@ async def _frozen(client: Client, info: activity.Info) -> Json:
 
 
 def canonical_event(event: Json) -> str:
-    """An event's one text. Python writes a whole double as 2.0 and the temporal CLI as 2: here it is 2."""
+    """The canonical text of an event. Python writes a whole double as 2.0 and the temporal CLI writes 2, so this
+    function writes 2.
+    """
     return canonical(json.loads(json.dumps(event), parse_float=_whole))
 
 

@@ -1,11 +1,16 @@
-"""IO: what waits and for whom, as gauges of a worker's metrics: one statement a heartbeat, where metrics are served."""
+"""IO: gauges of waiting work in a worker's metrics. If metrics are served, one SQL statement for each heartbeat reads
+them.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from temporalio.common import MetricMeter
 
 from cutter.storage.pools import Pool, single
-from cutter.storage.queries import query
+from cutter.storage.records import records
+from cutter.types import Json
 
 NAMES = {
     "cutter_runs_open": "Runs that are not over, by state",
@@ -15,9 +20,21 @@ NAMES = {
     "cutter_outbox_waiting": "Documents that are not yet in the knowledge base",
     "cutter_workers": "Workers of the last week, by role and state",
 }
-"""Each with what it says; the query `gauges` gives (name, labels, value)."""
+"""Each gauge with its description. The query `gauges` gives (name, labels, value)."""
 
 Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """A value of a metric, by its labels."""
+
+    name: str
+    labels: Json
+    value: int
+
+
+GAUGES = records("gauges", Gauge)
 
 
 class Gauges:
@@ -29,10 +46,10 @@ class Gauges:
         self._told: set[tuple[str, Labels]] = set()
 
     def read(self) -> None:
-        """Read and tell. Raises what `single` raises."""
+        """Read the values and set the gauges. Raises the errors of `single`."""
         with single(self._pool) as connection:
-            rows = connection.execute(query("gauges")).fetchall()
-        found = {(str(name), _labels(labels)): int(str(value)) for name, labels, value in rows}
+            rows = GAUGES.all(connection)
+        found = {(one.name, _labels(one.labels)): one.value for one in rows}
         for key in self._told - set(found):
             found[key] = 0
         for (name, labels), value in found.items():
@@ -40,5 +57,5 @@ class Gauges:
         self._told = set(found)
 
 
-def _labels(found: object) -> Labels:
-    return tuple(sorted((str(key), str(value)) for key, value in found.items())) if isinstance(found, dict) else ()
+def _labels(found: Json) -> Labels:
+    return tuple(sorted((key, str(value)) for key, value in found.items()))

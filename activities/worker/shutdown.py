@@ -1,7 +1,7 @@
-"""IO: running Temporal workers, and ending them in bounded time.
+"""IO: runs Temporal workers, and ends them in bounded time.
 
-After a shutdown the SDK waits until the server has answered its open polls. A server that is frozen, cut off or lost
-such a poll never answers, and the SDK waits without a limit. So we stop waiting after nothing has run here for a while.
+After a shutdown the SDK waits without a limit until the server has answered its open polls. A server that is frozen, is
+cut off, or has lost such a poll never answers. So we stop waiting after no activity has run here for a while.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""IO: a worker's presence: which state its activities put it in, as heartbeats in the database (seed 004 "Worker").
+"""IO: reports a worker's state as heartbeats in the database (seed 004 "Worker").
 
-One row a process and one statement a beat: activities are only counted where they run, so none costs a round trip. A
-worker is busy when anything ran since its last beat.
+Each process has one row, and each heartbeat is one SQL statement. Activities are only counted in the process, so an
+activity costs no round trip. A worker is busy if any activity ran since its last heartbeat.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from activities.worker.metrics import Gauges
 from cutter.errors import CutterError
 from cutter.storage.pools import Pool, single
+from cutter.storage.records import answer as value_of
 
 log = structlog.get_logger()
 
@@ -26,7 +27,9 @@ INITIALIZING, IDLE, BUSY, SHUTDOWN = "initializing", "idle", "busy", "shutdown"
 
 
 class Presence:
-    """`slots` are the activities at once of each task queue; `identity` is also the one that Temporal knows."""
+    """`slots` is the number of concurrent activities for each task queue. `identity` is the identity that Temporal
+    knows too.
+    """
 
     def __init__(
         self, pool: Pool, *, identity: str, build_id: str, slots: Mapping[str, int], seconds: int,
@@ -45,16 +48,16 @@ class Presence:
 
     @property
     def worker_id(self) -> str:
-        """The identity; one that was given up while it could not be heard comes back under another id."""
+        """The worker's id. A worker that was closed because of its silence comes back under another id."""
         return f"{self._identity}.{self._times_given_up}" if self._times_given_up else self._identity
 
     def counting(self, queue: str) -> Interceptor:
-        """What a worker of that task queue needs, so that its activities are seen."""
+        """The interceptor that a worker of this task queue needs, so that its activities are counted."""
         return _Counting(self, queue)
 
     @contextmanager
     def at_work(self, queue: str) -> Iterator[None]:
-        """While an activity runs."""
+        """Count an activity while it runs."""
         self._used[queue] += 1
         self._worked = True
         try:
@@ -67,7 +70,7 @@ class Presence:
         return self._used.total() > 0
 
     async def keep(self) -> None:
-        """Beat until `end` is called."""
+        """Send heartbeats until `end` is called."""
         while not self._over.is_set():
             worked, self._worked = self._worked, False
             await self.say(BUSY if worked or self.busy() else IDLE)
@@ -75,11 +78,13 @@ class Presence:
                 await asyncio.wait_for(self._over.wait(), self._seconds)
 
     def end(self) -> None:
-        """Nothing runs here any more."""
+        """Report that nothing runs here any more."""
         self._over.set()
 
     async def say(self, state: str) -> None:
-        """One heartbeat. An unavailable database is noted: the worker itself continues, and reports again later."""
+        """Send one heartbeat. If the database is unavailable, log that; the worker continues and reports again
+        later.
+        """
         try:
             await asyncio.to_thread(self._say, state)
         except CutterError as problem:
@@ -96,12 +101,13 @@ class Presence:
     def _beat(self, state: str) -> str:
         queues = [{"queue": name, "slots": slots, "used": self._used[name]} for name, slots in self._slots.items()]
         with single(self._pool) as connection:
-            row = connection.execute(
+            recorded = value_of(
+                connection,
                 "select cutter_governance.fn_worker_beat(%s, %s, %s, %s, %s)",
                 (self.worker_id, self._build_id, self._seconds, Jsonb(queues), state),
-            ).fetchone()
+            )
             connection.execute("select cutter_governance.fn_sessions_end_overdue()")
-        return str(row[0]) if row else ""
+        return str(recorded)
 
 
 class _Counting(Interceptor):

@@ -1,1 +1,1 @@
-"""Pure and IO: the signed statement, the request it answers, the policy of who may sign, and the check of all three."""
+"""Pure and IO: the signed statement, the request that it answers, the approver policy, and the check of all three."""

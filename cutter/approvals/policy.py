@@ -1,6 +1,7 @@
 """Pure: an epoch of `approvers.yaml`: who may sign what, from when to when, and how many must (spec 03 "Policy").
 
-Empty means no one: an approver without gates may sign nothing, a gate that the file does not name opens for nobody.
+An empty list means nobody: an approver without gates may sign nothing, and a gate that the file does not name opens for
+nobody.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ SCHEMA: Final = "cutter-approvers/1"
 
 
 class Tier(StrEnum):
-    """How much a gate asks for (spec 05 "Policy")."""
+    """How strict a gate is (spec 05 "Policy")."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -40,7 +41,9 @@ DEFAULT_THRESHOLDS: Final[Mapping[Tier, int]] = {Tier.LOW: 1, Tier.MEDIUM: 1, Ti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approver:
-    """One person. `fingerprint` is the primary key's; `key_sha256` is of the public key's file in `keys/`."""
+    """One person. `fingerprint` is that of the primary key. `key_sha256` is the digest of the public key's file in
+    `keys/`.
+    """
 
     name: str
     fingerprint: str
@@ -57,22 +60,23 @@ class Approver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRule:
-    """A sovereign gate's own tier, and the number of distinct approvers that each tier asks for."""
+    """The tier of a sovereign gate, and the number of distinct approvers that each tier asks for."""
 
     gate: str
     tier: Tier
     thresholds: tuple[tuple[Tier, int], ...] = tuple(DEFAULT_THRESHOLDS.items())
 
     def needed(self, tier: Tier) -> int:
-        """Approvers that the tier asks for; a high one never fewer than two."""
+        """The number of approvers that the tier asks for. The tier high never asks for fewer than two."""
         return max(dict(self.thresholds)[tier], 2 if tier is Tier.HIGH else 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """One epoch. `sha256` is of the file's own bytes, which the database has; `succession` approvers sign the next.
+    """One epoch. `sha256` is the digest of the file's bytes, and the database keeps it. `succession` is the number of
+    approvers who must sign the next epoch.
 
-    `lifecycle_group` acts in the review decisions of SG_2: who approves there must be in it.
+    `lifecycle_group` acts in the review decisions of SG_2, so an approver of SG_2 must be in it.
     """
 
     number: int
@@ -97,19 +101,21 @@ class Policy:
         return next((one for one in self.approvers if one.fingerprint == fingerprint), None)
 
     def rule_of(self, gate: str) -> GateRule | None:
-        """The gate's rule; None opens for nobody."""
+        """The rule of the gate. None means that the gate opens for nobody."""
         return next((rule for rule in self.gates if rule.gate == gate), None)
 
     def thresholds(self) -> dict[str, int]:
-        """Gate → approvers that its own tier asks for; what the database's row of the epoch carries."""
+        """Maps each gate to the number of approvers that its own tier asks for. The database's row of the epoch has
+        this map.
+        """
         return {rule.gate: rule.needed(rule.tier) for rule in self.gates}
 
     def tiers(self) -> dict[str, dict[str, int]]:
-        """Gate → tier → approvers; the database's row of the epoch carries it too."""
+        """Maps each gate and tier to a number of approvers. The database's row of the epoch has this map too."""
         return {rule.gate: {tier.value: rule.needed(tier) for tier in Tier} for rule in self.gates}
 
     def needed(self, gate: str, tier: Tier | None) -> int:
-        """Approvers that a gate asks for: by its own tier, or by a higher one."""
+        """The number of approvers that a gate asks for by its own tier, or by a higher given tier."""
         rule = self.rule_of(gate)
         return max(rule.needed(rule.tier), rule.needed(tier or rule.tier)) if rule else 1
 

@@ -1,4 +1,4 @@
-"""Pure: the file of a policy epoch, read strictly and written in one form."""
+"""Pure: reads the file of a policy epoch strictly, and writes it in one form."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def render_policy(
     gpg_version_floor: tuple[int, ...],
     signing: Signing = Signing.REQUIRED,
 ) -> bytes:
-    """The bytes of an epoch file; they parse, or InvalidInput says why not."""
+    """The bytes of an epoch file. Raises InvalidInput if the parser would refuse them."""
     lines = [f"schema: {SCHEMA}", f"number: {number}", f"deployment_id: {deployment_id}"]
     lines += [f"previous_sha256: {previous_sha256}"] if previous_sha256 else []
     lines += [f"signing: {signing}", f"succession: {succession}", f"lifecycle_group: {lifecycle_group}"]
@@ -170,5 +170,5 @@ def _require_distinct(policy: Policy) -> None:
         values = [getattr(one, name) for one in policy.approvers]
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice:
-            # One person twice would meet a threshold of two alone.
+            # A person who is listed twice could meet a threshold of two alone.
             raise InvalidInput(f"two approvers have the {name} {twice}")

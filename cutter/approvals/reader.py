@@ -1,6 +1,6 @@
-"""IO: fetch an approval, ask gpg, and judge. The cutter worker and the exec worker use this unchanged (spec 03).
+"""IO: fetches an approval, asks gpg, and judges. The cutter worker and the exec worker use the same code (spec 03).
 
-Both files are read once; every later step works on these bytes.
+Both files are read once, and every later step works on these bytes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from cutter import limits
 from cutter.approvals import verify
-from cutter.approvals.expected import Expected
+from cutter.approvals.expectation import Expected
 from cutter.approvals.policy import Policy
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument, Verdict
@@ -21,11 +21,14 @@ from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 
 ExpectedFor = Callable[[ApprovalDocument, Statement | None], Expected]
-"""Asks the database for the facts about the very document that was read; the statement only if it was authenticated."""
+"""A function that asks the database for the facts about the document that was read. It gets the statement only if the
+document was authenticated.
+"""
 
 
 def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:
-    """Step 1: well-formed, inside the store, a regular object of at most 64 KiB; with its signature, each read once.
+    """Step 1: the KB id is well-formed and names a regular file of at most 64 KiB inside the store. The file and its
+    signature are each read once.
 
     Raises InvalidInput, NotFound (code `signature_missing` for the `.asc`), Unavailable.
     """
@@ -35,23 +38,24 @@ def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:
         signature = kb.get(signature_of(name), limit=limits.SIGNATURE_BYTES_MAX)
     except NotFound:
         raise NotFound(
-            f"no signature beside {name}: make it with gpg --detach-sign --armor and put {signature_of(name)} there",
+            f"no signature of {name}: make it with gpg --detach-sign --armor and put {signature_of(name)} there",
             code="signature_missing",
         ) from None
     return ApprovalDocument(kb_id=name, body=body, signature=signature)
 
 
 def authenticated(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> Authentication:
-    """Ask gpg who signed these bytes. Raises Unavailable when gpg cannot say."""
+    """Ask gpg who signed these bytes. Raises Unavailable if gpg gives no answer."""
     evidence = gpg.verify_detached(document.body, document.signature)
     return verify.authenticate(document, evidence, policy)
 
 
 def check(kb: Store, kb_id: str, gpg: Gpg, expected: Expected | ExpectedFor, policy: Policy) -> Verdict:
-    """Steps 1 to 8 for one document, in this order: signature, parse, facts, judge. Unreadable is a verdict of step 1.
+    """Do steps 1 to 8 for one document in this order: signature, parse, facts, judge. An unreadable document gets a
+    verdict of step 1.
 
-    `expected` may be a function of the document, since whether it was revoked or written by us depends on its bytes.
-    Raises Unavailable when the store or gpg is unavailable: then nothing was decided.
+    `expected` may be a function of the document, because its bytes decide whether it was revoked or written by us.
+    Raises Unavailable if the store or gpg is unavailable. Then nothing was decided.
     """
     try:
         document = read_approval(kb, kb_id)
@@ -61,7 +65,7 @@ def check(kb: Store, kb_id: str, gpg: Gpg, expected: Expected | ExpectedFor, pol
 
 
 def check_authenticated(authentication: Authentication, expected: Expected | ExpectedFor, policy: Policy) -> Verdict:
-    """The rest of `check` for a document that was read and authenticated already."""
+    """The remaining steps of `check` for a document that was already read and authenticated."""
     parsed = verify.said_in(authentication)
     said = parsed if isinstance(parsed, Statement) else None
     facts = expected(authentication.document, said) if callable(expected) else expected
@@ -69,5 +73,5 @@ def check_authenticated(authentication: Authentication, expected: Expected | Exp
 
 
 def _code(problem: CutterError) -> str:
-    # The errors of ids have the code of all refused input; as a verdict each reason has its own.
+    # All errors of ids share the code of refused input. But each reason has its own code in a verdict.
     return "kb_id_malformed" if problem.code == InvalidInput.code else problem.code

@@ -1,8 +1,9 @@
-"""Pure: the request that a sovereign answers (seed 000 §3, spec 03 "The request").
+"""Pure: the request that approvers answer (seed 000 §3, spec 03 "The request").
 
-`RequestTuple` is what a run froze; its challenge is what an approval binds. `RequestDocument` is the knowledge-base
-document around it: `render_request` writes it for people with a machine-readable block at its end, and `parse_request`
-takes only bytes that it would write itself, so what people read cannot differ from what the tool reads.
+A run freezes a `RequestTuple`, and an approval binds the challenge of that tuple. `RequestDocument` is the
+knowledge-base document around the tuple. `render_request` writes the document for people, with a machine-readable block
+at its end. `parse_request` accepts only bytes that `render_request` would write, so people and tools cannot read
+different things. Only the text shows parts of the law; the block names the length and digest of that text.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +30,9 @@ _BLOCK = re.compile(r"\n```json\n(?P<json>\{[^\n]*\})\n```\n\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTuple:
-    """What is frozen when a run reaches a sovereign gate. `nonce` is 32 hex characters of the database's randomness."""
+    """The values that a run freezes when it reaches a sovereign gate. `nonce` is 32 hex characters of randomness from
+    the database.
+    """
 
     deployment_id: str
     gate: str
@@ -40,6 +43,8 @@ class RequestTuple:
     manifest_digest: str
     region_sha: str
     candidate_count: int
+    findings_digest: str
+    accepted_findings: str
     change_set_id: str
     grants_sha256: str
     review_decision_id: str | None
@@ -55,7 +60,7 @@ class RequestTuple:
 
     @property
     def challenge(self) -> str:
-        """sha256 of the canonical JSON of all fields, None as null; the database computes the same."""
+        """The sha256 of the canonical JSON of all fields, with None as null. The database computes the same value."""
         return canonical_digest(asdict(self))
 
 
@@ -69,7 +74,7 @@ class UnitLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Difference to the last enacted version. The counts are whole; the lists end at CHANGES_SHOWN_MAX."""
+    """The difference to the last enacted version. The counts are complete, but each list ends at CHANGES_SHOWN_MAX."""
 
     added_count: int
     changed_count: int
@@ -80,7 +85,7 @@ class Changes:
 
     @classmethod
     def of(cls, *, added: Iterable[UnitLine], changed: Iterable[UnitLine], removed: Iterable[UnitLine]) -> Changes:
-        """Count all, keep the first of each kind."""
+        """Count all changes, but keep only the first ones of each kind."""
         kinds = [tuple(kind) for kind in (added, changed, removed)]
         shown = [kind[: limits.CHANGES_SHOWN_MAX] for kind in kinds]
         return cls(
@@ -95,11 +100,12 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestDocument:
-    """A request as people get it.
+    """A request in the form that people get.
 
-    `kb_id` is this document's id and `approval_kb_id` the id expected for its answer; `snapshot_kb_id` is the
-    copy of the pinned text. `ttl_seconds` bounds an approval's life from its signature. `findings` are single
-    lines without law text. A request of a dry run carries the `batch_id` that a pre-batched approval binds.
+    `kb_id` is the id of this document. `approval_kb_id` is the expected id of the answer, and `snapshot_kb_id` names
+    the copy of the pinned text. `ttl_seconds` limits the life of an approval after its signature. `shown` is the
+    Markdown of the request's view, and every form of that view names `view_digest` (cutter/request_view). In a dry run,
+    `batch_id` is the batch that a pre-batched approval binds.
     """
 
     request: RequestTuple
@@ -119,13 +125,14 @@ class RequestDocument:
     tier: str
     approvers_needed: int
     changes: Changes
-    findings: tuple[str, ...] = ()
+    view_digest: str
+    shown: str = ""
     findings_count: int = 0
     batch_id: str | None = None
     amends_run_id: str | None = None
 
     def __post_init__(self) -> None:
-        # These appear in commands that people paste into a shell.
+        # These values appear in commands that people paste into a shell.
         for name in (self.kb_id, self.approval_kb_id, self.snapshot_kb_id):
             ids.kb_id(name)
         optional = {"batch_id": self.batch_id, "run_id": self.amends_run_id}
@@ -140,19 +147,20 @@ class RequestDocument:
 
     @property
     def binding(self) -> str:
-        """What an answer binds: a live run's own request, or the tuple of a dry run for a batch to come."""
+        """The binding of an answer: `run` for the request of a live run, or `tuple` for the request of a dry run."""
         return schema.RUN if self.mode == request_text.LIVE else schema.TUPLE
 
 
 def render_request(document: RequestDocument) -> bytes:
-    """The knowledge-base document: UTF-8, LF, the same bytes at every call."""
-    # ASCII, so that a hidden character of a title shows as \\uXXXX here too.
+    """The knowledge-base document in UTF-8 with LF line ends. Every call gives the same bytes."""
+    # The JSON is ASCII, so that a hidden character of a title appears as \\uXXXX here too.
     block = json.dumps(_record(document), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return f"{request_text.body(document)}\n```json\n{block}\n```\n".encode()
+    text = f"{request_text.head(document)}{document.shown}{request_text.tail(document)}"
+    return f"{text}\n```json\n{block}\n```\n".encode()
 
 
 def parse_request(data: bytes) -> RequestDocument | Refusal:
-    """Read a request back; a Refusal when a single byte differs from what `render_request` writes."""
+    """Read a request back. The answer is a Refusal if a single byte differs from the output of `render_request`."""
     if len(data) > limits.KB_OBJECT_BYTES_MAX:
         return Refusal("request_too_large", f"a request has at most {limits.KB_OBJECT_BYTES_MAX} bytes")
     try:
@@ -163,7 +171,7 @@ def parse_request(data: bytes) -> RequestDocument | Refusal:
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         return Refusal("request_malformed", f"this is not a request of schema {SCHEMA}")
     try:
-        document = _document(record)
+        document = _with_shown(_document(record), record["shown"]["bytes"], data)
         again = render_request(document)
     except (KeyError, TypeError, ValueError, AttributeError, InvalidInput):
         return Refusal("request_malformed", "the request's machine-readable block misses a field or has a wrong one")
@@ -173,7 +181,7 @@ def parse_request(data: bytes) -> RequestDocument | Refusal:
 
 
 def request_sha256(data: bytes) -> str:
-    """What an approval binds in addition to the challenge: the sha256 of the document's bytes."""
+    """The sha256 of the document's bytes, which an approval binds in addition to the challenge."""
     return sha256_hex(data)
 
 
@@ -181,7 +189,7 @@ def _record(document: RequestDocument) -> dict[str, Any]:
     record = asdict(document)
     record["created_utc"] = render_instant(document.created_utc)
     record["expires_utc"] = render_instant(document.expires_utc)
-    record["findings"] = list(document.findings)
+    record["shown"] = {"bytes": len(document.shown.encode()), "sha256": sha256_hex(document.shown)}
     return {"schema": SCHEMA, "challenge": document.request.challenge, **record}
 
 
@@ -190,9 +198,15 @@ def _document(record: Mapping[str, Any]) -> RequestDocument:
     values["request"] = RequestTuple(**record["request"])
     values["created_utc"] = _instant(record["created_utc"])
     values["expires_utc"] = _instant(record["expires_utc"])
-    values["findings"] = tuple(record["findings"])
+    values["shown"] = ""
     values["changes"] = _changes(record["changes"])
     return RequestDocument(**values)
+
+
+def _with_shown(document: RequestDocument, size: int, data: bytes) -> RequestDocument:
+    """The document with the parts of the law that its text shows. Rendering the whole again checks their digest."""
+    begin = len(request_text.head(document).encode())
+    return replace(document, shown=data[begin : begin + size].decode("utf-8"))
 
 
 def _changes(record: Mapping[str, Any]) -> Changes:

@@ -1,7 +1,7 @@
 """Pure: the words of a request document, for people and for Markdown readers that do not sanitise HTML.
 
-Headings, lists, tables and code only. Every text that is not ours (a title, a finding, a path) is escaped, so that it
-can neither draw a heading, a link or a tag, nor hide or reorder its neighbours.
+The document uses only headings, lists, tables and code. Every text from others (a title, a finding, a path) is escaped.
+So such a text cannot become a heading, a link or a tag, and cannot hide or reorder the text around it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cutter import limits
-from cutter.approvals import by_hand, schema
+from cutter.approvals import manual_instructions, schema
 from cutter.catalogue import Sovereign
 from cutter.domain.markdown import code, escape
 from cutter.domain.timestamps import render_instant
@@ -29,14 +28,21 @@ _ASKS = {
 LIVE = "live"
 
 
-def body(document: RequestDocument) -> str:
-    """Everything above the machine-readable block."""
-    parts = [_head, _facts, _changes, _findings]
+def head(document: RequestDocument) -> str:
+    """The lines above the parts of the law."""
+    return "".join(f"{line}\n" for line in _head(document))
+
+
+def tail(document: RequestDocument) -> str:
+    """The lines between the parts of the law and the machine-readable block: changes, the ways to answer, and the
+    digests.
+    """
+    parts = [_changes]
     if document.mode == LIVE:
         parts += [_with_the_tool, _by_hand, _to_refuse]
     else:
         parts += [_rehearsed, _by_hand] if document.batch_id else [_rehearsed]
-    return "\n".join(line for part in parts for line in part(document)) + "\n" + _MACHINE
+    return "\n".join(line for part in [*parts, _facts] for line in part(document)) + "\n" + _MACHINE
 
 
 _MACHINE = (
@@ -54,6 +60,12 @@ def _head(document: RequestDocument) -> Iterator[str]:
     people = "one approver" if needed == 1 else f"{needed} distinct approvers, each with a document of their own"
     yield f"Tier {document.tier}: {people}. Open until **{render_instant(document.expires_utc)}**."
     yield ""
+    yield "For the same content as a page, with each unit at its place in the text:"
+    yield ""
+    yield "```sh"
+    yield f"cutter request {document.request.run_id} --open"
+    yield "```"
+    yield ""
 
 
 def _facts(document: RequestDocument) -> Iterator[str]:
@@ -67,6 +79,9 @@ def _facts(document: RequestDocument) -> Iterator[str]:
         ("manifest_digest", request.manifest_digest),
         ("region_sha", request.region_sha),
         ("candidate_count", str(request.candidate_count)),
+        ("findings_digest", request.findings_digest),
+        ("accepted_findings", request.accepted_findings),
+        ("view_digest", document.view_digest),
         ("change_set_id", request.change_set_id),
         ("review_decision_id", request.review_decision_id),
         ("grants_probe_snapshot", request.grants_sha256),
@@ -85,7 +100,7 @@ def _facts(document: RequestDocument) -> Iterator[str]:
         ("profile", document.profile_id),
         ("profile_sha256", document.profile_sha256),
     ]
-    yield "## What is asked for"
+    yield "## Signed digests"
     yield ""
     yield "| field | value |"
     yield "|---|---|"
@@ -122,24 +137,11 @@ def _unit_list(title: str, count: int, units: tuple[UnitLine, ...]) -> Iterator[
     yield ""
 
 
-def _findings(document: RequestDocument) -> Iterator[str]:
-    yield "## Findings"
-    yield ""
-    shown = document.findings[: limits.FINDINGS_SHOWN_MAX]
-    yield from (f"- {escape(finding)}" for finding in shown)
-    hidden = max(document.findings_count, len(document.findings)) - len(shown)
-    if hidden > 0:
-        yield f"- and {hidden} more"
-    if not shown and hidden <= 0:
-        yield "None."
-    yield ""
-
-
 def _with_the_tool(document: RequestDocument) -> Iterator[str]:
     yield "## To approve with the tool"
     yield ""
-    yield "It shows this request, recomputes writer_digest from the snapshot on your machine, asks, signs with your"
-    yield "key, puts both files into the knowledge base and hands them over:"
+    yield "It builds what is shown above again from the snapshot on your machine, compares every digest, asks, signs"
+    yield "with your key, puts both files into the knowledge base and hands them over:"
     yield ""
     yield "```sh"
     yield f"cutter approve {document.request.run_id}"
@@ -173,9 +175,9 @@ def _by_hand(document: RequestDocument) -> Iterator[str]:
     yield ""
     yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it first:"
     yield ""
-    hashed = (by_hand.FILL_REQUEST, "$(sha256sum request.md | cut -c1-64)")
-    yield from by_hand.fill_in(name, document.ttl_seconds, hashed)
-    yield from by_hand.sign_and_put(document.approval_kb_id, beside="this request")
+    hashed = (manual_instructions.FILL_REQUEST, "$(sha256sum request.md | cut -c1-64)")
+    yield from manual_instructions.fill_in(name, document.ttl_seconds, hashed)
+    yield from manual_instructions.sign_and_put(document.approval_kb_id, beside="this request")
     yield from _hand_over(document)
     if document.approvers_needed > 1:
         yield "Each further approver does the same under a file name of their own, and names that in step 5."
@@ -187,7 +189,7 @@ def _hand_over(document: RequestDocument) -> Iterator[str]:
         yield "The batch finds it there when it starts; nothing else needs to be sent."
         yield ""
         return
-    yield from by_hand.tell(
+    yield from manual_instructions.tell(
         document.request.document_id, document.request.run_id, "submit_approval", document.approval_kb_id
     )
 
@@ -210,12 +212,14 @@ def _to_refuse(document: RequestDocument) -> Iterator[str]:
 
 
 def template(document: RequestDocument, decision: str) -> Iterator[str]:
-    """Lines of a statement that answers this request, with FILL_IN words for what only a person knows."""
+    """The lines of a statement that answers this request. A FILL_IN word replaces each value that only a person
+    knows.
+    """
     request = document.request
     known: dict[str, object] = {name: getattr(request, name) for name in type(request).__slots__}
     known |= {
         "batch_id": document.batch_id,
         "challenge": request.challenge,
-        "request_sha256": by_hand.FILL_REQUEST,
+        "request_sha256": manual_instructions.FILL_REQUEST,
     }
-    yield from by_hand.front_matter(decision, document.binding, request.gate, known)
+    yield from manual_instructions.front_matter(decision, document.binding, request.gate, known)

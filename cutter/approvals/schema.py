@@ -1,4 +1,4 @@
-"""Pure: the closed schema `cutter-approval/1`: each field's form, and the fields of each kind of statement.
+"""Pure: the closed schema `cutter-approval/1`: the form of each field, and the fields of each kind of statement.
 
 docs/reference/statements.md shows the same two tables for people; a test compares them.
 """
@@ -19,12 +19,16 @@ APPROVE, REJECT, RESUME, VOID = "approve", "reject", "resume", "void"
 ACKNOWLEDGE_DRIFT, INCLUDE_FAILED, REVOKE = "acknowledge_drift", "include_failed", "revoke"
 DECISIONS: Final = (APPROVE, REJECT, RESUME, VOID, ACKNOWLEDGE_DRIFT, INCLUDE_FAILED, REVOKE)
 
+NO_FINDINGS: Final = "none"
+"""The value in a statement if no finding was accepted."""
+
 RUN, TUPLE = "run", "tuple"
 BINDINGS: Final = (RUN, TUPLE)
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _DIGEST = r"[0-9a-f]{64}"
 _INSTANT = r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+_FINDING = r"[a-z][a-z_]{0,47}:[A-Z0-9][A-Z0-9/~-]{0,999}"
 _RUN_ID = r"ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 NAME_FORM: Final = r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}"
@@ -47,6 +51,11 @@ def _forms() -> Mapping[str, tuple[re.Pattern[str], str]]:
         "manifest_digest": (_DIGEST, "64 hex characters"),
         "region_sha": (_DIGEST, "64 hex characters"),
         "candidate_count": (r"[1-9][0-9]{0,4}", "a number without leading zeros"),
+        "findings_digest": (_DIGEST, "64 hex characters"),
+        "accepted_findings": (
+            rf"{NO_FINDINGS}|{_FINDING}(?: {_FINDING}){{0,{limits.ACCEPTANCES_MAX - 1}}}",
+            f"the names of the accepted findings with a space between them, or `{NO_FINDINGS}`",
+        ),
         "change_set_id": (_UUID, "a lower-case uuid"),
         "grants_sha256": (_DIGEST, "64 hex characters"),
         "review_decision_id": (_UUID, "a lower-case uuid"),
@@ -65,16 +74,17 @@ def _forms() -> Mapping[str, tuple[re.Pattern[str], str]]:
 
 
 FORMS: Final = _forms()
-"""Field → (its form, the same in words), in the order in which a statement is written."""
+"""Maps each field to its form and to a description of the form, in the order in which a statement is written."""
 
 _HEAD = ("schema", "deployment_id", "gate", "decision", "allowance", "binding")
 _TAIL = ("signed_utc", "not_after", "approver")
 _TUPLE_OF_A_RUN = (
     "run_id", "document_id", "source_version_id", "writer_digest", "manifest_digest", "region_sha", "candidate_count",
-    "change_set_id", "grants_sha256", "nonce", "challenge", "request_sha256",
+    "findings_digest", "accepted_findings", "change_set_id", "grants_sha256", "nonce", "challenge", "request_sha256",
 )  # fmt: skip
 _TUPLE_OF_A_BATCH = (
-    "batch_id", "document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256",
+    "batch_id", "document_id", "source_version_id", "writer_digest", "candidate_count", "findings_digest",
+    "accepted_findings", "request_sha256",
 )  # fmt: skip
 
 _MIDDLE: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
@@ -96,7 +106,7 @@ KINDS: Final = tuple(_MIDDLE)
 
 
 def fields_of(decision: str, binding: str, gate: str) -> tuple[str, ...] | None:
-    """Exactly the fields of that kind of statement, in order; None when there is no such kind."""
+    """Exactly the fields of that kind of statement, in order. None if there is no such kind."""
     middle = _MIDDLE.get((decision, binding))
     if middle is None:
         return None

@@ -1,8 +1,8 @@
 """Pure: the signed statement (spec 03 "The statement"): Markdown with a front matter of plain `field: value` lines.
 
-The front matter is read line by line and not by a YAML library: a line is a field and a plain scalar, or the statement
-is refused. So it has no anchors, aliases, tags, merge keys, second documents or implicit types, and every YAML reader
-sees the same values.
+The front matter is read line by line and not by a YAML library. If a line is not a field with a plain scalar, the
+statement is refused. So a statement has no anchors, aliases, tags, merge keys, second documents or implicit types, and
+every YAML reader sees the same values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _YAML_INSIDE = re.compile(r" #|: |:$|\t")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A parsed statement. Fields that its kind does not have are None; `text` is the free text below."""
+    """A parsed statement. Fields that its kind does not have are None. `text` is the free text below the front
+    matter.
+    """
 
     deployment_id: str
     gate: str
@@ -48,6 +50,8 @@ class Statement:
     manifest_digest: str | None = None
     region_sha: str | None = None
     candidate_count: int | None = None
+    findings_digest: str | None = None
+    accepted_findings: str | None = None
     change_set_id: str | None = None
     grants_sha256: str | None = None
     review_decision_id: str | None = None
@@ -64,7 +68,9 @@ class Statement:
 
 
 def parse(body: bytes) -> Statement | Refusal:
-    """Read a statement strictly; anything but exactly the fields of its kind is a Refusal that names field and line."""
+    """Read a statement strictly. If it does not have exactly the fields of its kind, the answer is a Refusal that names
+    the field and line.
+    """
     text = _decode(body)
     if isinstance(text, Refusal):
         return text
@@ -79,10 +85,10 @@ def parse(body: bytes) -> Statement | Refusal:
 
 
 def render(statement: Statement) -> bytes:
-    """The bytes of a statement; parsing them gives an equal value.
+    """The bytes of a statement. Parsing these bytes gives an equal value.
 
-    Raises InvalidInput when a value cannot be written (a reason with `: ` in it), ProgrammingError when there is no
-    such kind of statement, or it has a field that its kind does not carry.
+    Raises InvalidInput if a value cannot be written (such as a reason with `: ` in it). Raises ProgrammingError if
+    there is no such kind of statement, or if the statement has a field that its kind lacks.
     """
     names = schema.fields_of(statement.decision, statement.binding, statement.gate)
     if names is None:
@@ -98,7 +104,7 @@ def render(statement: Statement) -> bytes:
 
 
 def statement_record(statement: Statement) -> dict[str, str]:
-    """Field → its text, exactly the fields of the statement's kind, as they were signed."""
+    """Maps exactly the fields of the statement's kind to their texts as they were signed."""
     names = schema.fields_of(statement.decision, statement.binding, statement.gate) or ()
     return {name: _written(getattr(statement, name)) for name in names}
 

@@ -18,7 +18,7 @@ COULD_NOT_VERIFY = "could_not_verify"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalDocument:
-    """The bytes that were read, once: a statement and the file of its detached signature."""
+    """The bytes of a statement and of its detached signature. Each file was read once."""
 
     kb_id: str
     body: bytes
@@ -26,16 +26,18 @@ class ApprovalDocument:
 
     @property
     def approval_sha256(self) -> str:
-        """Identity of the approval: of the signed body, since many one-bit changes of a signature still verify."""
+        """The identity of the approval. It covers only the signed body, because a signature still verifies after many
+        one-bit changes.
+        """
         return sha256_hex(self.body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Accepted or not, with one code a reason and the number of the step that said so (spec 03 "Verification").
+    """The verdict: accepted or not, with a code, a reason and the number of the deciding step (spec 03 "Verification").
 
-    `approval_sha256` is None when nothing could be read; signer, decision and times are None as far as the steps did
-    not come to them. An accepted verdict has them all.
+    `approval_sha256` is None if nothing could be read. Signer, decision and times are None if the judge refused before
+    it knew them. An accepted verdict has all of these values.
     """
 
     accepted: bool
@@ -55,7 +57,9 @@ class Verdict:
 
 
 def verdict_record(verdict: Verdict) -> dict[str, Any]:
-    """The verdict as the database stores it (fn_verdict_record): flat JSON; the statement's free text is left out."""
+    """The verdict in the form that the database stores (fn_verdict_record): flat JSON, without the statement's free
+    text.
+    """
     said = verdict.statement
     record: dict[str, Any] = {
         name: getattr(verdict, name)
@@ -73,14 +77,16 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Met:
-    """Enough distinct approvers; `slots` are their verdicts in the order of their names."""
+    """Enough distinct approvers have approved. `slots` holds their verdicts in the order of their names."""
 
     slots: tuple[Verdict, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """Not enough: `have` are the approvers who count so far, out of `needed`."""
+    """Too few approvers have approved. `have` names the approvers who count so far, and `needed` is the number that is
+    asked for.
+    """
 
     needed: int
     have: tuple[str, ...]

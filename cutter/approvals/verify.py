@@ -1,8 +1,8 @@
 """Pure: the judge of an approval, the nine steps of spec 03 "Verification, in this order", fail-closed.
 
 In the code the order is: authenticate the bytes (step 3), parse them (step 4), load the run's facts, judge (`judge`,
-which names the first step that refuses). Reading the bytes (step 1) and asking gpg are done by `reader`; the threshold
-of step 7 counts verdicts (`threshold`); recording (step 9) is the caller's. Everything here is decided from values.
+which names the first step that refuses). `reader` reads the bytes (step 1) and asks gpg. `threshold` counts the
+verdicts for step 7. The caller records the verdict (step 9). All functions here decide from values only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from cutter import limits
 from cutter.approvals import schema, statement
-from cutter.approvals.expected import FREE_FIELDS, Expected
+from cutter.approvals.expectation import FREE_FIELDS, Expected
 from cutter.approvals.policy import Approver, Policy, Tier
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import (
@@ -48,7 +48,9 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authentication:
-    """Who signed the bytes of a document, or why nobody of this epoch did (step 3, as far as it needs no run)."""
+    """The approver who signed the bytes of a document, or the reason why no approver of this epoch counts as the signer
+    (the part of step 3 that needs no run).
+    """
 
     document: ApprovalDocument
     policy_sha256: str
@@ -59,7 +61,7 @@ class Authentication:
 
 @dataclass(slots=True)
 class _Case:
-    """One judgement under way; the steps fill in what they establish."""
+    """A judgement in progress. Each step adds the facts that it finds."""
 
     authentication: Authentication
     parsed: Statement | Refusal | None
@@ -74,7 +76,7 @@ class _Case:
 
 
 def verify(document: ApprovalDocument, evidence: SignatureEvidence, *, expected: Expected, policy: Policy) -> Verdict:
-    """Judge one approval against facts that are at hand: authenticate, parse, judge. A refusal is a verdict.
+    """Judge one approval against known facts: authenticate, parse, judge. A refusal is a verdict, not an error.
 
     Raises Unavailable (code `could_not_verify`) when gpg could not judge: nothing was decided, try again.
     """
@@ -88,8 +90,8 @@ def authenticate(document: ApprovalDocument, evidence: SignatureEvidence, policy
     Raises Unavailable (code `could_not_verify`) when gpg could not judge.
     """
     form = read_form(document.signature)
-    # Before gpg's word: about a file that is no detached signature, or has a digest that it does not know, gpg says
-    # nothing, and what a sender can do must never look like an outage of ours.
+    # This check comes before gpg's answer. gpg says nothing about a file that is no detached signature or that uses an
+    # unknown digest. Without this check, a sender could make a refusal look like an outage of gpg.
     refusal = form if isinstance(form, Refusal) else _refuse_form(form)
     if refusal is not None:
         return Authentication(document=document, policy_sha256=policy.sha256, refusal=refusal)
@@ -119,7 +121,7 @@ def said_in(authentication: Authentication) -> Statement | Refusal | None:
 def judge(
     authentication: Authentication, parsed: Statement | Refusal | None, *, expected: Expected, policy: Policy
 ) -> Verdict:
-    """Steps 2 to 8 in their order, over what was authenticated and parsed before."""
+    """Do steps 2 to 8 in order for a document that was authenticated and parsed before."""
     case = _Case(authentication=authentication, parsed=parsed, expected=expected, policy=policy)
     for number, step in _STEPS:
         refusal = step(case)
@@ -138,10 +140,10 @@ def unread(kb_id: str, *, code: str, reason: str, policy: Policy) -> Verdict:
 
 
 def threshold(verdicts: Iterable[Verdict], policy: Policy, gate: str, tier: Tier | None = None) -> Met | Missing:
-    """Step 7: are there enough distinct approvers, each with a document of their own?
+    """Step 7: count the distinct approvers, each with a document of their own.
 
-    `tier` is the gate's own in the policy unless something asks for a higher one. Only accepted verdicts of the
-    decision `approve` for this gate and this very epoch count.
+    `tier` is the gate's own tier in the policy, unless a higher tier is asked for. Only accepted verdicts with the
+    decision `approve` for this gate and this epoch count.
     """
     rule = policy.rule_of(gate)
     if rule is None:
@@ -188,7 +190,7 @@ def _refuse_outcome(record: SignatureRecord) -> Refusal | None:
 
 
 def _refuse_form(said: SignatureForm | SignatureRecord) -> Refusal | None:
-    """Class and digest, once as the packet says of itself and once as gpg says of it."""
+    """Check class and digest twice: as the packet states them and as gpg states them."""
     if said.signature_class != _BINARY_DOCUMENT:
         return _no("signature_class", "the signature is not over a binary document; use gpg --detach-sign --armor")
     if said.digest_algorithm not in _DIGESTS:
@@ -238,7 +240,7 @@ def _step_5_binding(case: _Case) -> Refusal | None:
         if wanted is None or getattr(said, field) != wanted:
             own = "this run has no such" if wanted is None else f"the run's own is {wanted}"
             return _no(f"{field}_mismatch", f"{field} is {getattr(said, field)}, but {own}")
-    # The challenge is over the whole tuple, so it is derived here and never read from a row.
+    # The challenge covers the whole tuple, so it is computed here and never read from a row.
     if said.challenge is not None and (expected.request is None or said.challenge != expected.request.challenge):
         return _no("challenge_mismatch", "the challenge is not the one of the run's own request")
     return None
@@ -246,7 +248,7 @@ def _step_5_binding(case: _Case) -> Refusal | None:
 
 def _bound_fields(said: Statement) -> Iterator[str]:
     names = schema.fields_of(said.decision, said.binding, said.gate) or ()
-    # A pre-batched decision is made before the run; step 8 looks at its row.
+    # A pre-batched decision is made before the run, and step 8 checks its row.
     unbound = {"challenge", "review_decision_id"} if said.binding == schema.TUPLE else {"challenge"}
     return (name for name in names if name not in FREE_FIELDS and name not in unbound)
 
@@ -269,10 +271,10 @@ def _step_6_times(case: _Case) -> Refusal | None:
     if expected.revoked:
         return _no("revoked", "this approval was revoked")
     if expected.consumed_by_another:
-        return _no("approval_consumed_before", "another run has used this approval, and each is used once: sign anew")
+        return _no("approval_consumed_before", "another run has used this approval, and each is used once: sign again")
     if _signed_before(created, _not_before(said, expected)):
         return _no(
-            "signed_before_the_stop", "it was signed before people or the run's own limits stopped it: sign anew"
+            "signed_before_the_stop", "it was signed before people or the run's own limits stopped it: sign again"
         )
     return None
 
@@ -284,7 +286,8 @@ def _not_before(said: Statement, expected: Expected) -> datetime | None:
 
 
 def _signed_before(created: datetime, moment: datetime | None) -> bool:
-    # A signature's time has whole seconds, the database's has not: one second is no difference.
+    # A signature's time has whole seconds, but the database's time has fractions. So a difference of one second is
+    # allowed.
     return moment is not None and created < moment - timedelta(seconds=1)
 
 
@@ -321,7 +324,7 @@ def _is_fresh(case: _Case) -> bool:
     assert record.created is not None
     if _said(case).binding == schema.RUN:
         return row.created_with_request
-    # A signature's time has whole seconds, the row's has not: one second is no difference.
+    # A signature's time has whole seconds, but the row's time has fractions. So a difference of one second is allowed.
     age = record.created - row.created_at
     return timedelta(seconds=-1) <= age <= timedelta(seconds=case.expected.ttl_tuple_seconds)
 

@@ -38,7 +38,7 @@ def client(dsn: str) -> Client:
     parts = _parts(dsn)
     password = parts.pop("password", None)
     if "sslpassword" in parts:
-        raise InvalidInput("a client key with a passphrase is not supported: it would stand on a command line")
+        raise InvalidInput("a client key with a passphrase is not supported: it would be on a command line")
     environment = dict(os.environ) | {"LC_ALL": "C", "PGAPPNAME": "cutter backup"}
     environment.pop("PGPASSWORD", None)
     if password:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import LiteralString
 
 from psycopg import sql
+from psycopg.rows import class_row
 
 from cutter.backup.connection import Connection
 from cutter.backup.record import RECORD_VERSION, Contents
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.storage.queries import queries_in
+from cutter.storage.records import Rows, records, the_row, values
 
 _OUTPUT = {
     "DateStyle": "ISO, YMD",
@@ -30,6 +34,30 @@ _OUTPUT = {
     "row_security": "off",
 }
 """Settings that change how a value is written; pinned, so that two sessions write the same."""
+
+
+def _query(name: str) -> LiteralString:
+    return queries_in("cutter.backup", "fingerprint.sql")[name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """A column with its type."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Digest:
+    """The number of a table's rows, and the digest of all of them."""
+
+    number: int
+    digest: str
+
+
+_COLUMNS = records("columns", _Column, named=_query)
+_SETTING: Rows[str] = values("setting", named=_query)
 
 
 class TableMissing(LookupError):
@@ -49,38 +77,33 @@ def contents(connection: Connection) -> Contents:
     with _pinned_output(connection):
         read = {table: _table(connection, table) for table in BACKUP_TABLES}
     lines = [
-        UNIT_SEPARATOR.join((table, columns, str(count), digest)) for table, (columns, count, digest) in read.items()
+        UNIT_SEPARATOR.join((table, columns, str(rows.number), rows.digest)) for table, (columns, rows) in read.items()
     ]
     return Contents(
         fingerprint=sha256_hex("\n".join([RECORD_VERSION, *lines])),
-        row_counts={table: count for table, (_, count, _) in read.items()},
+        row_counts={table: rows.number for table, (_, rows) in read.items()},
     )
 
 
-def _table(connection: Connection, table: str) -> tuple[str, int, str]:
-    blocks = queries_in("cutter.backup", "fingerprint.sql")
-    columns = connection.execute(blocks["columns"], {"table": table}).fetchall()
+def _table(connection: Connection, table: str) -> tuple[str, _Digest]:
+    columns = _COLUMNS.all(connection, {"table": table})
     if not columns:
         raise TableMissing(table)
-    row = connection.execute(
-        sql.SQL(blocks["rows"]).format(
-            columns=sql.SQL(", ").join(sql.Identifier(name) for name, _ in columns),
+    cursor = connection.cursor(row_factory=class_row(_Digest)).execute(
+        sql.SQL(_query("rows")).format(
+            columns=sql.SQL(", ").join(sql.Identifier(column.name) for column in columns),
             table=sql.Identifier(*table.split(".")),
         )
-    ).fetchone()
-    assert row is not None  # an aggregate without GROUP BY always has one row
-    return ",".join(f"{name} {kind}" for name, kind in columns), row[0], row[1]
+    )
+    return ",".join(f"{column.name} {column.kind}" for column in columns), the_row("rows", cursor)
 
 
 @contextmanager
 def _pinned_output(connection: Connection) -> Iterator[None]:
-    blocks = queries_in("cutter.backup", "fingerprint.sql")
     before: dict[str, str] = {}
     for name, value in _OUTPUT.items():
-        row = connection.execute(blocks["setting"], {"name": name}).fetchone()
-        assert row is not None  # every one of them is a setting of the server
-        before[name] = row[0]
-        connection.execute(blocks["set_setting"], {"name": name, "value": value})
+        before[name] = _SETTING.one(connection, {"name": name})
+        connection.execute(_query("set_setting"), {"name": name, "value": value})
     yield
     for name, value in before.items():
-        connection.execute(blocks["set_setting"], {"name": name, "value": value})
+        connection.execute(_query("set_setting"), {"name": name, "value": value})

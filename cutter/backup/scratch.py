@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import LiteralString
 
 from psycopg import sql
@@ -17,10 +18,32 @@ from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.backup.script import Load, Rows, events
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.storage.queries import queries_in
+from cutter.storage.records import Rows as RowsOf
+from cutter.storage.records import records, values
 from cutter.storage.sql_files import shipped
 
 LOCK = 0x6B75_7073
 """Advisory lock of a scratch database: two checks at once wait for each other and never mix."""
+
+
+def _query(name: str) -> LiteralString:
+    return queries_in("cutter.backup", "scratch.sql")[name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ForeignKey:
+    """A table with a constraint of it."""
+
+    table: str
+    key: str
+
+
+_TRY_LOCK: RowsOf[bool] = values("try_lock", named=_query)
+_OWNED: RowsOf[bool] = values("owned", named=_query)
+_SCHEMAS: RowsOf[str] = values("schemas", named=_query)
+_TABLES: RowsOf[str] = values("tables", named=_query)
+_FOREIGN_KEYS = records("foreign_keys", _ForeignKey, named=_query)
+_IDENTITY_COLUMNS: RowsOf[str] = values("identity_columns", named=_query)
 
 
 def schema_sql() -> str:
@@ -30,16 +53,15 @@ def schema_sql() -> str:
 
 def lock(connection: Connection, deadline: Deadline) -> None:
     """Wait for this database until the deadline, then Unavailable(what="backup")."""
-    blocks = queries_in("cutter.backup", "scratch.sql")
-    while not _one(connection, blocks["try_lock"], {"key": LOCK}):
-        connection.execute(blocks["end_overdue"], {"key": LOCK})
+    while not _TRY_LOCK.one(connection, {"key": LOCK}):
+        connection.execute(_query("end_overdue"), {"key": LOCK})
         time.sleep(min(limits.BACKUP_POLL_SECONDS, deadline.remaining()))
-    connection.execute(blocks["announce"], {"seconds": deadline.remaining()})
+    connection.execute(_query("announce"), {"seconds": deadline.remaining()})
 
 
 def require_own(connection: Connection) -> BackupRefusal | None:
     """For a check, which drops what it finds: the database must be this role's own."""
-    if _one(connection, queries_in("cutter.backup", "scratch.sql")["owned"]) is True:
+    if _OWNED.first(connection, None) is True:
         return None
     return _unfit("it belongs to another role: a restore check only works in a database that cutter_backup owns")
 
@@ -48,7 +70,7 @@ def empty(connection: Connection) -> BackupRefusal | None:
     """Drop everything here, if the database is ours; a check rolls it back, so even that is not lost."""
     if unfit := require_own(connection):
         return unfit
-    for (schema,) in connection.execute(queries_in("cutter.backup", "scratch.sql")["schemas"]).fetchall():
+    for schema in _SCHEMAS.all(connection, None):
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
     connection.execute("CREATE SCHEMA public")
     return None
@@ -56,8 +78,8 @@ def empty(connection: Connection) -> BackupRefusal | None:
 
 def require_empty(connection: Connection) -> BackupRefusal | None:
     """For a restore that stays: nothing is dropped, so nothing may be there."""
-    found = connection.execute(queries_in("cutter.backup", "scratch.sql")["tables"]).fetchall()
-    return _unfit(f"it holds {found[0][0]}: name an empty database") if found else None
+    found = _TABLES.first(connection, None)
+    return _unfit(f"it holds {found}: name an empty database") if found else None
 
 
 def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
@@ -66,13 +88,14 @@ def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
     for statement in bare_statements(schema):
         # Our own migrations; nothing of an artifact gets here.
         connection.execute(statement)
-    made = {name for (name,) in connection.execute(queries_in("cutter.backup", "scratch.sql")["tables"]).fetchall()}
+    made = set(_TABLES.all(connection, None))
     if missing := sorted(set(BACKUP_TABLES) - made):
         return _unfit(f"the migrations do not make {missing[0]}")
     for table in sorted(made - set(BACKUP_TABLES)):
         connection.execute(sql.SQL("DROP TABLE {} CASCADE").format(_name(table)))
-    for table, key in connection.execute(queries_in("cutter.backup", "scratch.sql")["foreign_keys"]).fetchall():
-        connection.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(_name(table), sql.Identifier(key)))
+    for one in _FOREIGN_KEYS.all(connection, None):
+        drop = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}")
+        connection.execute(drop.format(_name(one.table), sql.Identifier(one.key)))
     return None
 
 
@@ -106,11 +129,10 @@ def _silent_end(connection: Connection) -> Iterator[None]:
 
 def continue_identities(connection: Connection) -> None:
     """Let the identity columns of a permanent restore continue after the highest value."""
-    blocks = queries_in("cutter.backup", "scratch.sql")
     for table in BACKUP_TABLES:
-        for (column,) in connection.execute(blocks["identity_columns"], {"table": table}).fetchall():
+        for column in _IDENTITY_COLUMNS.all(connection, {"table": table}):
             connection.execute(
-                sql.SQL(blocks["continue_identity"]).format(
+                sql.SQL(_query("continue_identity")).format(
                     name=sql.Literal(table),
                     column=sql.Literal(column),
                     identifier=sql.Identifier(column),
@@ -119,13 +141,8 @@ def continue_identities(connection: Connection) -> None:
             )
 
 
-def _one(connection: Connection, query: LiteralString, values: dict[str, object] | None = None) -> object:
-    row = connection.execute(query, values).fetchone()
-    return row[0] if row else None
-
-
 def _copy(event: Load) -> sql.Composed:
-    return sql.SQL(queries_in("cutter.backup", "scratch.sql")["load"]).format(
+    return sql.SQL(_query("load")).format(
         table=_name(event.table), columns=sql.SQL(", ").join(map(sql.Identifier, event.columns))
     )
 

@@ -32,7 +32,7 @@ SELECT n.nspname || '.' || c.relname
  ORDER BY 1
 
 -- name: foreign_keys
-SELECT n.nspname || '.' || c.relname, k.conname
+SELECT n.nspname || '.' || c.relname AS table, k.conname AS key
   FROM pg_catalog.pg_constraint k
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

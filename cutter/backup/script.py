@@ -68,7 +68,7 @@ def events(chunks: Iterable[bytes]) -> Iterator[Event]:
             event = _event(line)
             if isinstance(event, Load):
                 if event.table in seen:
-                    raise ScriptRefused(f"{event.table} stands twice in the archive")
+                    raise ScriptRefused(f"{event.table} is duplicated in the archive")
                 seen.add(event.table)
                 open_load = True
             if event is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 
@@ -21,10 +22,11 @@ from cutter.backup.tables import BACKUP_TABLES
 from cutter.errors import CutterError, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.gpg_status import status_words
-from cutter.kb import writing
+from cutter.kb import write_once
 from cutter.kb.store import Store
-from cutter.kb.writing import Draft
+from cutter.kb.write_once import Draft
 from cutter.storage.queries import queries_in
+from cutter.storage.records import Rows, records, values
 
 
 def take(
@@ -95,6 +97,22 @@ class _Dump:
         return Stage(name="pg_dump", command=command, environment=self.client.environment)
 
 
+def _query(name: str) -> LiteralString:
+    return queries_in("cutter.backup", "take.sql")[name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Exported:
+    """The name of an exported snapshot, and when its transaction began."""
+
+    snapshot: str
+    taken_utc: str
+
+
+_EXPORTED = records("export_snapshot", _Exported, named=_query)
+_SEQUENCES: Rows[str] = values("owned_sequences", named=_query)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Moment:
     """An exported snapshot, valid while its transaction is open."""
@@ -111,18 +129,14 @@ def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Mome
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     postgres.bound(connection, deadline)
-    blocks = queries_in("cutter.backup", "take.sql")
-    row = connection.execute(blocks["export_snapshot"]).fetchone()
+    exported = _EXPORTED.one(connection, None)
     surveyed = contents(connection)
-    sequences = connection.execute(
-        queries_in("cutter.backup", "take.sql")["owned_sequences"], {"tables": list(BACKUP_TABLES)}
-    ).fetchall()
-    assert row is not None  # a SELECT of two functions has one row
+    sequences = _SEQUENCES.all(connection, {"tables": list(BACKUP_TABLES)})
     return _Moment(
-        snapshot=row[0],
-        taken_utc=row[1],
+        snapshot=exported.snapshot,
+        taken_utc=exported.taken_utc,
         server_version=programs.server_version(connection)[1],
-        sequences=tuple(name for (name,) in sequences),
+        sequences=tuple(sequences),
         contents=surveyed,
     )
 
@@ -131,7 +145,7 @@ def _write(
     moment: _Moment, dump: _Dump, gpg: Gpg, recipient: Recipient, target: _Target, deadline: Deadline
 ) -> BackupRecord | BackupRefusal:
     encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
-    with writing.draft(target.store, target.artifact_id) as draft:
+    with write_once.draft(target.store, target.artifact_id) as draft:
         with Pipeline((dump.stage(moment, deadline), encrypt), deadline=deadline) as pipeline:
             sealed = _seal(pipeline.chunks(), draft, recipient)
             exits = pipeline.exits()
@@ -208,13 +222,13 @@ def _publish(store: Store, draft: Draft, record: BackupRecord) -> None:
     try:
         _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
     except CutterError:
-        writing.remove(store, record.artifact_id)
+        write_once.remove(store, record.artifact_id)
         raise
 
 
 def _put(store: Store, name: str, data: bytes) -> None:
     """A record; Conflict when anything is there already, even the same."""
-    with writing.draft(store, name) as draft:
+    with write_once.draft(store, name) as draft:
         draft.write(data)
         draft.publish()
 

@@ -1,6 +1,7 @@
 -- name: export_snapshot
 -- The transaction's start, cut to the second: the age that is measured from it is never too small.
-SELECT pg_export_snapshot(), to_char(transaction_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+SELECT pg_export_snapshot() AS snapshot,
+       to_char(transaction_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS taken_utc
 
 -- name: owned_sequences
 -- As pg_dump's patterns: quoted names, since an unquoted one would be folded and its wildcards expanded.

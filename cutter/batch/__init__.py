@@ -1,1 +1,1 @@
-"""Pure: the batch (seed 001): its queue file, its plan, its states, and what to do with what failed."""
+"""Pure: the batch (seed 001): its queue file, its plan, its states, and what to do with failed documents."""

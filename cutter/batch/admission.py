@@ -1,4 +1,5 @@
-"""Pure: a queue against what the database knows of its documents: what refuses it, what is decided before it starts.
+"""Pure: compares a queue with what the database knows of its documents. It finds reasons to refuse the queue, and items
+to settle before the start.
 
 The caller reads the facts; a document that is missing from them does not exist.
 """
@@ -20,9 +21,11 @@ NO_APPROVER = "STOP_NO_SUCH_APPROVER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A registered document. The runs are those of its newest source version; `open_run`: of any version and mode.
+    """A registered document. The runs are those of its newest source version; only `open_run` is of any version and
+    mode.
 
-    `scope` is the one in which that version is cut; None if its profile knows no status, so that all of it counts.
+    `scope` is the scope in which that version is cut. It is None if the profile knows no status, so that all rows
+    count.
     """
 
     docprefix: str
@@ -36,16 +39,17 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What becomes of an item that is not started, and why."""
+    """The outcome of an item that the batch does not start, and the reason."""
 
     outcome: Outcome
     reason: str
 
 
 def check_against(queue: Queue, known: Mapping[str, Known], approvers: Collection[str] | None = None) -> list[Problem]:
-    """All problems, by line. Those that are `alone` refuse their item and nothing else (STOP_RUN_BUSY).
+    """All problems of a queue, ordered by line. A problem that is `alone` refuses only its own item (STOP_RUN_BUSY).
 
-    `approvers` are the names in the policy in force; None: there is none yet, so no actor can be checked.
+    `approvers` are the names in the policy in force. None means that no policy exists yet, so that no actor can be
+    checked.
     """
     problems = [problem for item in queue.items for problem in _check_item(item, known.get(item.document_id))]
     problems += [problem for item in queue.items for problem in _check_scope(queue, item, known.get(item.document_id))]
@@ -57,8 +61,8 @@ def decided_before_start(
 ) -> dict[str, Decision]:
     """Items that are settled without a run of this batch (seed 001 §9 "skip-completed_semantics").
 
-    A document whose run failed is passed over as blocked, not as skipped: it is no law, so its dependents wait too. A
-    signature takes it in later.
+    A document whose run failed is settled as blocked, not as skipped: it is not enacted, so its dependents wait too. A
+    signature can include it later.
     """
     decided = {}
     for item in queue.items:
@@ -89,11 +93,11 @@ def _item(item: QueueItem, tenant: str, decision: Decision | None) -> Item:
 
 def _decision(facts: Known, skip_completed: bool) -> Decision | None:
     if facts.open_run:
-        return Decision(outcome=Outcome.BUSY, reason=f"{BUSY}: run {facts.open_run} of it is open")
+        return Decision(outcome=Outcome.BUSY, reason=f"{BUSY}: its run {facts.open_run} is open")
     if skip_completed and facts.enacted_run:
-        return Decision(outcome=Outcome.SKIPPED, reason=f"this version is law already, by run {facts.enacted_run}")
+        return Decision(outcome=Outcome.SKIPPED, reason=f"this version is already enacted, by run {facts.enacted_run}")
     if skip_completed and facts.failed_run:
-        reason = f"run {facts.failed_run} of it failed: --include-failed with a signed authorisation takes it in"
+        reason = f"its run {facts.failed_run} failed: --include-failed and a signature include it again"
         return Decision(outcome=Outcome.BLOCKED, reason=reason)
     return None
 
@@ -105,10 +109,10 @@ def _check_item(item: QueueItem, facts: Known | None) -> list[Problem]:
         return [_problem(item, "document_id", f"{item.document_id} is not registered: type {add}", code=UNKNOWN)]
     problems = []
     if item.tenant not in (None, facts.tenant):
-        text = f"{item.tenant} is unknown or another document's: this one's is {facts.tenant}; leave the field out"
+        text = f"{item.tenant} is not the tenant of this document, which is {facts.tenant}; leave the field out"
         problems.append(_problem(item, "tenant", text))
     if profile not in (None, facts.profile):
-        text = f"{profile} is not what its newest version was registered with, which is {facts.profile}: type {add}"
+        text = f"{profile} is not the profile of the newest version, which is {facts.profile}: type {add}"
         problems.append(_problem(item, "marking_profile", text))
     if facts.open_run:
         text = f"{item.document_id} is busy: see `cutter status {facts.open_run}`"
@@ -117,7 +121,9 @@ def _check_item(item: QueueItem, facts: Known | None) -> list[Problem]:
 
 
 def _check_scope(queue: Queue, item: QueueItem, facts: Known | None) -> list[Problem]:
-    """The scope is pinned with the registered text: another one than the queue asks for is refused."""
+    """Refuses an item if the scope that the queue asks for differs from the scope that is pinned with the registered
+    text.
+    """
     wanted = item.scope or queue.default_scope
     if facts is None or facts.scope in (None, wanted):
         return []
@@ -130,10 +136,10 @@ def _check_scope(queue: Queue, item: QueueItem, facts: Known | None) -> list[Pro
 
 
 def _strangers(queue: Queue, approvers: Collection[str] | None) -> list[Problem]:
-    """Actors whom the policy does not know: a request that is addressed to nobody would wait unseen."""
+    """Finds actors whom the policy does not know, because nobody would see a request that is addressed to them."""
     if approvers is None:
         return []
-    known = f"is no approver of the policy, which knows {', '.join(sorted(approvers)) or 'nobody'}"
+    known = f"is no approver; the policy names {', '.join(sorted(approvers)) or 'nobody'}"
     problems = [
         _problem(item, "actor", f"{item.actor} {known}", code=NO_APPROVER)
         for item in queue.items
@@ -146,7 +152,9 @@ def _strangers(queue: Queue, approvers: Collection[str] | None) -> list[Problem]
 
 
 def _overlaps(queue: Queue, known: Mapping[str, Known]) -> list[Problem]:
-    """Documents whose addresses could meet. Whole segments count: ICX-LAW-1 and ICX-LAW-10 go together."""
+    """Finds documents whose unit addresses could collide. Whole segments are compared, so ICX-LAW-1 and ICX-LAW-10 do
+    not collide.
+    """
     owners: dict[tuple[str, ...], QueueItem] = {}
     for item in queue.items:
         if item.document_id in known:

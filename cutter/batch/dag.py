@@ -1,4 +1,4 @@
-"""Pure: the dependencies as a picture (dag.mmd) and the order as data (plan.json) (seed 004 "planned → ready")."""
+"""Pure: draws the dependencies (dag.mmd) and writes the order as data (plan.json) (seed 004 "planned → ready")."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def dag_mermaid(items: Sequence[Item]) -> str:
 
 
 def execution_plan(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """plan.json's content: waves of documents in the order in which they would begin, and those that do not begin."""
+    """The content of plan.json: the documents in waves, in the order in which they would begin, and the documents that
+    do not begin.
+    """
     by_id = {item.document_id: item for item in items}
     places = order(items, weights=weights)
     waves: list[list[dict[str, Any]]] = [[] for _ in range(max((place.wave for place in places), default=0))]

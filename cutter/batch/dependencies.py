@@ -1,4 +1,4 @@
-"""Pure: orders names by what they need, and finds circles, in linear time."""
+"""Pure: orders names by their dependencies, and finds circular dependencies, in linear time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 
 Needs = Mapping[str, Sequence[str]]
-"""Name → the names that come before it. Needs that are no names themselves count as met."""
+"""Maps each name to the names that it needs. A need that is not itself a key counts as met."""
 
 
 def in_turn(needs: Needs) -> list[str]:
-    """The names, each after all that it needs; those in a circle, and those that wait for one, are left out."""
+    """The names in an order in which each name comes after the names that it needs. Names in a circle are left out, and
+    so are names that wait for a circle.
+    """
     graph: TopologicalSorter[str] = TopologicalSorter()
     for name in needs:
         # All names come first, so that names without needs keep the given order.
@@ -28,7 +30,7 @@ def in_turn(needs: Needs) -> list[str]:
 
 
 def circles(needs: Needs) -> Iterator[list[str]]:
-    """One circle of each knot of names, each beginning with its first name in the given order."""
+    """One circle from each group of entangled names. A circle begins with its first name in the given order."""
     turn = set(in_turn(needs))
     place = {name: number for number, name in enumerate(needs)}
     walked: set[str] = set()

@@ -1,6 +1,6 @@
-"""Pure: what is best done about a run that failed or stopped (seed 001 §10 "recommended_disposition").
+"""Pure: recommends what to do about a run that failed or stopped (seed 001 §10 "recommended_disposition").
 
-The command itself comes from `cutter.domain.next_step`; this says which decision it serves, and why.
+The command itself comes from `cutter.domain.next_step`. This module says which decision the command serves, and why.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cutter.errors import ProgrammingError
 
 
 class Disposition(StrEnum):
-    """The seed's three, and `resume` for what was only interrupted."""
+    """The seed's three dispositions, and `resume` for a run that was only interrupted."""
 
     AMEND = "amend"
     VOID = "void"
@@ -23,7 +23,9 @@ class Disposition(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A run's state with its reason code. `wrote`: leg A is sealed, so drafts exist; `enacted`: they are enacted."""
+    """A run's state with its reason code. `wrote` says that leg A is sealed, so that drafts exist. `enacted` says that
+    they are enacted.
+    """
 
     state: str
     code: str = ""
@@ -33,7 +35,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """A disposition and the one sentence for the triage."""
+    """A disposition, and one sentence that explains it in the triage."""
 
     disposition: Disposition
     why: str
@@ -45,10 +47,12 @@ SAME_TWICE = frozenset(
         "writer_digest_stable", "exactly_n_rows", "idempotency_keys_distinct",
     }
 )  # fmt: skip
-"""Invariants of gates 2 and 3 that hold for every text unless the program is wrong: no new version helps."""
+"""Invariants of gates 2 and 3 that only a fault of the program can violate, so that a new version of the text does not
+help.
+"""
 
 OVER_WRITES = "within_max_writes_per_run"
-"""The text is good, but more than its tenant may write at once."""
+"""The invariant of a text that has more units than its tenant may write in one run."""
 
 _OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan")
 _OF_THE_DEPLOYMENT = ("failed_backup", "failed_grant_probe")
@@ -56,7 +60,9 @@ _DRIFT_OF_DEFINITIONS = tuple(f"stopped_drift_{name}" for name in ("functions", 
 
 
 def disposition(failure: Failure) -> Recommendation:
-    """What to do about it, from the state and the reason code. ProgrammingError for a state that is no failure."""
+    """Recommend a disposition from the state and the reason code. Raises ProgrammingError for a state that is neither
+    failed nor stopped.
+    """
     if RunState(failure.state).stopped:
         return _of_a_stop(failure)
     if RunState(failure.state).failed:
@@ -66,38 +72,38 @@ def disposition(failure: Failure) -> Recommendation:
 
 def _of_a_stop(failure: Failure) -> Recommendation:
     if failure.state.startswith(_DRIFT_OF_DEFINITIONS):
-        return _fix("the database's own definitions are not what was migrated: find out who changed them")
+        return _fix("the database's definitions differ from the migrated ones: find out who changed them")
     if failure.state == "stopped_drift_source":
         return _amend("the source changed under the run: run its newest version")
     if RunState(failure.state).drifted:
         return _void("rows of this document were changed from outside the run")
     if RunState(failure.state).broken:
-        return _fix("a gate ended in an error that is not foreseen")
+        return _fix("a gate ended in an unexpected error")
     if failure.state == "stopped_cancel":
         return _void("a person cancelled it after it had written")
-    return Recommendation(disposition=Disposition.RESUME, why="it was interrupted; nothing is wrong with what it did")
+    return Recommendation(disposition=Disposition.RESUME, why="the run was only interrupted; its work so far is valid")
 
 
 def _of_a_failure(failure: Failure) -> Recommendation:
     if failure.enacted or failure.state == "failed_closeout":
         return _fix("the law is enacted and cannot be voided: only its closeout is missing")
     if failure.wrote:
-        return _void("drafts of it stand: they are withdrawn before it is cut again")
+        return _void("the run has written drafts: withdraw them before you cut the law again")
     if failure.code == OVER_WRITES:
         return _amend(
             "its tenant may not write so many units in a run: raise max_writes_per_run, or cut the law in parts"
         )
     if failure.state in _OF_THE_TEXT and failure.code not in SAME_TWICE:
-        return _amend("the text or its profile must be corrected: register a version that is, and run that")
+        return _amend("the text or its profile must be corrected: register a corrected version and run it")
     if failure.state in _OF_THE_TEXT:
         return _fix(f"{failure.code} holds for every text: the program is wrong, not the law")
     if failure.state in _OF_THE_DEPLOYMENT:
-        return _fix("the deployment is not as it was declared: no document would pass here")
+        return _fix("the deployment differs from its declaration: no document would pass here")
     if failure.state == "failed_rejected":
-        return _amend("the sovereign refused this write: correct what was objected to")
+        return _amend("an approver refused this write: correct what the approver objected to")
     if failure.state == "failed_policy":
         return _void("the policy does not allow this run")
-    return _fix("the write was refused and rolled back: look at the reason before anything is tried again")
+    return _fix("the write was refused and rolled back: read the reason before you try again")
 
 
 def _amend(why: str) -> Recommendation:

@@ -1,6 +1,7 @@
-"""Pure: what a batch puts into the knowledge base: overviews, queues, the report (seed 001 §4, §10, §11).
+"""Pure: the documents that a batch puts into the knowledge base: overviews, queues, the report (seed 001 §4, §10, §11).
 
-Each is Markdown that a person reads and a program may read: fields as `name: value`, evidence as JSON. No law text.
+Each document is Markdown for people that a program can parse too: fields are `name: value`, evidence is JSON. None
+holds law text.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from cutter.batch import triage
 from cutter.batch.triage import Triage
+from cutter.batch.view import BatchRecord, ItemRecord
 from cutter.domain import ids
 from cutter.domain.markdown import cell, fenced, prose
 from cutter.domain.markdown import code as span
@@ -26,7 +28,7 @@ PRE_BATCHED = {gate: f"{stem}-pre-batched-approvals" for gate, stem in GATE_STEM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A request as the overview shows it."""
+    """One request in the overview."""
 
     document_id: str
     run_id: str
@@ -42,6 +44,26 @@ class Waiting:
     actor: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueLine:
+    """One entry in a queue's summary. `kb_id` names the document about the entry; `command` continues its run."""
+
+    document_id: str
+    state: str
+    code: str
+    kb_id: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportLine:
+    """An item in the report: its stage or outcome in one word, and its next command."""
+
+    item: ItemRecord
+    shown: str
+    command: str
+
+
 def folder(batch_id: str) -> str:
     """Folder of a batch in the knowledge base, no slash at its end."""
     return f"{ROOT}/{ids.batch_id(batch_id)}"
@@ -53,7 +75,9 @@ def pre_batched(batch_id: str, gate: str, document_id: str) -> str:
 
 
 def overview_id(batch_id: str, gate: str, number: int) -> str:
-    """KB id of the n-th overview of a gate: what was shown is not written over."""
+    """KB id of the n-th overview of a gate. Each overview gets a new number, so that cutter never overwrites one that
+    people have read.
+    """
     return ids.kb_id(f"{folder(batch_id)}/{GATE_STEMS[gate]}-batch-overview{_again(number)}.md")
 
 
@@ -63,12 +87,12 @@ def summary_id(batch_id: str, queue: str, number: int) -> str:
 
 
 def entry_id(batch_id: str, queue: str, name: str, number: int) -> str:
-    """KB id of the n-th document about one run (or one document that has none) in a queue."""
+    """KB id of the n-th document about one run in a queue, or about one law that has no run."""
     return ids.kb_id(f"{folder(batch_id)}/{queue}/{name}{_again(number)}.md")
 
 
 def report_id(batch_id: str, number: int) -> str:
-    """KB id of the n-th report: a batch that is resumed gets another one."""
+    """KB id of the n-th report. A batch that is resumed gets another report."""
     return ids.kb_id(f"{folder(batch_id)}/batch_report{_again(number)}.md")
 
 
@@ -77,12 +101,12 @@ def _again(number: int) -> str:
 
 
 def queue_id(batch_id: str) -> str:
-    """KB id of the batch's queue, word for word."""
+    """KB id of the exact copy of the batch's queue.yaml."""
     return ids.kb_id(f"{folder(batch_id)}/queue.md")
 
 
 def pattern_id(sha256: str) -> str:
-    """KB id of a queue that a schedule runs every night, by the digest of its bytes."""
+    """KB id of a queue that a schedule runs every night. The digest of the queue's bytes is part of the id."""
     return ids.kb_id(f"knowledge/dev/schedules/{sha256}.md")
 
 
@@ -95,14 +119,16 @@ def queue_document(data: bytes) -> bytes:
 
 
 def queue_in(document: bytes) -> bytes | None:
-    """queue.yaml's bytes from such a document; None when it is another one."""
+    """The bytes of queue.yaml from such a document. None if the document has another form."""
     if not (document.startswith(_QUEUE_BEGINS) and document.endswith(_QUEUE_ENDS)):
         return None
     return document[len(_QUEUE_BEGINS) : -len(_QUEUE_ENDS)]
 
 
 def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mapping[str, int]) -> str:
-    """ONE document that links all requests of a gate, with the totals and what differs from the last version."""
+    """The one document that links all requests of a gate, with the totals and the changes since the last enacted
+    version.
+    """
     lines = [
         f"# Batch {batch_id} · {gate}",
         "",
@@ -111,7 +137,7 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
         f"{sum(one.changed for one in waiting)} changed, {sum(one.removed for one in waiting)} removed.",
         "",
         *(
-            ["Beside them: " + ", ".join(f"{name} {count}" for name, count in sorted(others.items())) + ".", ""]
+            ["Others: " + ", ".join(f"{name} {count}" for name, count in sorted(others.items())) + ".", ""]
             if others
             else []
         ),
@@ -130,7 +156,7 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
         "",
         "## How to answer",
         "",
-        "In one sitting, with your own key (you may leave documents out; they stay paused):",
+        "In one signing session, with your own key (you may leave documents out; they stay paused):",
         "",
         "```",
         f"cutter approve --batch {batch_id}",
@@ -150,7 +176,7 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
 
 
 def _asked(waiting: Sequence[Waiting]) -> list[str]:
-    """To whom the queue addresses its requests; who may sign is the policy's to say."""
+    """The people to whom the queue addresses its requests. The approver policy alone says who may sign."""
     counts = Counter(one.actor for one in waiting if one.actor is not None)
     return [f"Asked: {', '.join(f'{name} ({count})' for name, count in sorted(counts.items()))}.", ""] if counts else []
 
@@ -164,7 +190,7 @@ def review_entry(
     *, batch_id: str, run_id: str, document_id: str, state: str, gate: str, reason: str, payload: Json,
     request_kb_id: str, approval_kb_id: str,
 ) -> str:  # fmt: skip
-    """One run whose approval was not there when it was needed, with every field of seed 001 §11."""
+    """One run whose approval was missing when its gate needed it, with every field of seed 001 §11."""
     return "\n".join(
         [
             f"# {document_id} · STOP_NEEDS_LATE_APPROVAL",
@@ -192,29 +218,30 @@ def review_entry(
     )
 
 
-def queue_summary(batch_id: str, queue: str, entries: Sequence[Json]) -> str:
-    """All that waits in one queue, one line each."""
+def queue_summary(batch_id: str, queue: str, entries: Sequence[QueueLine]) -> str:
+    """The summary of one queue, with one line for each waiting document."""
     lines = [f"# Batch {batch_id} · {queue}", "", f"{len(entries)} documents.", ""]
     if entries:
         lines += ["| document | state | code | document about it | next |", "|---|---|---|---|---|"]
     for one in entries:
         lines.append(
-            f"| {one['document_id']} | {one['state']} | {cell(one['code'])} | {span(one['kb_id'])} "
-            f"| {span(one['command'])} |"
+            f"| {one.document_id} | {one.state} | {cell(one.code)} | {span(one.kb_id)} | {span(one.command)} |"
         )
     return "\n".join([*lines, ""])
 
 
-def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], note: str, next_command: str) -> str:
-    """The report that closes a batch, or the partial one of a batch that was stopped: every document and its way on."""
+def batch_report(
+    batch: BatchRecord, listed: Sequence[ReportLine], totals: Mapping[str, int], note: str, next_command: str
+) -> str:
+    """The report of a batch that ended, or the partial report of a stopped one: each document with its next command."""
     lines = [
-        f"# Batch {batch['batch_id']} · {batch['state']}",
+        f"# Batch {batch.batch_id} · {batch.state}",
         "",
-        f"mode: {batch['mode']}  ",
-        f"policy: {batch['policy']}  ",
-        f"queue_sha256: {batch['queue_sha256']}  ",
-        f"created_by: {cell(batch['created_by'])}  ",
-        f"created: {batch['created_at']}",
+        f"mode: {batch.mode}  ",
+        f"policy: {batch.policy}  ",
+        f"queue_sha256: {batch.queue_sha256}  ",
+        f"created_by: {cell(batch.created_by)}  ",
+        f"created: {batch.created_at}",
         "",
         *([prose(note), ""] if note else []),
         " · ".join(f"{name} {count}" for name, count in totals.items() if count) or "nothing happened",
@@ -222,11 +249,12 @@ def batch_report(batch: Json, items: Sequence[Json], totals: Mapping[str, int], 
         "| # | document | outcome | state | run | next |",
         "|---:|---|---|---|---|---|",
     ]
-    for item in items:
-        reason = f" ({cell(item['reason'])})" if item.get("decided") and item.get("reason") else ""
+    for one in listed:
+        item = one.item
+        reason = f" ({cell(item.reason)})" if item.decided and item.reason else ""
         lines.append(
-            f"| {item['position']} | {item['document_id']} | {item['shown']}{reason} | {item['state'] or ''} "
-            f"| {item['run_id'] or ''} | {span(item['command']) if item['command'] else ''} |"
+            f"| {item.position} | {item.document_id} | {one.shown}{reason} | {item.state or ''} "
+            f"| {item.run_id or ''} | {span(one.command) if one.command else ''} |"
         )
     return "\n".join([*lines, "", "Next:", "", *_code(next_command)])
 

@@ -1,6 +1,6 @@
 """Pure: one document of a batch, and its place in it (spec 02 "Shape").
 
-An item is what its run is: its stage and outcome are computed from the run's row and never stored separately.
+An item has no state of its own: its stage and outcome are computed from its run's row and never stored separately.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DEFAULT_TENANT = "default"
 
 
 class Stage(StrEnum):
-    """The stage of an item between its queue and its end."""
+    """The stage of an item, from the queue file to its end."""
 
     PENDING = "pending"
     PLANNING = "planning"
@@ -28,7 +28,7 @@ class Stage(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a settled item ended. `busy` and `blocked` have no run of this batch; `stopped` may be resumed."""
+    """How a settled item ended. A `busy` or `blocked` item has no run in this batch; a `stopped` one can be resumed."""
 
     ENACTED = "enacted"
     REHEARSED = "rehearsed"
@@ -41,14 +41,14 @@ class Outcome(StrEnum):
 
 
 GOOD = frozenset({Outcome.ENACTED, Outcome.REHEARSED, Outcome.SKIPPED})
-"""Good outcomes: the law is enacted, by this batch or before it; or, in a rehearsal, it would be."""
+"""Good outcomes: the law is enacted, by this batch or earlier. In a rehearsal, the law would be enacted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One document of a batch. `position` is its place in the file, `in_review` that it waits in human review.
+    """One document of a batch. `position` is its place in the file; `in_review` says that it waits in human review.
 
-    `law`: its enactment is sealed, whatever happened to its run afterwards.
+    `law` says that its enactment is sealed, whatever happened to the run after that.
     """
 
     document_id: str
@@ -68,12 +68,14 @@ class Item:
 
     @property
     def good(self) -> bool:
-        """True when it went well."""
+        """True when the item ended with a good outcome."""
         return self.outcome in GOOD
 
     @property
     def stands(self) -> bool:
-        """True when dependents may begin: also if the run stopped or failed after its enactment."""
+        """True when items that depend on this one may begin. That includes a run that stopped or failed after its
+        enactment.
+        """
         return self.good or (self.law and self.stage is Stage.SETTLED)
 
     @property
@@ -82,19 +84,18 @@ class Item:
         return self.stage not in (Stage.PENDING, Stage.SETTLED)
 
 
+_AT = {Sovereign.CUT: (Stage.AT_SG1, Stage.WRITING), Sovereign.LIFECYCLE: (Stage.AT_SG2, Stage.ENACTING)}
+"""Sovereign gate → the stage while it waits for people, and the stage of the gates from there on."""
+
+
 def _stages() -> dict[str, Stage]:
-    """State → stage, from the gate that leaves the state: gates 1 to 5, 6 to 9, 10 and 11."""
-    stages = {}
+    """State → stage, from the gate that leads to the state, or that waits in it for people."""
     stage = Stage.PLANNING
+    stages = {State.PENDING.value: stage}
     for gate in GATES:
-        if gate.sovereign is Sovereign.CUT:
-            stages[State.GRANTS_PROBED.value] = Stage.PLANNING
-            stages[gate.from_state.value], stage = Stage.AT_SG1, Stage.WRITING
-        elif gate.sovereign is Sovereign.LIFECYCLE:
-            stages[State.WRITE_VERIFIED.value] = Stage.WRITING
-            stages[gate.from_state.value], stage = Stage.AT_SG2, Stage.ENACTING
-        else:
-            stages[gate.from_state.value] = stage
+        if gate.sovereign is not None:
+            stages[gate.from_state.value], stage = _AT[gate.sovereign]
+        stages[gate.to_state.value] = stage
     return stages
 
 
@@ -104,9 +105,9 @@ _RUN_OUTCOMES = {"rehearsed": Outcome.REHEARSED, "skipped": Outcome.SKIPPED}
 
 
 def outcome_of(state: str | None, *, outcome: str | None = None, ended: bool = False) -> Outcome | None:
-    """How a run is settled; None while it continues. `outcome` and `ended` are the run row's.
+    """The outcome of a settled run; None while the run continues. `outcome` and `ended` come from the run's row.
 
-    A run that ended in a state of its way, without an outcome, counts as stopped: nobody has said that it went well.
+    If a run ended in a passing state and has no outcome, it counts as stopped, because nothing says that it ended well.
     """
     if state is None:
         return None
@@ -121,9 +122,10 @@ def outcome_of(state: str | None, *, outcome: str | None = None, ended: bool = F
 
 
 def stage_of(state: str | None, *, outcome: str | None = None, ended: bool = False, approved: bool = False) -> Stage:
-    """The stage of a run in that state; None: there is no run. ProgrammingError for a state that the catalogue lacks.
+    """The stage of a run in that state; None if there is no run. Raises ProgrammingError for a state that the catalogue
+    lacks.
 
-    `approved`: the sovereign gate it is at has its approvals, so it waits for nobody.
+    `approved` says that the run's sovereign gate has its approvals, so that the run waits for nobody.
     """
     if state is None:
         return Stage.PENDING

@@ -1,6 +1,7 @@
-"""Pure: which items of a batch begin now, which never will, and the order in which they would (seed 001 §5; spec 02).
+"""Pure: which items of a batch begin now, which items never can, and the order in which items would begin (seed 001 §5;
+spec 02).
 
-All answers are functions of the items alone, so a batch that continues in another execution decides the same.
+All answers depend on the items alone. So a batch that continues in another execution decides the same.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from itertools import islice
 
 from cutter import limits
 from cutter.batch.dependencies import in_turn
+from cutter.batch.fair_scheduler import Shares
 from cutter.batch.item import Item, Outcome, Stage
-from cutter.batch.shares import Shares
 
 
 def next_starts(
@@ -25,10 +26,10 @@ def next_starts(
 ) -> list[str]:
     """The documents to start now, in this order.
 
-    A document begins when all its dependencies are enacted. At most `lanes` items plan and at most `window` are
-    open; those in human review do not count as open, since they would hold up the night. Within a tenant the lower
-    priority begins, then the first one in the file; between tenants, see `Shares`. `rooms` are the items
-    that a tenant may begin now; one that is not in it has no cap.
+    A document begins when all its dependencies are enacted. At most `lanes` items plan and at most `window` items are
+    open. Items in human review do not count as open, because they would hold up the night. Within a tenant, the item
+    with the lower priority number begins first, then the item that is first in the file. Between tenants, see `Shares`.
+    `rooms` says how many items a tenant may begin now; a tenant without an entry has no cap.
     """
     shares = Shares(items, weights, rooms)
     for item in startable(items):
@@ -43,14 +44,16 @@ def next_starts(
 
 
 def startable(items: Sequence[Item]) -> list[Item]:
-    """Pending items whose dependencies are all law, in the given order."""
+    """The pending items whose dependencies are all enacted, in the given order."""
     good = {item.document_id for item in items if item.stands}
     return [item for item in items if item.stage is Stage.PENDING and good.issuperset(item.depends_on)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocked:
-    """Why an item cannot begin: a dependency that it names, and the document at which that chain broke."""
+    """Why an item cannot begin: the dependency that it names, and the document at which the chain of dependencies
+    broke.
+    """
 
     document_id: str
     dependency: str
@@ -58,9 +61,10 @@ class Blocked:
 
 
 def blocked(items: Sequence[Item]) -> dict[str, Blocked]:
-    """Pending items that can no longer begin: something they depend on, however far, was settled and is no law.
+    """The pending items that can no longer begin, because a direct or indirect dependency ended without being enacted.
 
-    A dependency that is not in the batch, or that waits for its own dependent, blocks as well: it will never be law.
+    A dependency that is not in the batch, or that waits for its own dependent, also blocks, because it will never be
+    enacted.
     """
     causes = _causes(items)
     return {
@@ -75,7 +79,7 @@ def blocked(items: Sequence[Item]) -> dict[str, Blocked]:
 
 
 def _causes(items: Sequence[Item]) -> dict[str, str]:
-    """Each name that is no law and will not be → the document at which that began."""
+    """Maps each document that will never be enacted to the document at which its chain of dependencies broke."""
     names = {item.document_id for item in items}
     causes = {need: need for item in items for need in item.depends_on if need not in names}
     causes |= {item.document_id: item.document_id for item in items if item.stage is Stage.SETTLED and not item.stands}
@@ -96,9 +100,10 @@ def _causes(items: Sequence[Item]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The n-th document to begin; 0 for one that does not, and then `wave` is 0 too.
+    """A document's place in the order of starts, from 1. A document that does not begin has place 0 and wave 0.
 
-    Wave 1 needs nothing of this queue that is not law yet, wave 2 something of wave 1, and so on.
+    A document of wave 1 needs no document of this queue that is still to be enacted. A document of wave 2 needs one of
+    wave 1, and so on.
     """
 
     number: int
@@ -109,10 +114,11 @@ class Place:
 
 
 def order(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) -> list[Place]:
-    """The order in which the pending items would begin, if all went well, and the reason for each place.
+    """The order in which the pending items would begin if every document ended well, with the reason for each place.
 
-    A document waits until its dependencies are enacted, which people sign; so a wave begins after the one before it.
-    Last, in the given order, come those that do not begin: settled already, under way, or blocked.
+    A document waits until people have signed and the run has enacted its dependencies. So each wave begins after the
+    wave before it. The documents that do not begin (already settled, under way, or blocked) come last, in the given
+    order.
     """
     shares = Shares(items, weights)
     places: list[Place] = []
@@ -135,7 +141,7 @@ def _without_place(items: Sequence[Item], placed: set[str]) -> list[Place]:
     return [
         _place(
             item,
-            f"{hopeless[item.document_id].cause} is no law and will not be"
+            f"{hopeless[item.document_id].cause} is not enacted and will not be"
             if item.document_id in hopeless
             else str(item.outcome or item.stage),
         )
@@ -149,7 +155,9 @@ def _rank(item: Item) -> tuple[int, int]:
 
 
 def _reason(item: Item, first: Sequence[Item]) -> str:
-    """Why it is this one's turn; `first` are the first two by priority and place of those that have not begun."""
+    """Why it is the turn of this document. `first` holds the first two documents that have not begun, by priority and
+    place.
+    """
     after = f"after {', '.join(item.depends_on)}; " if item.depends_on else ""
     if item is not first[0]:
         return f"{after}the turn of tenant {item.tenant}"

@@ -1,8 +1,8 @@
 """Pure: queue.yaml, read strictly (seed 001 §2; spec 02 "queue.yaml").
 
-Three readings, one after the other: the bare lines for secrets, the YAML for its form, the values by a closed model.
-All problems are reported at once, each with its line and the remedy; none repeats a value without the form of an
-id, so that a secret in a wrong place is not shown on.
+The reader works in three steps: it searches the bare lines for secrets, checks the form of the YAML, and checks the
+values by a closed model. It reports all problems at once, each with its line and the remedy. A problem repeats a value
+only if the value has the form of an id, so that no message shows a misplaced secret.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from cutter.plain_yaml import Fields, Items, Node, Place, Scalar
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Problem:
-    """One thing that is wrong; line 0 is the whole file. `alone`: only this item is refused, the others may start."""
+    """One problem of a queue file. Line 0 means the whole file. `alone` means that only this item is refused and the
+    others may start.
+    """
 
     line: int
     field: str
@@ -41,7 +43,9 @@ class Problem:
 
 
 class QueueRefused(InvalidInput):
-    """The author of the queue file must correct it; nothing was started. `problems` has all of them, by line."""
+    """The queue is refused and nothing was started. `problems` holds every problem that the author must correct, by
+    line.
+    """
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         shown = [str(one) for one in problems[: limits.QUEUE_PROBLEMS_SHOWN]]
@@ -55,7 +59,9 @@ class QueueRefused(InvalidInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueItem:
-    """One document of a queue. `position` from 1, in the file's order; `tenant` and `marking_profile` as written."""
+    """One document of a queue. `position` counts from 1 in the order of the file. `tenant` and `marking_profile` are as
+    written in the file.
+    """
 
     document_id: str
     position: int
@@ -72,7 +78,7 @@ class QueueItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """A queue that is right in itself; whether its documents exist is `admission.check_against`'s question."""
+    """A well-formed queue. `admission.check_against` checks whether its documents exist."""
 
     batch_id: str
     created_by: str
@@ -84,9 +90,10 @@ class Queue:
 
 
 def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Queue:
-    """The queue of these bytes; QueueRefused names every field that is wrong, its line, and what it must be.
+    """Read a queue from bytes. QueueRefused names every wrong field, its line, and what it must be.
 
-    `items_max` documents at most, itself at most `limits.QUEUE_ITEMS_MAX`; and 64 KiB for each hundred begun.
+    The queue may have at most `items_max` documents, which is at most `limits.QUEUE_ITEMS_MAX`. The file may have 64
+    KiB for each hundred documents or part of a hundred.
     """
     items_max = min(items_max, limits.QUEUE_ITEMS_MAX)
     reading = _Reading()
@@ -101,7 +108,9 @@ def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Q
 
 
 class _Reading:
-    """What was found so far. A line that the first readings refuse is not spoken of again."""
+    """Collects the problems that were found so far. If an early step refuses a line, later steps report nothing about
+    that line.
+    """
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -118,7 +127,7 @@ class _Reading:
         self.spoken_of |= {one.line for one in self.problems if one.line}
 
     def line_of(self, loc: Place) -> int:
-        """The line of a place in the file; of the nearest one around it if the place is empty."""
+        """The line of a place in the file. If the place is empty, it is the line of the nearest enclosing place."""
         while loc and loc not in self.lines:
             loc = loc[:-1]
         return self.lines.get(loc, 1)
@@ -171,7 +180,7 @@ def _value(node: Node, name: str) -> Node | None:
 
 @dataclass(slots=True)
 class _Entry:
-    """An item's id and dependencies as they are written, whether or not the rest of it is right."""
+    """An item's id and dependencies as written, even if other fields of the item are wrong."""
 
     name: str
     place: int
@@ -185,13 +194,13 @@ def _check_dependencies(node: Node, reading: _Reading) -> None:
     for entry in entries:
         first = found.setdefault(entry.name, entry)
         if first is not entry:
-            text = f"{entry.name} stands in line {first.line} too: leave one out"
+            text = f"{entry.name} is in line {first.line} too: leave one out"
             reading.note(entry.line, f"items[{entry.place}].document_id", text, document_id=entry.name)
     for entry in entries:
         _check_needs(entry, found, reading)
     for circle in circles({name: [need for need, _ in entry.needs] for name, entry in found.items()}):
         entry, way = found[circle[0]], [*circle, circle[0]]
-        text = f"a cycle, none of them could begin: {' → '.join(way)}; take one dependency out"
+        text = f"in a cycle, so none of them could begin: {' → '.join(way)}; remove one dependency"
         line = next(line for need, line in entry.needs if need == way[1])
         reading.note(line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
 
@@ -210,9 +219,9 @@ def _check_needs(entry: _Entry, found: dict[str, _Entry], reading: _Reading) -> 
     for need, line in entry.needs:
         text = ""
         if need in seen:
-            text = f"{need} stands twice: leave one out"
+            text = f"{need} is duplicated: leave one out"
         elif need not in found:
-            text = f"{need} is not in this queue: add it, or leave it out when it is law already"
+            text = f"{need} is not in this queue: add it, or leave it out if it is already enacted"
         seen.add(need)
         if text:
             reading.note(line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
@@ -222,7 +231,7 @@ def _check_needs(entry: _Entry, found: dict[str, _Entry], reading: _Reading) -> 
 
 
 def _typed(node: Node, reading: _Reading) -> QueueFile | None:
-    """The model's value; None when it is refused, with a problem for each of its errors."""
+    """The value that the model accepts, or None after one problem for each error was noted."""
     values = plain_yaml.values(node, reading.lines)
     try:
         return QueueFile.model_validate(values)
@@ -240,7 +249,8 @@ def _note_error(kind: str, loc: Place, values: Any, reading: _Reading) -> None:
     if kind == "missing":
         text = f"is missing: it must be {model.model_fields[name].description}"
     elif kind == "extra_forbidden":
-        text, loc_shown = f"is no field; known are {', '.join(model.model_fields)}", (*loc[:-1], _field_name(name))
+        text = f"is not a field; the fields are {', '.join(model.model_fields)}"
+        loc_shown = (*loc[:-1], _field_name(name))
         reading.note(reading.line_of(loc), _path(loc_shown), text, document_id=document_id)
         return
     elif name in model.model_fields:
@@ -255,12 +265,12 @@ def _path(loc: Place) -> str:
 
 
 def _field_name(name: str) -> str:
-    """A field that is not known, as an error may repeat it."""
+    """The name of an unknown field, in a form that an error may repeat."""
     return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,40}", name) else "a field of another form" + _unseen(name)
 
 
 def _unseen(value: Any) -> str:
-    """Names the characters that a person may not see, or may take for others."""
+    """Names the characters that a person cannot see or may confuse with others."""
     odd = sorted({letter for letter in value if not letter.isascii()}) if isinstance(value, str) else []
     shown = ", ".join(f"U+{ord(letter):04X}" for letter in odd[:4])
     return f" (it has {shown}{' and more' if len(odd) > 4 else ''})" if odd else ""

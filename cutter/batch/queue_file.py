@@ -1,6 +1,6 @@
-"""Pure: the closed model of queue.yaml: every field, its form, and the same in words (seed 001 §2).
+"""Pure: the closed model of queue.yaml: every field, its form, and a description of the form in words (seed 001 §2).
 
-Every value of the file is a text; what it stands for is decided here and nowhere by the reader of the YAML.
+The YAML reader returns every value as text. Only this model decides what a text stands for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _INSTANT = re.compile(
 
 
 def _text(form: str) -> BeforeValidator:
-    """A text of exactly that form."""
+    """A text that fully matches the pattern."""
     pattern = re.compile(form)
 
     def check(value: Any) -> str:
@@ -37,7 +37,7 @@ def _text(form: str) -> BeforeValidator:
 
 
 def _chosen(values: dict[str, Any]) -> BeforeValidator:
-    """One of some texts, each for a value."""
+    """One of several texts, each of which stands for a value."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, str) or value not in values:
@@ -84,7 +84,7 @@ _ID_WORDS = "3 to 64 of A-Z, 0-9 and '-', such as ICX-LAW-2026-001"
 
 
 class Closed(BaseModel):
-    """Every field is known, every value is what its words say."""
+    """A closed model: it accepts only known fields, and only values that fit the field's description."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 

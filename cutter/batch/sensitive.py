@@ -1,8 +1,8 @@
 """Pure: finds secrets, connection strings and signature material, which a queue file never carries (seed 001 §2).
 
-It looks at the bare lines, so that a comment counts too, and at the values as YAML reads them, so that an escape hides
-nothing. A finding says what kind of thing it is and where; the thing itself is never repeated. What is found wrongly
-costs a rewording; so it rather finds too much.
+The search covers the bare lines, so that comments count too. It also covers the values that YAML reads, so that an
+escape hides nothing. A finding gives the kind of the secret and its place, but never repeats the secret. The search
+prefers to find too much, because a false finding only costs a rewording.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DATABASES = (
 
 _SECRET_KEY = re.compile(_SECRET_WORD)
 
-# No pattern tries more than a few thousand characters from one place, and none goes back over what it has taken.
+# No pattern tries more than a few thousand characters from one place, and no pattern backtracks.
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a URI with a user or password", re.compile(r"://[^\s/@]{0,256}+@")),
     ("a URI with a password", re.compile(r"://[^\s/@:]{0,256}+:[^\s@]{0,1024}+@")),
@@ -40,11 +40,11 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a password, secret or token", re.compile(_SECRET_WORD + r"[\w-]{0,40}+[\"']?+\s{0,8}+[:=]\s{0,8}+[^\s,]")),
 )
 _BASE64 = re.compile(r"(?=[^a-z]*+[a-z])(?=[^A-Z]*+[A-Z])(?=[^0-9]*+[0-9])[A-Za-z0-9+/_-]{40,}+={0,2}+")
-"""A line of base64: nothing else in a queue is that long and mixed."""
+"""A line of base64. No other line of a queue mixes so many kinds of characters over this length."""
 
 
 def sensitive_lines(text: str) -> list[Flaw]:
-    """One flaw a line that carries such a thing, or is too long to be looked at."""
+    """One flaw for each line that holds a secret, or that is too long to search."""
     flaws = []
     for number, line in enumerate(_LINE_ENDS.split(text), start=1):
         rule = _rule(line)
@@ -54,7 +54,7 @@ def sensitive_lines(text: str) -> list[Flaw]:
 
 
 def sensitive_values(node: Node) -> Iterator[Flaw]:
-    """The same for keys and values as they are read; a key that names a secret is enough."""
+    """The same search over keys and values as YAML reads them. A key that names a secret is a finding by itself."""
     match node:
         case Scalar():
             rule = _rule(" ".join(node.text.split()))
@@ -72,7 +72,7 @@ def sensitive_values(node: Node) -> Iterator[Flaw]:
 
 
 def _rule(line: str) -> str:
-    """The rule that a line breaks; empty when it breaks none."""
+    """The rule that a line breaks; empty if it breaks none."""
     if len(line) < len("pwd=x"):
         return ""
     plain = _plain(line[: limits.QUEUE_LINE_CHARACTERS_MAX + 1])
@@ -84,7 +84,7 @@ def _rule(line: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without what looks like another letter or is not seen."""
+    """The text without invisible characters, and with plain letters in place of their look-alikes."""
     if text.isascii():
         return text
     folded = unicodedata.normalize("NFKC", text)
@@ -92,4 +92,4 @@ def _plain(text: str) -> str:
 
 
 def _forbidden(kind: str) -> str:
-    return f"{kind} must not stand in a queue: take it out, and replace it wherever it is valid"
+    return f"{kind} must not be in a queue: take it out, and replace it wherever it is valid"

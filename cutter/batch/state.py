@@ -1,4 +1,4 @@
-"""Pure: the state of a batch as a whole, in the words of seed 001 and of seed 004: a summary of its items."""
+"""Pure: derives the state of a batch from its items, in the terms of seed 001 and of seed 004."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ENDS = frozenset({BatchState.CLOSEOUT, BatchState.FAILED_PARTIAL, BatchState.VOI
 """States of a batch that has nothing left to do."""
 
 FAILURES = (Outcome.FAILED, Outcome.STOPPED)
-"""Outcomes that somebody has to look at."""
+"""Outcomes that a person must look at."""
 
 _MOVING = (
     (Stage.PLANNING, BatchState.PLANNING),
@@ -54,10 +54,11 @@ _PASSED_SG1 = (Stage.WRITING, Stage.AT_SG2, Stage.ENACTING)
 def batch_state(
     items: Sequence[Item], *, started: bool = True, halted: bool = False, window: int = limits.BATCH_WINDOW
 ) -> BatchState:
-    """What the batch does now: the earliest thing that moves, else what people must sign, else how it ended.
+    """The state of the batch: its earliest work in motion, else the gate that people must sign, else how it ended.
 
-    `started`: its workflow runs; `halted`: nothing more is begun. A document in human review waits without holding the
-    others: it names the state only when nothing else waits. A pending one that can never begin holds up nothing.
+    `started` says that the batch's workflow runs, and `halted` that the batch begins nothing more. A document in human
+    review does not hold up the others, so it decides the state only if nothing else waits. A pending document that can
+    never begin holds up nothing.
     """
     if not started or not items:
         return BatchState.PENDING
@@ -87,7 +88,9 @@ def _end(items: Sequence[Item]) -> BatchState:
 
 
 def is_partial(items: Sequence[Item]) -> bool:
-    """True when an item waits unsigned at a sovereign gate that another of this batch has passed (`batch_partial`)."""
+    """True when an item waits for a signature at a sovereign gate that another item of the batch has passed
+    (`batch_partial`).
+    """
     stages = {item.stage for item in items}
     enacted = any(item.outcome is Outcome.ENACTED for item in items)
     behind_sg1 = enacted or not stages.isdisjoint(_PASSED_SG1)
@@ -96,7 +99,9 @@ def is_partial(items: Sequence[Item]) -> bool:
 
 
 def stops_the_rest(items: Sequence[Item], *, strict: bool) -> Item | None:
-    """The first item whose failure stops all others at their next boundary: any under `strict`, else a critical one."""
+    """The first item whose failure stops all others at their next boundary: any failed item under `strict`, else a
+    critical one.
+    """
     broken = (item for item in items if item.outcome in FAILURES)
     return next((item for item in broken if strict or item.critical), None)
 
@@ -106,7 +111,8 @@ def workstream_state(
 ) -> WorkstreamState:
     """The batch as a workstream (seed 004 "State Derivation"). `closed`: its report is written.
 
-    What runs comes first, then a critical failure, as the seed has it; `completed` only when every document went well.
+    Running documents decide first, and then a critical failure, as in the seed. The batch is `completed` only if every
+    document ended well.
     """
     if not items:
         return WorkstreamState.PLANNED

@@ -1,6 +1,6 @@
-"""Pure: what a person needs to decide about a document that failed in a batch, with every field of seed 001 §10.
+"""Pure: the facts that a person needs to decide about a failed document of a batch, with every field of seed 001 §10.
 
-An entry of the error queue and the one document of a quarantined run have the same sections.
+An entry of the error queue and the document about a quarantined run have the same sections.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter.batch.disposition import Recommendation
-from cutter.catalogue import GATES
+from cutter.catalogue import REHEARSED
 from cutter.domain.markdown import fenced, prose
 from cutter.domain.next_step import Step
 from cutter.domain.run_state import RunState
@@ -20,10 +20,11 @@ from cutter.marking import preview
 from cutter.types import Json
 
 SIDECAR_LINES = 50
-"""Of a run's state.json (seed 001 §10)."""
+"""How many lines of a run's state.json are shown (seed 001 §10)."""
 
-_REHEARSED = tuple(f"failed_{gate.phase}" for gate in GATES[:6])
-"""Failures that a rehearsal of the same text meets again: it passes these gates and writes nothing."""
+_REHEARSED = tuple(f"failed_{gate.phase}" for gate in REHEARSED)
+"""Gates whose failure a rehearsal of the same text reproduces, because a rehearsal runs these gates and writes nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class Triage:
 
 
 def sections(case: Triage) -> str:
-    """The fields as Markdown that a program may read: `name: value`, commands and JSON in blocks."""
+    """The fields as Markdown that a program can parse: `name: value`, with commands and JSON in code blocks."""
     return "\n".join([*_fields(case), *_commands(case), *_evidence(case)])
 
 
@@ -75,7 +76,7 @@ def _evidence(case: Triage) -> Iterator[str]:
 
 
 def seed_code(state: str) -> str:
-    """The seeds' word for a stop, where they have one (000 §6, §8); else the state itself."""
+    """The seeds' code for a stop if they have one (000 §6, §8), else the state itself."""
     if RunState(state).drifted:
         return f"STOP_DRIFT_{state.removeprefix('stopped_drift_')}"
     if RunState(state).over_cap:
@@ -84,9 +85,9 @@ def seed_code(state: str) -> str:
 
 
 def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
-    """Each violated invariant as a hunk: the expected line taken away, the observed line put in its place.
+    """Each violated invariant as a hunk of a diff: the expected line is removed and the observed line is added.
 
-    If no invariant names a failure, its reason appears as observed.
+    If no invariant was violated, the reason of the failure appears as the observed line.
     """
     yield "--- expected"
     yield "+++ observed"
@@ -103,10 +104,10 @@ def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def reproduction(*, run_id: str, document_id: str, state: str, source: Mapping[str, Any] | None) -> str:
-    """The command that shows the failure again, and writes nothing.
+    """The command that reproduces the failure without writing anything.
 
-    `source` is how the text was registered: `profile`, `docprefix`, `options`, `forbidden`; None where a shipped
-    profile was not used, so that a rehearsal reads it from the database.
+    `source` says how the text was registered: `profile`, `docprefix`, `options`, `forbidden`. It is None for a profile
+    that is not shipped. Then the command is a rehearsal, which reads the profile from the database.
     """
     if state == "failed_mark" and source is not None:
         return preview(source["profile"], source["options"], source["forbidden"], docprefix=source["docprefix"])
@@ -121,5 +122,5 @@ def _line(value: object) -> str:
 
 
 def _json(text: str) -> Iterator[str]:
-    """Its hidden characters are escapes, and a string of it has no line feed."""
+    """Canonical JSON escapes hidden characters, and no string in it has a line feed."""
     yield from fenced(json_visible(text).split("\n")[:SIDECAR_LINES], "json")

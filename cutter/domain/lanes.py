@@ -3,47 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from cutter.domain.recorded_values import record
 from cutter.domain.timestamps import readable
 from cutter.types import Json
 
-"""One lane as `fn_lanes` answers: its name, its gate, who holds it (None: nobody), the runs that wait for it."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """A session that holds a lane; without a run it is no worker's."""
+
+    pid: int
+    role: str
+    since: str | None
+    run_id: str | None
+    document_id: str | None
+    worker: str | None
 
 
-def sentences(lanes: Sequence[Json]) -> Iterator[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """A lane with its gate, who holds it (None: nobody), and the runs that wait for it."""
+
+    lane: str
+    gate: str
+    held: Holder | None
+    waiting: list[str]
+
+
+def lanes_of(answer: Sequence[Json]) -> list[Lane]:
+    """What `fn_lanes` answered."""
+    return [record(Lane, {**one, "held": record(Holder, one["held"]) if one["held"] else None}) for one in answer]
+
+
+def sentences(lanes: Sequence[Lane]) -> Iterator[str]:
     """One sentence a lane that somebody holds or waits for."""
     for lane in lanes:
-        if lane["held"] or lane["waiting"]:
-            waiting = f"; waiting: {', '.join(lane['waiting'])}" if lane["waiting"] else ""
-            yield f"the {lane['lane']} lane is {_held(lane)}{waiting}"
+        if lane.held or lane.waiting:
+            waiting = f"; waiting: {', '.join(lane.waiting)}" if lane.waiting else ""
+            yield f"the {lane.lane} lane is {_held(lane)}{waiting}"
 
 
-def of_run(lanes: Sequence[Json], run_id: str) -> str | None:
+def of_run(lanes: Sequence[Lane], run_id: str) -> str | None:
     """What one run has to do with a lane: it holds it, or waits for it; None when neither."""
     for lane in lanes:
-        holder = lane["held"] or {}
-        if holder.get("run_id") == run_id:
-            return f"holds the {lane['lane']} lane{_process(holder)}"
-        if run_id in lane["waiting"]:
-            return f"waits for the {lane['lane']} lane, which is {_held(lane)}"
+        if lane.held and lane.held.run_id == run_id:
+            return f"holds the {lane.lane} lane{_process(lane.held)}"
+        if run_id in lane.waiting:
+            return f"waits for the {lane.lane} lane, which is {_held(lane)}"
     return None
 
 
-def strangers(lanes: Sequence[Json]) -> list[Json]:
+def strangers(lanes: Sequence[Lane]) -> list[Holder]:
     """Holders that belong to no run: no worker of the product holds a lane without one."""
-    return [lane["held"] for lane in lanes if lane["held"] and not lane["held"]["run_id"]]
+    return [lane.held for lane in lanes if lane.held and not lane.held.run_id]
 
 
-def _held(lane: Json) -> str:
-    holder = lane["held"]
-    if not holder:
+def _held(lane: Lane) -> str:
+    holder = lane.held
+    if holder is None:
         return "free"
-    run = f"{holder['document_id']} (run {holder['run_id']})" if holder["run_id"] else "a session of no run"
+    run = f"{holder.document_id} (run {holder.run_id})" if holder.run_id else "a session of no run"
     return f"held by {run}{_process(holder)}"
 
 
-def _process(holder: Json) -> str:
-    worker = f", worker {holder['worker']}" if holder["worker"] else ""
-    since = f", since {readable(datetime.fromisoformat(holder['since']))}" if holder["since"] else ""
-    return f"{worker}, process {holder['pid']} of {holder['role']}{since}"
+def _process(holder: Holder) -> str:
+    worker = f", worker {holder.worker}" if holder.worker else ""
+    since = f", since {readable(datetime.fromisoformat(holder.since))}" if holder.since else ""
+    return f"{worker}, process {holder.pid} of {holder.role}{since}"

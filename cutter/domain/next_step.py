@@ -17,6 +17,10 @@ UNSIGNED_PREFIXES = ("stopped_unavailable_", "stopped_soft_cap_")
 UNSIGNED_STATES = ("stopped_expired", "stopped_signal_flood", "stopped_terminated")
 
 
+THEN = "    # then: "
+"""Between the commands of a step on one line: a shell takes the rest for a comment."""
+
+
 class Needs(StrEnum):
     """Who must act: a sovereign with a signature, the operator without, or nobody."""
 
@@ -51,7 +55,7 @@ class Step:
     @property
     def command(self) -> str:
         """The commands on one line, of which a shell runs the first."""
-        return "    # then: ".join(self.commands)
+        return THEN.join(self.commands)
 
 
 def next_step(
@@ -76,7 +80,7 @@ def next_step(
         return _nobody(f"cutter run {document_id}")
     if state == "failed_source_pin" and law_by:
         # Superseding is not built: correcting this text and running it again would lead to the same refusal.
-        first = "this document is law already, and another version of it cannot be enacted"
+        first = "this document is already enacted, and another version of it cannot be enacted"
         return Step(needs=Needs.NOTHING, commands=(f"cutter report {law_by}",), first=first)
     if RunState(state).failed:
         return _failed(run_id, document_id, state, wrote=wrote, enacted=enacted or state == "failed_closeout")
@@ -105,7 +109,7 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: 
     """
     if enacted:
         read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")
-        return Step(needs=Needs.CORRECTION, commands=read, first="the law is enacted and stands: see what is missing")
+        return Step(needs=Needs.CORRECTION, commands=read, first="the law is enacted: see what is missing")
     void, again = f"cutter void {run_id} --reason TEXT", f"cutter run {document_id} --amends {run_id}"
     if state in OF_THE_TEXT:
         add = f"cutter source add FILE --document-id {document_id} --profile PROFILE"

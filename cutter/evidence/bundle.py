@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cutter import limits
-from cutter.approvals import epochs
+from cutter.approvals import approver_store
 from cutter.approvals.policy_file import parse_policy
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound
 from cutter.evidence import audit
@@ -86,7 +86,7 @@ def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
             members[f"{name}.md"] = body
             members[f"{name}.asc"] = kb.get(signature_of(kb_id), limit=limits.SIGNATURE_BYTES_MAX)
             if signer is not None:
-                members[f"keys/{signer.key_sha256}.asc"] = epochs.public_key(approvers, signer)
+                members[f"keys/{signer.key_sha256}.asc"] = approver_store.public_key(approvers, signer)
         except (NotFound, InvalidInput) as problem:
             missing.append(str(problem))
     return Signed(members=members, missing=tuple(missing))
@@ -113,22 +113,22 @@ def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None)
 def decisions(facts: Json) -> Iterator[Json]:
     """What the policy said of each side effect: at sealed gates, at refused attempts, at each effect."""
     for receipt in facts["receipts"]:
-        yield from _decided(recorded.parsed(receipt["sealed_body"]), {"of": "receipt", "gate": receipt["gate"]})
+        yield from _decided(recorded_values.parsed(receipt["sealed_body"]), {"of": "receipt", "gate": receipt["gate"]})
     for attempt in facts["attempts"]:
         where = {"of": "attempt", "gate": attempt["gate"], "n": attempt["n"]}
-        yield from _decided(recorded.mapping(attempt["report"]), where)
+        yield from _decided(recorded_values.mapping(attempt["report"]), where)
     for action in facts["actions"]:
-        rule = recorded.mapping(recorded.mapping(action["request_metadata"]).get("policy"))
+        rule = recorded_values.mapping(recorded_values.mapping(action["request_metadata"]).get("policy"))
         if rule:
             what = {name: action[name] for name in ("connector", "operation", "target")}
             sha256 = rule.get("sha256")
-            known = {"sha256": sha256 if isinstance(sha256, str) else recorded.shown(sha256)}
+            known = {"sha256": sha256 if isinstance(sha256, str) else recorded_values.shown(sha256)}
             yield {"of": "action", "gate": action["gate"], **what, **rule, **known}
 
 
 def _decided(holder: Json, where: Json) -> Iterator[Json]:
     """The decisions of a recorded policy. A malformed one is listed as such, at a place that it does not choose."""
-    policy = recorded.policy(holder.get("policy")) or {"sha256": "", "decisions": ()}
+    policy = recorded_values.policy(holder.get("policy")) or {"sha256": "", "decisions": ()}
     for one in policy["decisions"]:
         yield {**one, **where, "sha256": policy["sha256"]}
 
@@ -144,4 +144,4 @@ def _until(transitions: bytes, as_of: str | None) -> bytes:
 
 
 def _time(line: bytes) -> str:
-    return str(recorded.loads(line)["timestamp"])
+    return str(recorded_values.loads(line)["timestamp"])

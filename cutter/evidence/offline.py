@@ -35,17 +35,20 @@ GATES = {
     "IG_lifecycle_enact_execute": "lifecycle_enacted",
 }  # fmt: skip
 """The gates whose receipts a bundle holds, in their order, and the state that each receipt leads to."""
+ADDED = frozenset[str]()
+"""Gates of a later version than the first: a bundle of an earlier version has no receipt of them."""
 OPENED = {"IG_cut_leg_a_execute": "SG_cut_authz", "IG_lifecycle_enact_execute": "SG_lifecycle_authz"}
 """A gate that writes, and the sovereign gate whose approvals it consumes."""
 ANY = {"schema", "deployment_id", "gate", "decision", "allowance", "binding", "signed_utc", "not_after", "approver"}
-SAME = {"document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256"}
+SAME = {"document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256",
+        "findings_digest", "accepted_findings"}  # fmt: skip
 BOUND = {
     "run": ANY | SAME | {"run_id", "change_set_id", "challenge", "nonce"}
     | {"manifest_digest", "region_sha", "grants_sha256"},
     "tuple": ANY | SAME | {"batch_id"},
 }  # fmt: skip
 """The fields of a statement to approve, which are all compared; at SG_lifecycle_authz also review_decision_id."""
-PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha")
+PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha", "findings_digest")
 FEWEST = {"low": 1, "medium": 1, "high": 2}
 """People that a tier asks for at least; a policy epoch may ask for more."""
 JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
@@ -215,7 +218,7 @@ def _fault(event: Json, last: str, heads: Json) -> str:
     name, which = event["chain"], f"event {event['seq']} of {event['chain']}"
     seq, previous = heads.get(name, (0, digest(name)))
     if name != last and (name in heads or name < last):
-        return f"reordered: {which} stands apart from its chain"
+        return f"reordered: {which} is apart from its chain"
     if event["seq"] != seq + 1:
         return f"deleted: {which} comes after {seq}" if event["seq"] > seq else f"inserted or reordered: {which}"
     if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:
@@ -358,7 +361,8 @@ class Bundle:
     def chained(self) -> Iterator[str]:
         previous, decided, run_id = digest(self.run["run_id"]), [], self.run["run_id"]
         # 5.1
-        if [row["gate"] for row, _ in self.receipts] != [*GATES][: len(self.receipts)]:
+        names = [row["gate"] for row, _ in self.receipts]
+        if names != [gate for gate in GATES if gate in names or gate not in ADDED][: len(names)]:
             yield "receipts.jsonl is not one receipt of each gate in order, from the first gate on"
         for row, said in self.receipts:
             # 5.2
@@ -505,7 +509,7 @@ class Bundle:
             yield f"{gate} needs {needed} different people, and has {min(map(len, [*distinct, keys]))}"
         if len({row["policy_sha256"] for row in used}) != 1 or len({row["request_id"] for row in used}) != 1:
             yield f"the approvals of {gate} are of several requests or policy epochs"
-        if sorted(row["slot"] for row in used) != [*range(1, len(used) + 1)]:
+        if canonical(sorted(row["slot"] for row in used)) != canonical([*range(1, len(used) + 1)]):
             yield f"the approvals of {gate} are not counted from 1"
         yield from self._in_order(gate, used)
 
@@ -660,7 +664,7 @@ def check(
     own = digest(data)
     return [
         # 1
-        _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing beside them"),
+        _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing else"),
         # 2
         _line("sha256", [f"it is {own}"] * (own != sha256), own)
         if sha256

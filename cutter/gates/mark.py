@@ -32,6 +32,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     - region_sha_rebuilt: region_sha rebuilt from the bytes matches the recorded one
     - rowset_size_in_bounds: mark rowset size > 0 and at most the deployment's limit
     - partition_proven: every byte of the region belongs to exactly one part (ours)
+    - red_findings_accepted: a person accepted by name every finding that says the cut is probably wrong (ours)
     """
     snapshot = equal("snapshot_matches_pin", sha256_hex(evidence.snapshot), evidence.content_sha256)
     marking = evidence.marking
@@ -52,6 +53,7 @@ def evaluate(evidence: Evidence) -> GateReport:
                 "rowset_size_in_bounds", 0 < count <= evidence.max_candidates, count, f"1 to {evidence.max_candidates}"
             ),
             _partition(marking, evidence.snapshot),
+            _accepted(marking, evidence.preview),
         ),
         pins={
             "region_sha": marking.region_sha,
@@ -59,6 +61,8 @@ def evaluate(evidence: Evidence) -> GateReport:
             "candidate_count": count,
             "exclusion_count": len(marking.exclusions),
             "finding_count": len(marking.findings),
+            "findings_digest": marking.findings_digest,
+            "accepted_count": len(marking.accepted),
         },
     )
 
@@ -68,6 +72,14 @@ def _without_text(refusal: MarkRefusal, preview: str) -> str:
     line = [f"line {refusal.line}"] if refusal.line else []
     counts = [f"{name} {value}" for name, value in refusal.details if value.isdigit()]
     return f"{', '.join((refusal.code, *line, *counts))}: see `{preview}`"
+
+
+def _accepted(marking: Marking, preview: str) -> Invariant:
+    waiting = marking.unaccepted
+    observed = (
+        f"{waiting[0].code}, line {waiting[0].line}, red {len(waiting)}: see `{preview}`" if waiting else "none waits"
+    )
+    return holds("red_findings_accepted", not waiting, observed, "every red finding accepted by name")
 
 
 def _partition(marking: Marking, snapshot: bytes) -> Invariant:

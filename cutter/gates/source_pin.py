@@ -141,6 +141,6 @@ def _not_enacted(enacted_version_id: str | None, version_id: str) -> Invariant:
     return holds(
         "document_not_enacted",
         enacted_version_id in (None, version_id),
-        "STOP_DOCUMENT_ENACTED: another version is law" if enacted_version_id else "no version is law",
+        "STOP_DOCUMENT_ENACTED: another version is enacted" if enacted_version_id else "no version is enacted",
         "no enacted version: superseding is not built",
     )

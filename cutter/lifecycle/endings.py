@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cutter.catalogue import GATES
-from cutter.lifecycle.declared import BATCH, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK, WORKSTREAM
+from cutter.lifecycle.declarations import BATCH, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK, WORKSTREAM
 from cutter.lifecycle.invariants import Known, Records
 from cutter.lifecycle.machine import Lifecycle
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from cutter import limits
-from cutter.lifecycle.declared import BY_EVENT_TYPE
+from cutter.lifecycle.declarations import BY_EVENT_TYPE
 from cutter.lifecycle.machine import Lifecycle
 from cutter.types import Json
 
@@ -148,7 +148,7 @@ def _event(value: Json) -> Event:
 def _object(pairs: list[tuple[str, Any]]) -> Json:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise Malformed("a key stands twice")
+        raise Malformed("a key is duplicated")
     return value
 
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from cutter.catalogue import GATES, Gate, State
+from cutter.catalogue import GATES, REHEARSED, Gate, State
 from cutter.domain.next_step import AWAITING
 from cutter.domain.run_state import RunState
-
-REHEARSED_GATES = 6
-"""Gates of a rehearsal: five for real, and leg A rolled back."""
 
 _PASSED = frozenset({"passed", "skipped"})
 _AFTER = {gate.to_state.value: gate.number for gate in GATES}
@@ -116,7 +113,7 @@ def after(facts: RunFacts, change: Change) -> RunFacts:
         case Moved():
             return _moved(facts, change.to)
         case Finished():
-            passed = REHEARSED_GATES if change.outcome == "rehearsed" else facts.passed
+            passed = len(REHEARSED) if change.outcome == "rehearsed" else facts.passed
             return replace(facts, outcome=change.outcome, passed=passed, activity=Activity.NONE, begun=True,
                            queued=False)  # fmt: skip
         case Began() if _counts(facts, change.gate):

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cutter import limits
-from cutter.domain.recorded import parsed
+from cutter.domain.recorded_values import parsed
 from cutter.domain.retry import Denial
-from cutter.lifecycle.declared import APPROVAL, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
+from cutter.lifecycle.declarations import APPROVAL, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import FIELDS, Event, instant, timed, transition
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.machine import Lifecycle

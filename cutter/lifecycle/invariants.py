@@ -1,4 +1,4 @@
-"""Pure: the invariants of seeds 000, 003 and 004, as far as the metadata of events carry what they speak of.
+"""Pure: the invariants of seeds 000, 003 and 004, as far as the metadata of events have the facts that they need.
 
 Metadata that an event does not have is not looked at: another program's file is held to what it says. Each check is
 named like the seed's invariant; docs/reference/lifecycles.md lists the keys.
@@ -316,7 +316,7 @@ def goes_on_where_it_stopped(seen: Seen) -> Broken:
     if reached is None or before in _REACHED or seen.lifecycle.rule(before, after) is None:
         return
     if after in _REACHED and after != reached:
-        yield "no_skipped_gate", f"its last sealed gate had reached {reached}: it does not go on from {after}"
+        yield "no_skipped_gate", f"its last sealed gate had reached {reached}: it does not continue from {after}"
     if reached == State.LIFECYCLE_ENACTED and seen.lifecycle.declared(after) == "voided_<reason>":
         yield "enacted_law_is_never_voided", f"it had reached {reached}"
 

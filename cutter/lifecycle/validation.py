@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from cutter.lifecycle import events
-from cutter.lifecycle.declared import BY_EVENT_TYPE, RUN, WORKSTREAM
+from cutter.lifecycle.declarations import BY_EVENT_TYPE, RUN, WORKSTREAM
 from cutter.lifecycle.endings import missing_ends
 from cutter.lifecycle.events import Event, Malformed
 from cutter.lifecycle.invariants import InMemory, Known, Records, Seen, broken

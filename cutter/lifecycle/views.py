@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutter.batch.state import WorkstreamState
-from cutter.catalogue import GATES, Gate, State
+from cutter.catalogue import GATES, REHEARSED, Gate, State
 from cutter.domain.run_state import RunState
-from cutter.lifecycle.facts import REHEARSED_GATES, Activity, RunFacts
+from cutter.lifecycle.facts import Activity, RunFacts
 from cutter.lifecycle.states import RequestStatus, RunStatus, StepStatus, TaskState
 
 
@@ -56,10 +56,10 @@ def run_status(facts: RunFacts) -> RunStatus:
 
 
 def steps_of(facts: RunFacts, *, dryrun: bool = False) -> tuple[Gate, ...]:
-    """The steps of a run: its gates; a rehearsal has six, a run that found its law in force the first alone."""
+    """The steps of a run: its gates, a rehearsal's up to the first write. A run that found its law in force has one."""
     if facts.outcome == "skipped":
         return GATES[: facts.passed]
-    return GATES[:REHEARSED_GATES] if dryrun else GATES
+    return REHEARSED if dryrun else GATES
 
 
 def step_status(facts: RunFacts, gate: Gate) -> StepStatus:

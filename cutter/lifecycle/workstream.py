@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cutter.batch.state import BatchState, WorkstreamState
 from cutter.domain.run_state import RunState
-from cutter.lifecycle.declared import BATCH, TASK, TASKS_FAILED, WORKSTREAM
+from cutter.lifecycle.declarations import BATCH, TASK, TASKS_FAILED, WORKSTREAM
 from cutter.lifecycle.events import Event, instant, timed, transition
 from cutter.lifecycle.facts import Moved
 from cutter.lifecycle.history import Recorded, events_of, in_order, of_audit

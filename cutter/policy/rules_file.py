@@ -75,7 +75,7 @@ class _Reading:
         for number, one in enumerate(rules):
             if any(one.name == other.name for other in rules[:number]):
                 self.rule = one.name
-                self.note(one.line, "the name stands twice")
+                self.note(one.line, "the name is duplicated")
         return tuple(rules)
 
     def _rule(self, node: Node) -> Rule | None:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cutter.batch import dag, steering
+from cutter.batch import batch_step, dag
 from cutter.batch.state import ENDS
 from cutter.lifecycle.events import lines
 from cutter.lifecycle.workstream import batch_events
@@ -23,7 +23,7 @@ STATE, TRANSITIONS, DAG, PLAN = "state.json", "transitions.jsonl", "dag.mmd", "p
 REPORT, PAGE = "batch_report.md", "report.html"
 RUNS, RUN = "runs", "run"
 FILES = (STATE, TRANSITIONS, DAG, PLAN, REPORT, PAGE)
-FOLDERS = (RUNS, *steering.QUEUES)
+FOLDERS = (RUNS, *batch_step.QUEUES)
 """What of the folder is ours to write and to take away; anything else in it is people's."""
 
 _STATE_FIELDS = (

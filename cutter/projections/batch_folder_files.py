@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from cutter import limits
 from cutter.batch.documents import queue_in
+from cutter.batch.view import BatchView
 from cutter.domain.digests import sha256_hex
 from cutter.projections import batch_folder as projection
 from cutter.projections.batch_folder import Contents
 from cutter.projections.run_folder import locked, replace, writable
 from cutter.storage import batches as registry
 from cutter.storage.pools import Connection
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
 ARCHIVE, LOCK, QUEUE = "archive", "state.lock", "queue.yaml"
@@ -32,11 +33,23 @@ _QUEUE_BYTES_READ = limits.QUEUE_ITEMS_MAX // 100 * limits.QUEUE_BYTES_A_HUNDRED
 """Enough of a queue.yaml to see that it is too large."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A document about a batch, with its text."""
+
+    kind: str
+    kb_id: str
+    body: str
+
+
+FACTS: Rows[Json] = values("batch_facts")
+TEXTS = records("batch_texts", Text)
+
+
 def read_facts(connection: Connection, batch_id: str) -> Json:
     """All that is shown of a batch, in one answer; STOP_BATCH_NOT_FOUND when the database knows none."""
-    row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
-    facts: Json = row[0] if row else {}  # type: ignore[assignment]
-    if not facts or facts["view"] is None:
+    facts = FACTS.one(connection, {"batch_id": batch_id})
+    if facts["view"] is None:
         raise registry.unknown(batch_id)
     return facts
 
@@ -44,8 +57,7 @@ def read_facts(connection: Connection, batch_id: str) -> Json:
 def read_contents(connection: Connection, batch_id: str) -> tuple[Contents, str]:
     """(What its folder is to hold, the sha256 of its queue)."""
     facts = read_facts(connection, batch_id)
-    rows = connection.execute(query("batch_texts"), {"batch_id": batch_id}).fetchall()
-    texts = [(str(kind), str(kb_id), str(body)) for kind, kb_id, body in rows]
+    texts = [(one.kind, one.kb_id, one.body) for one in TEXTS.all(connection, {"batch_id": batch_id})]
     return projection.contents(facts, texts), str(facts["view"]["batch"]["queue_sha256"])
 
 
@@ -61,28 +73,24 @@ def find(batches: Path, batch_id: str) -> Path:
     return archived if archived.is_dir() and not here.is_dir() else here
 
 
-def is_behind(folder: Path, seen: Json, *, news: bool = False, pace: bool = True) -> bool:
+def is_behind(folder: Path, seen: BatchView, *, news: bool = False, pace: bool = True) -> bool:
     """True when the folder shows another batch state, run or queue than the view, and may be written again.
 
     Between two writes there is a pause that grows with the batch and is shorter for `news`; none without `pace`.
     """
     path = folder / projection.STATE
-    pause = limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS * len(seen["items"])
+    pause = limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS * len(seen.items)
     try:
         # A clock that was set back makes the age negative: then it is written.
         age = datetime.now(UTC).timestamp() - path.stat().st_mtime
         if pace and 0 <= age < (pause / limits.BATCH_FOLDER_NEWS if news else pause):
             return False
         shown = json.loads(path.read_bytes())
-        return _moments(shown["state"], shown["halted"], shown["items"]) != _moments(
-            seen["batch"]["state"], seen["batch"]["halted"], seen["items"]
-        )
+        items = [(one["document_id"], one["run_id"], one["state"], one["queue"]) for one in shown["items"]]
+        now = [(one.document_id, one.run_id, one.state, one.queue) for one in seen.items]
+        return (shown["state"], shown["halted"], items) != (seen.batch.state, seen.batch.halted, now)
     except (OSError, ValueError, KeyError, TypeError):
         return True
-
-
-def _moments(state: str, halted: str | None, items: Sequence[Json]) -> tuple[Any, ...]:
-    return state, halted, tuple((one["document_id"], one["run_id"], one["state"], one["queue"]) for one in items)
 
 
 def keep_beside(folder: Path, name: str, data: bytes) -> None:

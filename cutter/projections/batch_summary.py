@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cutter.batch import steering, ways
+from cutter.batch import batch_step, ways
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.plan import startable
+from cutter.batch.view import BatchView, ItemRecord
 from cutter.catalogue import GATES
 from cutter.domain import tenants
 from cutter.domain.next_step import Needs
@@ -17,36 +18,36 @@ from cutter.projections.batch_view import gates_of
 from cutter.types import Json
 
 
-def glance(seen: Json, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequence[Json] = ()) -> Json:
-    """`seen` is `fn_batch_seen`'s answer, `sealed` counts receipts by run, `now_utc` is the database's clock.
+def glance(seen: BatchView, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequence[Json] = ()) -> Json:
+    """`sealed` counts receipts by run, `now_utc` is the database's clock.
 
     `rooms` are what `fn_tenant_room` says of the batch's tenants; those that hold it up are named.
     """
-    batch, items = seen["batch"], steering.items_of(seen)
-    summary = steering.summarise(seen, attended=not batch["unattended"])
-    all_gates = gates_of(batch["mode"])
+    batch, items = seen.batch, batch_step.items_of(seen)
+    summary = batch_step.summarise(seen, attended=seen.attended)
+    all_gates = gates_of(batch.mode)
     rows = [
-        _row(batch["batch_id"], one, item, sealed.get(one["run_id"], 0))
-        for one, item in zip(seen["items"], items, strict=True)
+        _row(batch.batch_id, one, item, sealed.get(one.run_id or "", 0))
+        for one, item in zip(seen.items, items, strict=True)
     ]
     return {
-        "batch_id": batch["batch_id"],
-        "mode": batch["mode"],
-        "policy": batch["policy"],
-        "state": batch["state"],
-        "state_utc": batch["state_at"],
+        "batch_id": batch.batch_id,
+        "mode": batch.mode,
+        "policy": batch.policy,
+        "state": batch.state,
+        "state_utc": batch.state_at,
         "partial": summary.partial,
-        "halted": batch["halted"],
-        "halted_reason": batch["halted_reason"],
+        "halted": batch.halted,
+        "halted_reason": batch.halted_reason,
         "totals": summary.totals,
         "held": _held(items, rooms),
         "gates_done": sum(_done(row, all_gates) for row in rows),
         "gates": all_gates * len(rows),
         # What is over is over for people when its recorded state says so: then its report is written.
-        "over": summary.over and batch["state"] == summary.state.value,
-        "awaits": summary.gate if batch["state"] == summary.state.value else "",
+        "over": summary.over and batch.state == summary.state.value,
+        "awaits": summary.gate if batch.state == summary.state.value else "",
         "now_utc": now_utc,
-        "ended_utc": batch["ended_at"],
+        "ended_utc": batch.ended_at,
         "documents": rows,
         "next": ways.next_command(seen, summary),
     }
@@ -74,33 +75,33 @@ _ORDER = (
 _RANK = {word.value: number for number, word in enumerate(_ORDER)}
 
 
-def _row(batch_id: str, one: Json, item: Item, sealed: int) -> Json:
+def _row(batch_id: str, one: ItemRecord, item: Item, sealed: int) -> Json:
     shown = (item.outcome or item.stage).value
     step = ways.item_step(batch_id, one)
     return {
-        "position": one["position"],
-        "document_id": one["document_id"],
-        "run_id": one["run_id"],
+        "position": one.position,
+        "document_id": one.document_id,
+        "run_id": one.run_id,
         "shown": shown,
-        "state": one["state"] or one["decided"] or Stage.PENDING.value,
+        "state": one.state or one.decided or Stage.PENDING.value,
         "gate": _gate(one, item, sealed),
         "gates_passed": sealed,
-        "since_utc": one["ended_at"] or one["state_at"],
-        "ended_utc": one["ended_at"],
-        "queue": one["queue"],
-        "actor": one["actor"],
-        "code": one["queue_code"] or _stop_code(one["reason"]),
-        "reason": one["reason"] if item.outcome is not None and not item.good else None,
+        "since_utc": one.ended_at or one.state_at,
+        "ended_utc": one.ended_at,
+        "queue": one.queue,
+        "actor": one.actor,
+        "code": one.queue_code or _stop_code(one.reason),
+        "reason": one.reason if item.outcome is not None and not item.good else None,
         "needs": step.needs.value if step else Needs.NOTHING.value,
         "commands": list(step.commands) if step else [],
     }
 
 
-def _gate(one: Json, item: Item, sealed: int) -> str:
+def _gate(one: ItemRecord, item: Item, sealed: int) -> str:
     """The gate that a document passes next, waits at, failed at or was stopped before."""
-    if item.stage in steering.SOVEREIGN_STAGES:
-        return steering.SOVEREIGN_STAGES[item.stage]
-    if one["run_id"] is None or item.good or item.outcome is Outcome.VOIDED:
+    if item.stage in batch_step.SOVEREIGN_STAGES:
+        return batch_step.SOVEREIGN_STAGES[item.stage]
+    if one.run_id is None or item.good or item.outcome is Outcome.VOIDED:
         return ""
     return GATES[sealed].phase if sealed < len(GATES) else ""
 

@@ -8,12 +8,14 @@ on ends, for the picture, with the last thing that the database recorded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from cutter.batch import steering, ways
+from cutter.batch import batch_step, ways
 from cutter.batch.item import Item
 from cutter.batch.state import workstream_state
-from cutter.catalogue import GATES, State
+from cutter.batch.view import BatchView, ItemRecord
+from cutter.catalogue import GATES, PLANNED, State
 from cutter.domain.next_step import AWAITING, Needs
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
@@ -23,45 +25,39 @@ from cutter.types import Json
 RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"
 """What a document's time went into; `turn` waits while another one is written, `retry` after a fault."""
 
-PLANNED_GATES = 5
-"""Gates that a rehearsal seals; the rehearsed write leaves no receipt."""
-
 
 def batch_view(facts: Json) -> Json:
     """Everything that is shown of a batch; `facts` is the one column of the query `batch_facts`."""
-    seen = _without_clock(facts["view"])
-    batch, items = seen["batch"], steering.items_of(seen)
-    summary = steering.summarise(seen, attended=not batch["unattended"])
+    seen = _without_clock(BatchView.of(facts["view"]))
+    batch, items = seen.batch, batch_step.items_of(seen)
+    summary = batch_step.summarise(seen, attended=seen.attended)
     until = _last(facts)
     shown = {item.document_id: (item.outcome or item.stage).value for item in items}
     runs: dict[str, list[Json]] = {}
     for run in facts["runs"]:
         runs.setdefault(run["document_id"], []).append(run)
     return {
-        "batch_id": batch["batch_id"],
-        "mode": batch["mode"],
-        "policy": batch["policy"],
-        "unattended": batch["unattended"],
-        "lanes": batch["lanes"],
-        "hard_cap_minutes": batch["hard_cap_seconds"] / 60,
-        "queue_sha256": batch["queue_sha256"],
-        "created_by": batch["created_by"],
-        "starter": batch["starter"],
-        "created_utc": batch["created_at"],
-        "ended_utc": batch["ended_at"],
+        "batch_id": batch.batch_id,
+        "mode": batch.mode,
+        "policy": batch.policy,
+        "unattended": batch.unattended,
+        "lanes": batch.lanes,
+        "hard_cap_minutes": batch.hard_cap_seconds / 60,
+        "queue_sha256": batch.queue_sha256,
+        "created_by": batch.created_by,
+        "starter": batch.starter,
+        "created_utc": batch.created_at,
+        "ended_utc": batch.ended_at,
         "until_utc": until,
-        "state": batch["state"],
-        "workstream": workstream_state(
-            items, halted=batch["halted"] is not None, closed=batch["ended_at"] is not None
-        ).value,
+        "state": batch.state,
+        "workstream": workstream_state(items, halted=batch.halted is not None, closed=batch.ended_at is not None).value,
         "partial": summary.partial,
-        "halted": batch["halted"],
-        "halted_reason": batch["halted_reason"],
+        "halted": batch.halted,
+        "halted_reason": batch.halted_reason,
         "totals": summary.totals,
         "next": ways.next_command(seen, summary),
         "documents": [
-            _document(one, shown[one["document_id"]], facts, runs.get(one["document_id"], []), until)
-            for one in seen["items"]
+            _document(one, shown[one.document_id], facts, runs.get(one.document_id, []), until) for one in seen.items
         ],
         "queues": _queues(facts, seen),
         "requests": _requests(facts),
@@ -74,25 +70,26 @@ def batch_view(facts: Json) -> Json:
 
 def planned_items(facts: Json) -> list[Item]:
     """The items as the plan was made of them: those that were let in have not begun."""
+    seen = BatchView.of(facts["view"])
     return [
         Item(
-            document_id=one["document_id"], position=one["position"], priority=one["priority"],
-            depends_on=tuple(one["depends_on"]), critical=one["critical"], tenant=one["tenant"],
+            document_id=one.document_id, position=one.position, priority=one.priority,
+            depends_on=tuple(one.depends_on), critical=one.critical, tenant=one.tenant,
         )
-        if one["run_id"] is not None or one["decided"] is None
+        if one.run_id is not None or one.decided is None
         else item
-        for one, item in zip(facts["view"]["items"], steering.items_of(facts["view"]), strict=True)
+        for one, item in zip(seen.items, batch_step.items_of(seen), strict=True)
     ]  # fmt: skip
 
 
 def gates_of(mode: str) -> int:
-    """Gates that a document of such a batch passes when all goes well."""
-    return PLANNED_GATES if mode == "dryrun" else len(GATES)
+    """Gates whose receipts a document of such a batch has when all goes well; a rehearsed write leaves none."""
+    return len(PLANNED) if mode == "dryrun" else len(GATES)
 
 
-def _without_clock(seen: Json) -> Json:
+def _without_clock(seen: BatchView) -> BatchView:
     """An approval that was given counts when it has been used: until when it holds is a matter of the clock."""
-    return {**seen, "items": [{**one, "approved": False} for one in seen["items"]]}
+    return replace(seen, items=tuple(replace(one, approved=False) for one in seen.items))
 
 
 def _last(facts: Json) -> str:
@@ -111,18 +108,18 @@ def _last(facts: Json) -> str:
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
-def _document(item: Json, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
-    receipts = facts["receipts"].get(item["run_id"], {})
+def _document(item: ItemRecord, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
+    receipts = facts["receipts"].get(item.run_id, {})
     spans = [span for run in runs for span in _spans(run, facts, until)]
     step = ways.item_step(facts["view"]["batch"]["batch_id"], item)
     names = ("position", "document_id", "tenant", "priority", "critical", "depends_on", "run_id", "state", "queue")
     return {
-        **{name: item[name] for name in names},
+        **{name: getattr(item, name) for name in names},
         "shown": shown,
-        "reason": item["reason"] if item["decided"] or shown in ("failed", "stopped", "voided") else None,
+        "reason": item.reason if item.decided or shown in ("failed", "stopped", "voided") else None,
         "runs": len(runs),
         "gates_passed": len(receipts),
-        "since_utc": item["ended_at"] or item["state_at"],
+        "since_utc": item.ended_at or item.state_at,
         "needs": step.needs.value if step else Needs.NOTHING.value,
         "commands": list(step.commands) if step else [],
         "spans": spans,
@@ -204,10 +201,10 @@ def _sums(spans: Sequence[Json]) -> dict[str, float]:
 # --- queues, people, gates --------------------------------------------------------------------------------------------
 
 
-def _queues(facts: Json, seen: Json) -> dict[str, list[Json]]:
+def _queues(facts: Json, seen: BatchView) -> dict[str, list[Json]]:
     """What waits in each of the three queues, the longest waiting first."""
-    items = {one["document_id"]: one for one in seen["items"]}
-    queues: dict[str, list[Json]] = {queue: [] for queue in steering.QUEUES}
+    items = seen.by_document()
+    queues: dict[str, list[Json]] = {queue: [] for queue in batch_step.QUEUES}
     for row in facts["queue"]:
         if row["left_at"] is None:
             item = items[row["document_id"]]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from cutter.catalogue import GATES
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.types import Json
 
 ROWS = {"cut_leg_a": "units_created", "lifecycle_enact": "units_enacted"}
@@ -42,7 +42,9 @@ def _phase(name: str, began: str, receipt: Json | None, attempts: list[Json], ac
     actions = list(actions)
     ends = [one["finished_at"] for one in attempts if one["finished_at"]]
     end = receipt["sealed_at"] if receipt else max(ends, default=None)
-    result = recorded.report(recorded.parsed(receipt["sealed_body"]).get("result")) or {} if receipt else {}
+    result = (
+        recorded_values.report(recorded_values.parsed(receipt["sealed_body"]).get("result")) or {} if receipt else {}
+    )
     wall = _between(began, end) if end else 0
     active = sum(_between(one["started_at"], one["finished_at"]) for one in attempts if one["finished_at"])
     return {
@@ -50,11 +52,14 @@ def _phase(name: str, began: str, receipt: Json | None, attempts: list[Json], ac
         "wall_ms": wall,
         "active_ms": active,
         "waiting_ms": max(wall - active, 0),
-        "cpu_ms": recorded.count(result["cpu_ms"]) if "cpu_ms" in result else None,
+        "cpu_ms": recorded_values.count(result["cpu_ms"]) if "cpu_ms" in result else None,
         "attempts": len(attempts),
         "actions": len(actions),
-        "bytes": sum(recorded.count(recorded.mapping(one["response_metadata"]).get("size_bytes")) for one in actions),
-        "rows": recorded.count(result.get("pins", {}).get(ROWS.get(name), 0)),
+        "bytes": sum(
+            recorded_values.count(recorded_values.mapping(one["response_metadata"]).get("size_bytes"))
+            for one in actions
+        ),
+        "rows": recorded_values.count(result.get("pins", {}).get(ROWS.get(name), 0)),
     }
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cutter.catalogue import GATES
-from cutter.domain import recorded
-from cutter.lifecycle.declared import BY_NAME, WORKSTREAM
+from cutter.domain import recorded_values
+from cutter.lifecycle.declarations import BY_NAME, WORKSTREAM
 from cutter.lifecycle.events import Event
 from cutter.lifecycle.facts import RunFacts
 from cutter.lifecycle.history import run_events, run_facts
@@ -23,7 +23,7 @@ BATCH_VIEW = WORKSTREAM.name
 
 def run_as(kind: str, sidecar: Json) -> Json:
     """One run in a seed's words; `kind` is one of RUN_VIEWS. A stopped task runs on, with a flag."""
-    sidecar = recorded.sidecar(sidecar)
+    sidecar = recorded_values.sidecar(sidecar)
     run, facts, lifecycle = sidecar["run"], run_facts(sidecar), BY_NAME[kind]
     entity = f"{run['run_id']}#{facts.request}" if kind == "request" else run["run_id"]
     status = str(RUN_VIEWS[kind](facts))

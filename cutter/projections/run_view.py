@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from cutter.catalogue import GATES, Gate, State
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.next_step import next_step
 from cutter.domain.stop_codes import stop_code
-from cutter.domain.timestamps import readable
+from cutter.domain.timestamps import parse_instant, readable
 from cutter.lifecycle.history import of_audit
 from cutter.projections.state_file import state_json
 from cutter.types import Json
@@ -28,7 +28,7 @@ def run_view(
     `law_by` is the run that enacted the law before, for a skipped one. `approved`: its open request has all signatures;
     `exec_worker`: a worker is there to continue it.
     """
-    sidecar = recorded.sidecar(sidecar)
+    sidecar = recorded_values.sidecar(sidecar)
     run, latch = sidecar["run"], sidecar["latch"] or {}
     sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
     step = next_step(
@@ -85,7 +85,7 @@ def _sealed_head(sidecar: Json) -> str | None:
 
 def law_already(law_by: str) -> str:
     """Why a run was skipped."""
-    return f"this version is law already, by run {law_by}"
+    return f"this version is already enacted, by run {law_by}"
 
 
 def _reason(run: Json, law_by: str | None) -> str | None:
@@ -121,8 +121,8 @@ def _move(body: str, began: str) -> Json:
     """One transition; a malformed one is at the run's beginning, since its own time cannot be read."""
     event = of_audit(body)
     if event is None:
-        return {"at": began, "from": "", "to": recorded.MALFORMED, "trigger": recorded.MALFORMED,
-                "severity": "error", "reason": recorded.shown(body)}  # fmt: skip
+        return {"at": began, "from": "", "to": recorded_values.MALFORMED, "trigger": recorded_values.MALFORMED,
+                "severity": "error", "reason": recorded_values.shown(body)}  # fmt: skip
     reason = event.metadata.get("reason")
     return {
         "at": event.timestamp,
@@ -130,12 +130,12 @@ def _move(body: str, began: str) -> Json:
         "to": event.to_state,
         "trigger": event.trigger,
         "severity": event.severity,
-        "reason": reason if reason is None or isinstance(reason, str) else recorded.shown(reason),
+        "reason": reason if reason is None or isinstance(reason, str) else recorded_values.shown(reason),
     }
 
 
 def _states(run: Json, timeline: Sequence[Json]) -> list[Json]:
-    """The fourteen states in order, each with when it was first reached; a state off the way is at the end."""
+    """The states in order, each with when it was first reached; a state off the way is at the end."""
     reached = {State.PENDING.value: run["created_at"]}
     for move in timeline:
         reached.setdefault(move["to"], move["at"])
@@ -180,18 +180,29 @@ def _outcome(newest: Json | None, *, ended: bool) -> str:
 
 def _request(request: Json) -> Json:
     names = ("gate", "n", "status", "requested_at", "expires_at", "kb_id", "request_sha256", "challenge")
-    asked = {"writer_digest": recorded.MALFORMED, "candidate_count": recorded.MALFORMED, **request["tuple"]}
+    asked = {
+        "writer_digest": recorded_values.MALFORMED,
+        "candidate_count": recorded_values.MALFORMED,
+        **request["tuple"],
+    }
     return {**{name: request[name] for name in names}, "tuple": asked}
 
 
 def _approval(verdict: Json, sidecar: Json) -> Json:
     used = next((one for one in sidecar["consumptions"] if one["approval_sha256"] == verdict["approval_sha256"]), None)
     names = ("gate", "decision", "approver", "fingerprint", "approval_sha256", "kb_id", "recorded_at", "not_after")
+    said = verdict["statement"] or {}
     return {
         **{name: verdict[name] for name in names},
-        "reason": (verdict["statement"] or {}).get("reason"),
+        "reason": said.get("reason"),
+        "signed_utc": _instant(said.get("signed_utc")),
         "consumed_at": used["consumed_at"] if used else None,
     }
+
+
+def _instant(value: object) -> str | None:
+    """A time as a statement has it; None for what is no time."""
+    return value if isinstance(value, str) and parse_instant(value) else None
 
 
 def _refusals(sidecar: Json, refusals: Sequence[Json]) -> list[Json]:

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from cutter.catalogue import BY_NAME, GATES
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.digests import sha256_hex
 from cutter.gates.seed_names import PROBE, parted
 from cutter.gates.structural_verify import GATE as STRUCTURAL_VERIFY
@@ -31,7 +31,7 @@ _PINS_OUT = frozenset({"section_type_cardinality"})
 
 def state_json(sidecar: dict[str, Any]) -> dict[str, Any]:
     """The seed's top-level shape, schema_version 1."""
-    sidecar = recorded.sidecar(sidecar)
+    sidecar = recorded_values.sidecar(sidecar)
     run = sidecar["run"]
     return {
         "schema_version": SCHEMA_VERSION,

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cutter.approvals import by_hand, schema
+from cutter.approvals import manual_instructions, schema
 from cutter.catalogue import Sovereign
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.markdown import cell, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.stop_codes import stop_code
@@ -50,7 +50,7 @@ def render(route: StopRoute, triage: str = "") -> str:
     `triage`: of a run that its batch has quarantined, the sections with which people decide about it. They take the
     place of what is typed and of the evidence, so that one document says each once.
     """
-    route = replace(route, sidecar=recorded.sidecar(route.sidecar))
+    route = replace(route, sidecar=recorded_values.sidecar(route.sidecar))
     if triage:
         return "\n".join([*_head(route, "STOP quarantine"), triage, *_by_hand(route), *_sidecar(route.sidecar)])
     return "\n".join([*_head(route, "stop route"), *_way_on(route), *_by_hand(route), *_dumps(route.sidecar)])
@@ -81,7 +81,7 @@ def _way_on(route: StopRoute) -> Iterator[str]:
 def _by_hand(route: StopRoute) -> Iterator[str]:
     run = route.sidecar["run"]
     if route.step.needs is Needs.RESUME:
-        yield "## To go on by hand"
+        yield "## To continue by hand"
         yield ""
         yield "No signature is needed (`temporal` finds its server by `TEMPORAL_ADDRESS`, see `cutter up`):"
         yield ""
@@ -106,24 +106,24 @@ def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -
         "document_id": run["document_id"],
         "stopped_state": run["state"],
         "fingerprint": ((run["last_error"] or {}).get("report") or {}).get("fingerprint"),
-        "reason": by_hand.FILL_REASON,
+        "reason": manual_instructions.FILL_REASON,
     }
-    yield "## To go on by hand"
+    yield "## To continue by hand"
     yield ""
     yield f"1. Save the text below as `{name}`:"
     yield ""
     yield "```yaml"
-    yield from by_hand.front_matter(decision, schema.RUN, gate.value, known)
+    yield from manual_instructions.front_matter(decision, schema.RUN, gate.value, known)
     yield "```"
     yield ""
     yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it and the reason first,"
     yield "   which is one line of plain words:"
     yield ""
-    yield from by_hand.fill_in(
-        name, _life_seconds(run["caps"], gate), (by_hand.FILL_REASON, "$WHY"), given='WHY="say why"'
+    yield from manual_instructions.fill_in(
+        name, _life_seconds(run["caps"], gate), (manual_instructions.FILL_REASON, "$WHY"), given='WHY="say why"'
     )
-    yield from by_hand.sign_and_put(kb_id, beside="this report")
-    yield from by_hand.tell(run["document_id"], run["run_id"], signal, kb_id)
+    yield from manual_instructions.sign_and_put(kb_id, beside="this report")
+    yield from manual_instructions.tell(run["document_id"], run["run_id"], signal, kb_id)
 
 
 def _life_seconds(caps: Json, gate: Sovereign) -> int:

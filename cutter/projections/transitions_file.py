@@ -1,4 +1,4 @@
-"""IO: a file of transitions, checked line by line in constant memory, however long it is and however many it speaks of.
+"""IO: checks a file of transitions line by line in constant memory, whatever its length and number of subjects.
 
 Only the standard library: `scripts/validate/validate_state_transitions.py` runs it without an environment.
 """
@@ -37,8 +37,8 @@ class Spilling:
     def get(self, key: str) -> Json | None:
         record = self._near.get(key)
         if record is None and self._far is not None:
-            row = self._far.execute("select record from known where name = ?", (key,)).fetchone()
-            record = None if row is None else json.loads(row[0])
+            for (text,) in self._far.execute("select record from known where name = ?", (key,)):
+                return self._record(text)
         return record
 
     def __setitem__(self, key: str, record: Json) -> None:
@@ -53,7 +53,12 @@ class Spilling:
         # A tab ends the head; what follows the head sorts before the next character.
         bounds = (head, head[:-1] + chr(ord(head[-1]) + 1))
         for key, record in self._far.execute("select name, record from known where name >= ? and name < ?", bounds):
-            yield key.removeprefix(head), json.loads(record)
+            yield key.removeprefix(head), self._record(record)
+
+    @staticmethod
+    def _record(text: str) -> Json:
+        record: Json = json.loads(text)
+        return record
 
     def _spill(self) -> None:
         if self._far is None:

@@ -23,7 +23,7 @@ import psycopg
 from cutter import limits
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.stack import ports, service_user
-from cutter.stack.detached import last_line
+from cutter.stack.detached_process import last_line
 from cutter.stack.locks import held
 from cutter.stack.postgres_programs import MAJOR, initdb, pg_bin, serve
 from cutter.stack.processes import Process, alive, end, until, working_in, works_in

@@ -186,7 +186,7 @@ def _download(folder: Path, say: Say, command: tuple[str, ...] = SDK_DOWNLOAD) -
     if process.returncode != 0:
         return _last_sentence(log.read_text(encoding="utf-8", errors="replace"))
     programs = [path for path in folder.iterdir() if path.is_file() and os.access(path, os.X_OK)]
-    return programs[0] if len(programs) == 1 else "the SDK left no program behind"
+    return programs[0] if len(programs) == 1 else "the SDK built no program"
 
 
 def _wait_while_growing(process: subprocess.Popen[bytes], folder: Path) -> bool:
@@ -208,7 +208,7 @@ def _build(folder: Path, say: Say) -> Path | str:
     """By the Go toolchain and its module proxy; without cgo, so that no C compiler is needed."""
     go = shutil.which("go")
     if go is None:
-        return "no go on PATH"
+        return "go is not in PATH"
     say(f"building the Temporal server {CLI_VERSION} from its source: about 3 minutes, once on this machine")
     try:
         built = subprocess.run(

@@ -11,7 +11,7 @@ from cutter.errors import Unavailable
 from cutter.settings import Settings
 from cutter.stack import ports, records, supervisor
 from cutter.stack.addresses import TEMPORAL, UI, forget_address, note_address
-from cutter.stack.detached import last_line, spawn
+from cutter.stack.detached_process import last_line, spawn
 from cutter.stack.processes import until
 from cutter.stack.records import Service
 from cutter.stack.temporal import Resolution

@@ -16,9 +16,9 @@ from cutter import limits
 from cutter.build import build_id
 from cutter.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.errors import Unavailable
-from cutter.settings import PREFIX, Settings
+from cutter.settings import NOTIFICATION_SETTINGS, PREFIX, Settings
 from cutter.stack import key_homes, records, supervisor
-from cutter.stack.detached import last_line, spawn
+from cutter.stack.detached_process import last_line, spawn
 from cutter.stack.processes import until
 from cutter.stack.records import Service
 
@@ -59,7 +59,10 @@ def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
     return list(started.values())
 
 
-COMMANDS_ONLY = ("tenant", "batch_items_max", "database_port", "temporal_port", "temporal_ui_port", "slack_people")
+COMMANDS_ONLY = (
+    *("tenant", "batch_items_max", "database_port", "temporal_port", "temporal_ui_port"),
+    *NOTIFICATION_SETTINGS,
+)
 """Settings that no worker reads."""
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cutter.storage.pools import Connection
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, values
+
+ANSWERED: Rows[str] = values("answered_runs")
+BEATS: Rows[bool] = values("exec_worker_beats")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +21,4 @@ class Answered:
 
 def answered(connection: Connection) -> Answered:
     """What the database says of all open requests."""
-    runs = frozenset(str(row[0]) for row in connection.execute(query("answered_runs"), {}).fetchall())
-    row = connection.execute(query("exec_worker_beats")).fetchone()
-    return Answered(runs=runs, exec_worker=bool(row and row[0]))
+    return Answered(runs=frozenset(ANSWERED.all(connection)), exec_worker=BEATS.one(connection))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -13,16 +13,75 @@ from cutter.approvals.policy_file import parse_policy
 from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Item
 from cutter.batch.queue import Queue, QueueItem, QueueRefused, load_queue
-from cutter.batch.resumption import include_command
+from cutter.batch.resume_plan import include_command
+from cutter.batch.view import BatchView, FailurePolicy
 from cutter.errors import Conflict, NotFound
 from cutter.marking import parse_profile
 from cutter.messages import Mode
 from cutter.storage.gate_transaction import call
+from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import Connection
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
+from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
-Policy = Literal["default", "strict", "quarantine"]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Document:
+    """What is registered about a document; the profile and the version are missing where it has no text."""
+
+    document_id: str
+    docprefix: str
+    tenant: str
+    profile: str | None
+    open_run: str | None
+    enacted_run: str | None
+    failed_run: str | None
+    version_id: UUID | None
+    profile_sha256: str | None
+    scope: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Profile:
+    """A registered profile."""
+
+    profile_sha256: str
+    profile_body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Weight:
+    """The weight of a tenant."""
+
+    tenant: str
+    weight: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchMoment:
+    """A batch's state, and its mode."""
+
+    state: str
+    mode: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FailedRun:
+    """The newest failed run of a document."""
+
+    document_id: str
+    run_id: str
+    state: str
+    batch_id: str | None
+
+
+DOCUMENTS = records("batch_known", _Document)
+PROFILES = records("profiles_of_versions", _Profile)
+ROOMS: Rows[Json] = values("tenant_rooms")
+WEIGHTS = records("tenant_weights", _Weight)
+MOMENT = records("batch_state", BatchMoment)
+FAILED = records("failed_runs", _FailedRun)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +89,7 @@ class Options:
     """How a batch is to run (seed 001 §2, §6, §7). `unattended`: what no approval covers goes to human review."""
 
     mode: Mode = "live"
-    policy: Policy = "default"
+    policy: FailurePolicy = "default"
     lanes: int = limits.BATCH_LANES
     hard_cap_minutes: float = limits.BATCH_HARD_CAP_MINUTES
     unattended: bool = False
@@ -61,37 +120,36 @@ class Admission:
 
 def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict[str, Known]:
     """What the database says of these documents; those that it does not know are missing."""
-    rows = connection.execute(query("batch_known"), {"document_ids": list(document_ids)}).fetchall()
-    scopes = _scopes(connection, {str(sha256): version for *_, version, sha256, _ in rows if version})
+    rows = DOCUMENTS.all(connection, {"document_ids": list(document_ids)})
+    scopes = _scopes(connection, {one.profile_sha256: one.version_id for one in rows if one.version_id})
     return {
-        str(code): Known(
-            docprefix=str(prefix), tenant=str(tenant), profile=str(profile), open_run=_text(open_run),
-            enacted_run=_text(enacted), failed_run=_text(failed),
-            scope=scopes.get(str(sha256)) and (_text(scope) or scopes[str(sha256)]),
+        one.document_id: Known(
+            docprefix=one.docprefix, tenant=one.tenant, profile=str(one.profile), open_run=one.open_run,
+            enacted_run=one.enacted_run, failed_run=one.failed_run,
+            scope=scopes.get(one.profile_sha256) and (one.scope or scopes[one.profile_sha256]),
         )
-        for code, prefix, tenant, profile, open_run, enacted, failed, _, sha256, scope in rows
+        for one in rows
     }  # fmt: skip
 
 
-def _scopes(connection: Connection, versions: Mapping[str, object]) -> dict[str, str | None]:
+def _scopes(connection: Connection, versions: Mapping[str | None, UUID]) -> dict[str | None, str | None]:
     """The own scope of each profile, by its sha256; None for one that knows no status. `versions`: one that has it."""
-    rows = connection.execute(query("profiles_of_versions"), {"ids": list(versions.values())}).fetchall()
-    return {str(sha256): parse_profile(str(body).encode()).scope for sha256, body in rows}
+    rows = PROFILES.all(connection, {"ids": list(versions.values())})
+    return {one.profile_sha256: parse_profile(one.profile_body.encode()).scope for one in rows}
 
 
 def _approvers(connection: Connection) -> frozenset[str] | None:
     """The names in the policy in force; None when none is installed."""
-    row = connection.execute(query("policy_in_force")).fetchone()
-    return None if row is None else frozenset(one.name for one in parse_policy(str(row[1]).encode()).approvers)
+    epoch = IN_FORCE.first(connection)
+    return None if epoch is None else frozenset(one.name for one in parse_policy(epoch.body.encode()).approvers)
 
 
-def view(connection: Connection, batch_id: str) -> Json:
+def view(connection: Connection, batch_id: str) -> BatchView:
     """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
-    row = connection.execute("select cutter_governance.fn_batch_seen(%s)", (batch_id,)).fetchone()
-    if row is None or row[0] is None:
+    found: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s)", (batch_id,))
+    if found is None:
         raise unknown(batch_id)
-    found: Json = row[0]  # type: ignore[assignment]
-    return found
+    return BatchView.of(found)
 
 
 def unknown(batch_id: str) -> NotFound:
@@ -105,19 +163,18 @@ def unknown(batch_id: str) -> NotFound:
 
 def rooms(connection: Connection, batch_id: str) -> list[Json]:
     """What each tenant of a batch may begin now, as `fn_tenant_room` says it, by name."""
-    return [row[0] for row in connection.execute(query("tenant_rooms"), {"batch_id": batch_id}).fetchall()]  # type: ignore[misc]
+    return ROOMS.all(connection, {"batch_id": batch_id})
 
 
 def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
     """The weights that these items' tenants have now; a batch keeps those of its registration."""
     names = sorted({item.tenant for item in items})
-    return dict(connection.execute(query("tenant_weights"), {"tenants": names}).fetchall())  # type: ignore[arg-type]
+    return {one.tenant: one.weight for one in WEIGHTS.all(connection, {"tenants": names})}
 
 
-def state_and_mode(connection: Connection, batch_id: str) -> tuple[str, str] | None:
+def state_and_mode(connection: Connection, batch_id: str) -> BatchMoment | None:
     """Of a registered batch; None when the database knows none."""
-    row = connection.execute(query("batch_state"), {"batch_id": batch_id}).fetchone()
-    return None if row is None else (str(row[0]), str(row[1]))
+    return MOMENT.first(connection, {"batch_id": batch_id})
 
 
 def admit(connection: Connection, data: bytes, options: Options) -> Admission:
@@ -184,21 +241,16 @@ def register(
 
 def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[Json]:
     """The newest failed run of each of these documents, with the command that continues it."""
-    rows = connection.execute(query("failed_runs"), {"document_ids": list(document_ids)}).fetchall()
     return [
         {
-            "document_id": str(document_id), "run_id": str(run_id), "state": str(state),
-            "sign": include_command(str(batch_id), str(document_id))
-            if batch_id else f"cutter run {document_id} --amends {run_id}",
+            "document_id": one.document_id, "run_id": one.run_id, "state": one.state,
+            "sign": include_command(one.batch_id, one.document_id)
+            if one.batch_id else f"cutter run {one.document_id} --amends {one.run_id}",
         }
-        for document_id, run_id, state, batch_id in rows
+        for one in FAILED.all(connection, {"document_ids": list(document_ids)})
     ]  # fmt: skip
 
 
 def with_lanes(options: Options, lanes: int | None) -> Options:
     """The options with another number of lanes, when one is given."""
     return options if lanes is None else replace(options, lanes=lanes)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)

@@ -11,7 +11,6 @@ import os
 import secrets
 from importlib import resources
 from pathlib import Path
-from typing import LiteralString, cast
 
 import psycopg
 from psycopg import sql
@@ -19,8 +18,9 @@ from psycopg.conninfo import make_conninfo
 
 from cutter import limits
 from cutter.errors import Unavailable
+from cutter.storage.guards import CONNECTIONS, GUARDED
 from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
-from cutter.storage.queries import query
+from cutter.storage.records import answer
 
 OWNER = "cutter_owner"
 BACKUP = "cutter_backup"
@@ -68,10 +68,10 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
         with psycopg.connect(superuser_dsn, autocommit=True, connect_timeout=10) as connection:
             _check(connection)
             connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
-            room = connection.execute(query("connections_there")).fetchone()
+            room = CONNECTIONS.one(connection)
             for role, password in passwords.items():
                 _make_role(connection, role, password)
-                _limit_role(connection, role, int(str(room[0])) if room else 0)
+                _limit_role(connection, role, room)
             for database, owner in DATABASES.items():
                 _make_database(connection, database, owner)
             if dedicated:
@@ -118,8 +118,7 @@ def _check(connection: Connection) -> None:
     version = connection.info.server_version // 10_000
     if version < VERSION_MIN:
         raise Unavailable(f"PostgreSQL {version} is too old: {VERSION_MIN} or newer is needed", what="database")
-    row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
-    if row is None or row[0] is not True:
+    if answer(connection, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") is not True:
         raise Unavailable(
             f"{connection.info.user} is not a superuser: give --bootstrap a superuser's connection string",
             what="database",
@@ -129,8 +128,7 @@ def _check(connection: Connection) -> None:
 def _make_role(connection: Connection, role: str, password: str) -> None:
     """The password goes over as a SCRAM verifier, so that no statement and no log carries it."""
     name = sql.Identifier(role)
-    found = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
-    if found is None:
+    if answer(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)) is None:
         connection.execute(sql.SQL("CREATE ROLE {}").format(name))
     verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
     connection.execute(sql.SQL("ALTER ROLE {} WITH {} PASSWORD {}").format(name, _ATTRIBUTES, sql.Literal(verifier)))
@@ -154,11 +152,11 @@ def guard(superuser_dsn: str, database: str) -> None:
     dump carries them, and the superuser who restores it restores them.
     """
     with psycopg.connect(superuser_dsn, connect_timeout=10) as connection:
-        for function, _ in connection.execute(query("guarded_functions")).fetchall():
-            signature = sql.SQL(cast(LiteralString, function))
+        for one in GUARDED.all(connection):
+            signature = sql.SQL(one.function)
             connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(signature))
             for role, beginnings in MAY_CALL[database].items():
-                if str(function).startswith(beginnings):
+                if one.function.startswith(beginnings):
                     granted = sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}")
                     connection.execute(granted.format(signature, sql.Identifier(role)))
         if database == "cutter":
@@ -168,8 +166,7 @@ def guard(superuser_dsn: str, database: str) -> None:
 
 def _make_database(connection: Connection, database: str, owner: str) -> None:
     name = sql.Identifier(database)
-    found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (database,)).fetchone()
-    if found is None:
+    if answer(connection, "SELECT 1 FROM pg_database WHERE datname = %s", (database,)) is None:
         connection.execute(
             sql.SQL(
                 "CREATE DATABASE {} OWNER {} TEMPLATE template0 ENCODING 'UTF8'"

@@ -14,11 +14,28 @@ from psycopg import sql
 
 from cutter.errors import Refused
 from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from cutter.storage.sql_files import Definition, Kind
 from cutter.storage.sql_text import Statement, line_of, statements
 
 Connection = psycopg.Connection[tuple[object, ...]]
 Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """A file that the ledger names, with the sha256 that it had when it was applied."""
+
+    kind: str
+    name: str
+    sha256: str
+
+
+APPLIED = records("ledger_definitions", Applied)
+PRESENT: Rows[str] = values("functions_present")
+SIGNATURES: Rows[str] = values("function_signatures")
+CALLERS: Rows[str] = values("function_callers")
+TRIGGERS: Rows[str] = values("triggers_of_table")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +48,8 @@ class Changes:
 
 def changes(connection: Connection, wanted: Iterable[Definition]) -> Changes:
     """Compare the files with the ledger; a function that is missing in the database counts as changed."""
-    ledger = {(str(kind), str(name)): sha256 for kind, name, sha256 in connection.execute(query("ledger_definitions"))}
-    present = {name for (name,) in connection.execute(query("functions_present"))}
+    ledger = {(one.kind, one.name): one.sha256 for one in APPLIED.all(connection)}
+    present = set(PRESENT.all(connection))
     apply = []
     for definition in wanted:
         recorded = ledger.pop(definition.key, None)
@@ -93,7 +110,7 @@ def _replace(connection: Connection, definition: Definition) -> set[Key]:
     try:
         with connection.transaction():
             run(connection, definition.path, definition.body)
-            if len(_signatures(connection, definition.name)) == 1:
+            if len(SIGNATURES.all(connection, {"name": definition.name})) == 1:
                 return set()
             raise psycopg.Rollback
     except Refused as problem:
@@ -105,29 +122,25 @@ def _replace(connection: Connection, definition: Definition) -> set[Key]:
     return {(Kind.FUNCTION.value, name) for name in dropped}
 
 
-def _signatures(connection: Connection, name: str) -> list[str]:
-    return [str(signature) for (signature,) in connection.execute(query("function_signatures"), {"name": name})]
-
-
 def _drop_with_callers(connection: Connection, name: str) -> set[str]:
     """Drop a function, and before it those whose parsed body calls it; returns the names of those others."""
     dropped: set[str] = set()
-    for (caller,) in connection.execute(query("function_callers"), {"name": name}).fetchall():
-        dropped |= {str(caller)} | _drop_with_callers(connection, str(caller))
+    for caller in CALLERS.all(connection, {"name": name}):
+        dropped |= {caller} | _drop_with_callers(connection, caller)
     _drop_functions(connection, [name])
     return dropped
 
 
 def _drop_functions(connection: Connection, names: Iterable[str]) -> None:
     """One statement for all of them, so that they may depend on each other."""
-    if found := [signature for name in names for signature in _signatures(connection, name)]:
+    if found := [signature for name in names for signature in SIGNATURES.all(connection, {"name": name})]:
         statement = f"drop function {', '.join(found)}"
         with _named("the functions whose files are gone or changed", Statement(1, statement)):
             connection.execute(statement.encode())
 
 
 def _drop_triggers(connection: Connection, table: str) -> None:
-    for (trigger,) in connection.execute(query("triggers_of_table"), {"table": table}).fetchall():
+    for trigger in TRIGGERS.all(connection, {"table": table}):
         connection.execute(
-            sql.SQL("drop trigger {} on {}").format(sql.Identifier(str(trigger)), sql.Identifier(*table.split(".")))
+            sql.SQL("drop trigger {} on {}").format(sql.Identifier(trigger), sql.Identifier(*table.split(".")))
         )

@@ -8,25 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.pq import TransactionStatus
+from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from cutter import limits
 from cutter.catalogue import Gate
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.digests import canonical_digest
 from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
+from cutter.storage.approval_facts import FACTS, ApprovalFacts
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection, Pool, single
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, T, the_row
+from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
-Row = tuple[Any, ...]
-Read = tuple[str, Mapping[str, Any]]
+Read = tuple[Rows[Any], Mapping[str, Any]]
 """A named query and its parameters."""
 
 
@@ -34,7 +36,7 @@ Read = tuple[str, Mapping[str, Any]]
 class Attempt:
     """A registered attempt: its number (the fence), the run's row, all sealed gates' pins, the database's clock.
 
-    `approval_facts` is what approvals are judged by, read in the same round trip; empty where no gate needs them.
+    `approval_facts` is what approvals are judged by, read in the same round trip; None where no gate needs them.
     `approvers` is how many people have approved what the gate does, by tier, `needed` how many each tier asks for.
     """
 
@@ -45,7 +47,7 @@ class Attempt:
     pins: Json
     prev_hash: str
     now: str
-    approval_facts: Json = field(default_factory=dict)
+    approval_facts: ApprovalFacts | None = None
     approvers: Mapping[str, int] = field(default_factory=dict)
     needed: Mapping[str, int] = field(default_factory=dict)
 
@@ -115,27 +117,27 @@ class Open:
     now: str
     principal: str
     transaction: str
-    answers: Mapping[str, list[Row]] = field(default_factory=dict)
+    answers: Mapping[str, list[Any]] = field(default_factory=dict)
 
-    def rows(self, name: str) -> list[Row]:
+    def rows(self, asked: Rows[T]) -> list[T]:
         """All rows of a query that was named in `reads`; KeyError is a programmer's error."""
-        return self.answers[name]
+        return self.answers[asked.name]
 
-    def row(self, name: str) -> Row | None:
+    def row(self, asked: Rows[T]) -> T | None:
         """The first of them, or None."""
-        return next(iter(self.answers[name]), None)
+        return next(iter(self.rows(asked)), None)
 
 
 def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_seconds: int) -> Attempt | Sealed | Closed:
     """Register an attempt, or find the sealed receipt. One round trip, committed at once."""
     facts = None
     with single(pool) as connection, connection.pipeline():
-        attempted = connection.execute(
+        attempted = connection.cursor(row_factory=scalar_row).execute(
             "select cutter_governance.fn_gate_attempt(%s, %s, %s, %s)", (run_id, gate.name, worker, lease_seconds)
         )
         if gate.sovereign is not None:
-            facts = connection.execute(query("approval_facts"), {"run_id": run_id, "gate": gate.sovereign.value})
-    answer = _json(attempted)
+            facts = FACTS.sent(connection, {"run_id": run_id, "gate": gate.sovereign.value})
+    answer = _json(attempted.fetchone())
     if answer["status"] == "registered":
         return Attempt(
             gate=gate,
@@ -145,7 +147,7 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
             pins=answer["pins"],
             prev_hash=answer["prev_hash"],
             now=answer["now"],
-            approval_facts=_json(facts) if facts else {},
+            approval_facts=ApprovalFacts.of(_json(facts.fetchone())) if facts else None,
             approvers=answer["approvers"],
             needed=answer["needed"],
         )
@@ -154,6 +156,22 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
         _same_payload(answer["receipt"], expected)
         return Sealed(receipt=answer["receipt"], run=answer["run"], pins=answer["pins"])
     return Closed(status=answer["status"], run=answer.get("run") or {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opening:
+    """What `fn_gate_open` answered, and the session that it answered to."""
+
+    answer: Json
+    session: str
+    role: str
+    transaction: str
+
+
+_OPEN = """
+select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s, %s) as answer, session_user as session,
+    current_user as role, pg_current_xact_id()::text as transaction
+"""
 
 
 @contextmanager
@@ -182,9 +200,8 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
             "select set_config('transaction_timeout', %s, true), set_config('statement_timeout', %s, true)",
             (limit, limit),
         )
-        cursor = connection.execute(
-            "select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s, %s), session_user, current_user, "
-            "pg_current_xact_id()::text",
+        cursor = connection.cursor(row_factory=class_row(_Opening)).execute(
+            _OPEN,
             (
                 attempt.run_id,
                 gate,
@@ -195,15 +212,13 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
                 Jsonb(terms.policy) if terms.policy is not None else None,
             ),
         )
-        cursors = [(name, connection.execute(query(name), parameters)) for name, parameters in terms.reads]
-    row = cursor.fetchone()
-    if row is None:
-        raise ProgrammingError("fn_gate_open answered nothing")
-    if (row[1], row[2]) != (attempt.gate.role.value,) * 2:
-        raise ProgrammingError(f"{gate} runs as {attempt.gate.role.value}, not as {row[1]}/{row[2]}")
+        cursors = [(asked.name, asked.sent(connection, parameters)) for asked, parameters in terms.reads]
+    opening = the_row("fn_gate_open", cursor)
+    if (opening.session, opening.role) != (attempt.gate.role.value,) * 2:
+        raise ProgrammingError(f"{gate} runs as {attempt.gate.role.value}, not as {opening.session}/{opening.role}")
     if connection.info.transaction_status != TransactionStatus.INTRANS:
         raise ProgrammingError("the gate's transaction is not open")
-    answer: Json = row[0]  # type: ignore[assignment]
+    answer = opening.answer
     if answer["status"] in ("sealed", "conflict"):
         _same_payload(answer["receipt"], attempt.payload_sha256)
     if answer["status"] == "sealed":
@@ -216,8 +231,8 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
         docprefix=answer["docprefix"],
         before_pins=answer["before_pins"],
         now=answer["now"],
-        principal=str(row[1]),
-        transaction=str(row[3]),
+        principal=opening.session,
+        transaction=opening.transaction,
         answers={name: one.fetchall() for name, one in cursors},
     )
 
@@ -232,13 +247,12 @@ def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: s
     attempt, connection = opened.attempt, opened.connection
     result = Jsonb({**report.as_json(), **extra})
     with suppress(psycopg.errors.DivisionByZero), connection.pipeline():
-        cursor = connection.execute(_CLOSE, (attempt.run_id, attempt.gate.name, attempt.number, result, kb_id))
+        cursor = connection.cursor(row_factory=class_row(_Closing)).execute(
+            _CLOSE, (attempt.run_id, attempt.gate.name, attempt.number, result, kb_id)
+        )
         connection.execute(_ONLY_WHEN_SEALED)
         connection.execute("commit")
-    row = cursor.fetchone()
-    if row is None:
-        raise ProgrammingError("fn_gate_close answered nothing")
-    answer: Json = row[0]  # type: ignore[assignment]
+    answer = the_row("fn_gate_close", cursor).answer
     if answer["status"] != "sealed":
         return NotOpened(status=answer["status"], detail=answer)
     if connection.info.transaction_status != TransactionStatus.IDLE:
@@ -246,9 +260,17 @@ def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: s
     return Sealed(receipt=answer["receipt"], run=attempt.run, pins={**attempt.pins, **report.pins}, kb_id=kb_id)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Closing:
+    """What `fn_gate_close` answered, and its status, which the next statement reads."""
+
+    answer: Json
+    status: str
+
+
 _CLOSE = """
 with closed as materialized (select cutter_governance.fn_gate_close(%s, %s, %s, %s, %s) as answer)
-select answer, set_config('cutter.closed', answer ->> 'status', true) from closed
+select answer, set_config('cutter.closed', answer ->> 'status', true) as status from closed
 """
 _ONLY_WHEN_SEALED = "select 1 / (current_setting('cutter.closed', true) = 'sealed')::integer"
 
@@ -277,16 +299,15 @@ def refuse(
         )
 
 
-def call(connection: Connection, statement: str, parameters: Sequence[Any]) -> Json:
+def call(connection: Connection, statement: LiteralString, parameters: Sequence[Any]) -> Json:
     """One call of a definer function that answers with JSON."""
-    return _json(connection.execute(statement, parameters))
+    return _json(value_of(connection, statement, parameters))
 
 
-def _json(cursor: psycopg.Cursor[tuple[object, ...]]) -> Json:
-    row = cursor.fetchone()
-    if row is None or not isinstance(row[0], dict):
+def _json(found: Any) -> Json:
+    if not isinstance(found, dict):
         raise Unavailable("the database answered nothing", what="database")
-    return recorded.answered(row[0])
+    return recorded_values.answered(found)
 
 
 def _same_payload(receipt: Json, expected: str) -> None:

@@ -8,14 +8,19 @@ from cutter import limits
 from cutter.errors import CutterError, InvalidInput, NotFound
 from cutter.settings import Settings
 from cutter.storage.pools import OPERATOR, Connection, session
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, values
 
 UNKNOWN_DOCUMENT = "STOP_DOCUMENT_UNKNOWN"
+
+KNOWN: Rows[bool] = values("document_known")
+DOCUMENTS: Rows[str] = values("document_names")
+BATCHES: Rows[str] = values("batch_names")
+TENANTS: Rows[str] = values("tenants_declared")
 
 
 def unknown_document(connection: Connection, document_id: str) -> NotFound:
     """A document that is not registered."""
-    known = _names(connection, "document_names")
+    known = _names(connection, DOCUMENTS)
     meant = _meant(document_id, known)
     add = f"`cutter source add FILE --document-id {document_id} --profile PROFILE`"
     rest = f"{meant}see `cutter source list`, or type {add}" if known else f"type {add}"
@@ -24,8 +29,7 @@ def unknown_document(connection: Connection, document_id: str) -> NotFound:
 
 def without_a_run(connection: Connection, document_id: str) -> NotFound:
     """A document that has no run; one that is not registered cannot have any."""
-    row = connection.execute(query("document_known"), {"document_id": document_id}).fetchone()
-    if row is None or not row[0]:
+    if not KNOWN.one(connection, {"document_id": document_id}):
         return unknown_document(connection, document_id)
     return NotFound(f"{document_id} has no run: type `cutter run {document_id}`", code="STOP_RUN_NOT_FOUND")
 
@@ -35,7 +39,7 @@ def require_tenant(settings: Settings) -> None:
     if "tenant" not in settings.model_fields_set:
         return
     with session(settings, OPERATOR) as connection:
-        declared = _names(connection, "tenants_declared")
+        declared = _names(connection, TENANTS)
     if declared and settings.tenant not in declared:
         meant = _meant(settings.tenant, declared)
         raise InvalidInput(
@@ -46,13 +50,12 @@ def require_tenant(settings: Settings) -> None:
 
 def with_batches_meant(connection: Connection, problem: CutterError, batch_id: str) -> CutterError:
     """The same error about an unknown batch, with the id that was probably meant."""
-    meant = _meant(batch_id, _names(connection, "batch_names"))
+    meant = _meant(batch_id, _names(connection, BATCHES))
     return NotFound(f"{problem}; {meant.rstrip()}", code=problem.code) if meant else problem
 
 
-def _names(connection: Connection, name: str) -> list[str]:
-    rows = connection.execute(query(name), {"limit": limits.NAMES_COMPARED_MAX}).fetchall()
-    return sorted({str(row[0]) for row in rows})
+def _names(connection: Connection, every: Rows[str]) -> list[str]:
+    return sorted(set(every.all(connection, {"limit": limits.NAMES_COMPARED_MAX})))
 
 
 def _meant(name: str, known: list[str]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import resources
 
 import psycopg
@@ -22,10 +23,26 @@ from cutter.settings import Settings, dsn
 from cutter.storage import definitions, grants
 from cutter.storage.definitions import Changes, Connection
 from cutter.storage.queries import query
+from cutter.storage.records import Rows, answer, records, values
 from cutter.storage.sql_files import Migration, SchemaFiles, shipped
 
 OWNER = "cutter_owner"
 _LOCK_KEY = 0x63757474
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """A migration that the ledger names."""
+
+    number: int
+    name: str
+    sha256: str
+
+
+APPLIED = records("ledger_migrations", Applied)
+REPLACED_AT: Rows[datetime] = values("ledger_set_replaced_at")
+BASELINE_IS_RECORDED: Rows[bool] = values("baseline_is_recorded")
+GRANTS_ARE_APPLIED: Rows[bool] = values("ledger_grants")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +86,7 @@ def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ..
 
 @contextmanager
 def _exclusive(connection: Connection) -> Iterator[None]:
-    got = connection.execute("select pg_try_advisory_lock(%s)", (_LOCK_KEY,)).fetchone()
-    if not got or not got[0]:
+    if not answer(connection, "select pg_try_advisory_lock(%s)", (_LOCK_KEY,)):
         raise Refused("another migration is running: wait for it, then type `cutter migrate` again")
     try:
         yield
@@ -89,11 +105,7 @@ def _apply(connection: Connection, files: SchemaFiles) -> Outcome:
     connection.execute(query("ledger_set_record"), {"sha256": files.set_sha256})
     version = len(files.migrations)
     changed = bool(missing or done.apply or done.drop)
-    if (
-        changed
-        or not _grants_are_applied(connection)
-        or not _answer(connection, "baseline_is_recorded", version=version)
-    ):
+    if changed or not _grants_are_applied(connection) or not BASELINE_IS_RECORDED.one(connection, {"version": version}):
         _apply_grants(connection)
         connection.execute(query("baseline_record"), {"version": version})
     applied = (*(migration.name for migration in missing), *(definition.path for definition in done.apply))
@@ -106,23 +118,20 @@ def _make_ledger(connection: Connection) -> None:
 
 def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
     """Migrations that were not applied yet. Raises Conflict when the database is of another line or a newer version."""
-    ledger = {
-        int(str(number)): (str(name), str(sha256))
-        for number, name, sha256 in connection.execute(query("ledger_migrations"))
-    }
+    ledger = {one.number: one for one in APPLIED.all(connection)}
     missing = []
     for migration in files.migrations:
-        name, sha256 = ledger.pop(migration.number, (migration.name, None))
-        if name != migration.name:
-            raise Conflict(
-                f"the database was made by a version before 0.1, whose migrations ({name}) exist no more: create an "
-                "empty database, name it in CUTTER_DATABASE_URL, and type `cutter migrate` again"
-            )
-        if sha256 is None:
+        applied = ledger.pop(migration.number, None)
+        if applied is None:
             missing.append(migration)
-        elif sha256 != migration.sha256:
+        elif applied.name != migration.name:
             raise Conflict(
-                f"{migration.name} was applied as {sha256[:12]} and is {migration.sha256[:12]} now: "
+                f"the database was made by a version before 0.1, whose migrations ({applied.name}) no longer exist: "
+                "create an empty database, name it in CUTTER_DATABASE_URL, and type `cutter migrate` again"
+            )
+        elif applied.sha256 != migration.sha256:
+            raise Conflict(
+                f"{migration.name} was applied as {applied.sha256[:12]} and is {migration.sha256[:12]} now: "
                 "restore the file and put the change into a new migration"
             )
     if ledger:
@@ -133,10 +142,10 @@ def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
 
 def _require_not_replaced(connection: Connection, files: SchemaFiles) -> None:
     """Refuse to put back functions that a newer version has replaced."""
-    row = connection.execute(query("ledger_set_replaced_at"), {"sha256": files.set_sha256}).fetchone()
-    if row:
+    at = REPLACED_AT.first(connection, {"sha256": files.set_sha256})
+    if at is not None:
         raise Conflict(
-            f"a newer version replaced these functions and triggers at {row[0]}: upgrade cutter (a version that goes "
+            f"a newer version replaced these functions and triggers at {at}: upgrade cutter (a version that goes "
             "back to them on purpose says so in a comment of one of their files)"
         )
 
@@ -156,13 +165,8 @@ def _dropped(changes: Changes) -> tuple[str, ...]:
     return tuple(f"{kind} {name}" for kind, name in changes.drop)
 
 
-def _answer(connection: Connection, name: str, **parameters: object) -> bool:
-    row = connection.execute(query(name), parameters).fetchone()
-    return bool(row and row[0])
-
-
 def _grants_are_applied(connection: Connection) -> bool:
-    return _answer(connection, "ledger_grants", sha256=sha256_hex(grants.text()))
+    return GRANTS_ARE_APPLIED.one(connection, {"sha256": sha256_hex(grants.text())})
 
 
 def _apply_grants(connection: Connection) -> None:

@@ -16,10 +16,11 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool
 
 from cutter import limits
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.errors import Unavailable
 from cutter.settings import Settings, dsn
 from cutter.storage.faults import translated
+from cutter.storage.records import answer
 
 OPERATOR = "cutter_operator"
 """The role of people's commands; the roles of workers are in the catalogue."""
@@ -72,12 +73,12 @@ CONNECTIONS_MIN = 5
 class _Session(psycopg.Connection[tuple[object, ...]]):
     """A connection whose pipelines end with their Sync, so that the server counts the time after them as idle.
 
-    It reads any JSON that PostgreSQL holds (`cutter.domain.recorded.loads`).
+    It reads any JSON that PostgreSQL holds (`cutter.domain.recorded_values.loads`).
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        set_json_loads(recorded.loads, self)
+        set_json_loads(recorded_values.loads, self)
 
     @contextmanager
     def pipeline(self) -> Iterator[psycopg.Pipeline]:
@@ -157,10 +158,14 @@ def check_direct(settings: Settings, role: str) -> None:
     with connect(settings, role) as connection:
         connection.execute("select set_config('cutter.direct', 'yes', false)")
         with connection.transaction():
-            seen = connection.execute("select current_setting('cutter.direct', true), pg_backend_pid()").fetchone()
-        if not seen or seen[0] != "yes" or seen[1] != connection.info.backend_pid:
+            same = answer(
+                connection,
+                "select current_setting('cutter.direct', true) = 'yes' and pg_backend_pid() = %s",
+                (connection.info.backend_pid,),
+            )
+        if not same:
             raise Unavailable(
-                "the database is behind a transaction pooler, where advisory locks do not hold: "
+                "a transaction pooler is in front of the database, and advisory locks do not hold there: "
                 "point CUTTER_DATABASE_URL at the server itself",
                 what="database",
             )

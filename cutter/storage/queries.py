@@ -40,6 +40,6 @@ def _blocks(files: list[Traversable]) -> dict[str, LiteralString]:
         parts = _NAME.split(file.read_text(encoding="utf-8"))
         for name, body in zip(parts[1::2], parts[2::2], strict=True):
             if name in found:
-                raise ValueError(f"query {name} stands twice")
+                raise ValueError(f"query {name} is duplicated")
             found[name] = _CONTRACT.sub("", body).strip()
     return found

@@ -15,32 +15,61 @@ from psycopg.pq import TransactionStatus
 
 from cutter.catalogue import Sovereign
 from cutter.errors import NotFound, ProgrammingError
+from cutter.request_view import SealedGate, StoredUnit
 from cutter.storage.pools import Connection
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
+from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
+from cutter.storage.snapshots import Snapshot
 from cutter.types import Json
 
-Row = tuple[Any, ...]
 Receipt = tuple[LiteralString, Sequence[Any]]
 """A statement that records a receipt, and its parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a request's document is rendered from.
+
+    `epoch` is the policy in force (sha256, thresholds) or None, `now` the database's clock. `accepted`: KB ids of the
+    request's approvals that still hold, by approver: who has sent one need not send it again.
+    """
+
+    run: Json
+    pins: Json
+    epoch: Json | None
+    now: str
+    accepted: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnactedUnit:
+    """A unit of the document that was enacted before."""
+
+    address: str
+    content_hash: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What the database answered: `answer` of fn_request_open, and what was read in its transaction.
 
-    `epoch` is the policy in force (sha256, thresholds) or None, `now` the database's clock. `accepted`: KB ids of the
-    request's approvals that still hold, by approver: who has sent one need not send it again. `snapshot` and `enacted`
-    (address, content hash, title) are there only when a document is to be written.
+    `snapshot` and `enacted` are there only when a document is to be written, `stored` and `sealed` only for the
+    request to enact.
     """
 
     answer: Json
-    run: Json
-    pins: Json
-    epoch: Json | None
-    now: str
-    accepted: dict[str, str]
-    snapshot: Row | None
-    enacted: tuple[Row, ...]
+    facts: Facts
+    snapshot: Snapshot | None
+    enacted: tuple[EnactedUnit, ...]
+    stored: tuple[StoredUnit, ...]
+    sealed: tuple[SealedGate, ...]
+
+
+OPENED: Rows[Json] = values("request_open")
+FACTS = records("request_facts", Facts)
+SNAPSHOT = records("request_snapshot", Snapshot)
+ENACTED = records("units_enacted_last", EnactedUnit)
 
 
 def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> Asked:
@@ -48,24 +77,19 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
     ttl = "ttl_cut_seconds" if gate == Sovereign.CUT else "ttl_lifecycle_seconds"
     named = {"run_id": run_id, "gate": gate}
     with connection.pipeline():
-        opened = connection.execute(query("request_open"), {**named, "ttl": ttl, "change_set_id": change_set_id})
-        facts = connection.execute(query("request_facts"), named)
-        snapshot = connection.execute(query("request_snapshot"), named)
-        enacted = connection.execute(query("units_enacted_last"), named)
-    row, answer = facts.fetchone(), opened.fetchone()
-    if row is None or answer is None:
+        opened = OPENED.sent(connection, {**named, "ttl": ttl, "change_set_id": change_set_id})
+        facts = FACTS.sent(connection, named)
+        snapshot = SNAPSHOT.sent(connection, named)
+        enacted = ENACTED.sent(connection, named)
+        stored = STORED.sent(connection, named)
+        sealed = SEALED.sent(connection, named)
+    found, answer = facts.fetchone(), opened.fetchone()
+    if found is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    run, pins, epoch, now, accepted = row
     return Asked(
-        answer=answer[0],  # type: ignore[arg-type]
-        run=run,  # type: ignore[arg-type]
-        pins=pins,  # type: ignore[arg-type]
-        epoch=epoch,  # type: ignore[arg-type]
-        now=str(now),
-        accepted=accepted,  # type: ignore[arg-type]
-        snapshot=snapshot.fetchone(),
-        enacted=tuple(enacted.fetchall()),
-    )
+        answer=answer, facts=found, snapshot=snapshot.fetchone(), enacted=tuple(enacted.fetchall()),
+        stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
+    )  # fmt: skip
 
 
 def bind(

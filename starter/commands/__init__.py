@@ -1,1 +1,1 @@
-"""Orchestration: the commands, one module each or one for a family."""
+"""Orchestration: the commands, with one module for each command or family of commands."""

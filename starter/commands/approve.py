@@ -11,16 +11,17 @@ import typer
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs, Step, next_step
-from cutter.domain.timestamps import readable
 from cutter.errors import InvalidInput, Refused
+from cutter.request_view import RequestView
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
-from starter.approver import include_failed as including
-from starter.approver import orders, signing
+from starter.approver import failed_inclusion as including
+from starter.approver import orders, signing_desk
 from starter.approver import signing_session as sitting
+from starter.approver.request_summary import summary
 from starter.console.confirmation import confirmed
 from starter.console.failures import of_answer
-from starter.console.terminal import ExitCode, Json, end, err, fields, show, table
+from starter.console.terminal import ExitCode, Json, end, err, fields, fills_the_screen, show, table
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
 Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
@@ -31,19 +32,22 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 def approve(
     run: Annotated[str | None, typer.Argument(help="Run id, or document id (its open run, else its newest)")] = None,
-    batch: Annotated[str | None, typer.Option(help="A whole batch instead: a sitting over all its requests")] = None,
+    batch: Annotated[str | None, typer.Option(help="A whole batch: sign all its requests in one session")] = None,
     only: Annotated[list[str] | None, typer.Option(help="Of a batch, this document only; may be repeated")] = None,
     decision: Annotated[
         str, typer.Option(help="approve the open request, resume a stopped run, or include_failed of a batch")
     ] = schema.APPROVE,
-    reason: Annotated[str | None, typer.Option(help="Why it may go on; for resume and include_failed")] = None,
-    approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False, as_json: Json = False,
+    reason: Annotated[str | None, typer.Option(help="Why the run may continue; for resume and include_failed")] = None,
+    approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
+    as_json: Json = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Of a batch, ask line by line on a terminal too")] = False,
 ) -> None:  # fmt: skip
-    """Show the request and its differences, recompute its digest here, sign, upload, and hand it over.
+    """Show a request, compute every digest again on this machine, sign it with your key and hand it over.
 
     With --decision resume --reason TEXT the same for a stopped run that needs a signature to continue. With
-    --batch each request of a batch is shown in turn; those you confirm are signed and handed over as one set; with
-    --decision include_failed its failed documents, which then run again.
+    --batch the requests of a batch are shown on the whole screen, or with --plain one after the other; those you
+    approve are signed and handed over as one set; with --decision include_failed its failed documents, which then run
+    again.
 
     Example: cutter approve ICX-LAW-2026-001
 
@@ -57,7 +61,8 @@ def approve(
             found = including.include(load(), batch, keys, only=only or (), reason=reason or "", yes=yes)
             _show_set(found, as_json=as_json)
         elif decision == schema.APPROVE:
-            _sit(batch, only or (), keys, yes=yes, as_json=as_json)
+            on_screen = fills_the_screen() and not (yes or plain or as_json)
+            _sit(batch, only or (), keys, yes=yes, on_screen=on_screen, as_json=as_json)
         else:
             raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
         return
@@ -73,7 +78,7 @@ def approve(
 
 
 ACCEPTED = ("accepted", "duplicate", "queued")
-"""Answers of a run that took what it was given."""
+"""Statuses of a run that accepted a document."""
 
 _ELSEWHERE = {
     schema.REJECT: "type `cutter reject RUN --reason TEXT`",
@@ -84,14 +89,15 @@ _ELSEWHERE = {
 }
 
 
-def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
+def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, on_screen: bool, as_json: bool) -> None:
     settings = load()
-    signer = signing.who(settings, *sitting.addressed(settings, batch_id, keys))
+    signer = signing_desk.who(settings, *sitting.addressed(settings, batch_id, keys))
 
-    def shown(document: RequestDocument) -> None:
-        err().print(summary(document, document.request.writer_digest))
+    def shown(document: RequestDocument, view: RequestView) -> None:
+        err().print(summary(document, view), soft_wrap=True)
 
-    _show_set(sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes), as_json=as_json)
+    found = sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes, on_screen=on_screen)
+    _show_set(found, as_json=as_json)
 
 
 def _show_set(found: dict[str, Any], *, as_json: bool) -> None:
@@ -109,7 +115,7 @@ def reject(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Refuse the request, signed; the run ends as failed_rejected.
+    """Refuse the request with a signature; the run ends as failed_rejected.
 
     Example: cutter reject ICX-LAW-2026-001 --reason "article 4 is missing"
     """
@@ -125,7 +131,7 @@ def revoke(
     gpg_home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Take back an approval that was not consumed yet, also while its gate waits; the run then asks again.
+    """Take back an approval that no gate has consumed yet; the run then asks again.
 
     Example: cutter revoke ICX-LAW-2026-001 --approval 3fa4… --reason "signed by mistake"
     """
@@ -154,7 +160,7 @@ def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: boo
 
 
 def _open_run(settings: Settings, run: str) -> dict[str, Any]:
-    """The run's row; an ended run is refused before anybody's key is used."""
+    """The run's row. Refuses an ended run before a key is used."""
     seen: dict[str, Any] = known_runs.sidecar(settings, known_runs.run_id_of(settings, run))["run"]
     if seen["ended_at"] is not None:
         raise Refused(
@@ -165,14 +171,14 @@ def _open_run(settings: Settings, run: str) -> dict[str, Any]:
 
 
 def _step_of(settings: Settings, seen: dict[str, Any]) -> tuple[Step, dict[str, Any]]:
-    """What an open run waits for, and its stop latch."""
+    """The gate for which an open run waits, and its stop latch."""
     latch: dict[str, Any] = known_runs.sidecar(settings, seen["run_id"])["latch"]
     asked = {"run_id": seen["run_id"], "document_id": seen["document_id"], "state": seen["state"]}
     return next_step(**asked, latched=latch["stopped"]), latch
 
 
 def _require_not_stopped(settings: Settings, seen: dict[str, Any], decision: str) -> None:
-    """Refuse before a key is used: a stopped run takes no decision of its gate until it continues."""
+    """Refuse before a key is used, because a stopped run accepts no decision about its gate until it continues."""
     if seen["state"].startswith("stopped_"):
         step, _ = _step_of(settings, seen)
         raise Refused(
@@ -185,48 +191,18 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
     settings = load()
     seen = _open_run(settings, run)
     _require_not_stopped(settings, seen, decision)
-    kb_id = signing.open_request(settings, seen["run_id"])
-    document, data = signing.read_request(settings, seen["run_id"], kb_id)
-    signer = signing.who(settings, *keys)
-    signing.require_fit(settings, signer, seen, document.request.gate, decision)
-    digest = signing.recompute(settings, document)
+    kb_id = signing_desk.open_request(settings, seen["run_id"])
+    document, data = signing_desk.read_request(settings, seen["run_id"], kb_id)
+    signer = signing_desk.who(settings, *keys)
+    signing_desk.require_fit(settings, signer, seen, document.request.gate, decision)
+    view = signing_desk.recompute(settings, document)
     if not as_json:
-        err().print(summary(document, digest))
+        err().print(summary(document, view), soft_wrap=True)
     if not yes and not confirmed(f"{decision} as {signer.approver}?"):
         raise Refused("nothing was signed", code="not_confirmed")
-    statement = signing.answer(document, data, signer, decision, text=text)
-    name = signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)
+    statement = signing_desk.answer(document, data, signer, decision, text=text)
+    name = signing_desk.sign_and_upload(settings, statement, signer, document.approval_kb_id)
     _show(seen, decision, name, orders.hand_over(settings, seen, name), as_json=as_json)
-
-
-def summary(document: RequestDocument, digest: str) -> Any:
-    """What is about to be signed, as a table."""
-    asked, changes = document.request, document.changes
-    return table(
-        ("", ""),
-        [
-            ("document", asked.document_id),
-            ("gate", asked.gate),
-            (
-                "units",
-                f"{asked.candidate_count}: {changes.added_count} added, {changes.changed_count} changed, "
-                f"{changes.removed_count} removed",
-            ),
-            *(("+", unit.address) for unit in changes.added[:12]),
-            *(
-                [("", f"… and {changes.added_count - 12} more, see {document.kb_id}")]
-                if changes.added_count > 12
-                else []
-            ),
-            ("writer_digest", f"{digest} (recomputed here)"),
-            ("manifest_digest", asked.manifest_digest),
-            ("backup_sha", document.backup_sha),
-            ("findings", document.findings_count),
-            ("challenge", asked.challenge),
-            ("expires", readable(document.expires_utc)),
-        ],
-        title=f"{asked.gate} of {asked.run_id}",
-    )
 
 
 def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
@@ -236,7 +212,7 @@ def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any]
 
 
 def _print(found: dict[str, Any], rows: dict[str, Any], *, as_json: bool, done: bool) -> None:
-    """An order's answer; of one that was not accepted a person sees the next command too."""
+    """Show the answer to an order. If the order was not accepted, show the next command too."""
     step = {"next": found["next"]} if found.get("next") else {}
     show(found, as_json=as_json, render=lambda out: out.print(fields({**rows, **step}), soft_wrap=True))
     end(ExitCode.DONE if done else ExitCode.STOPPED)

@@ -1,4 +1,6 @@
-"""IO: `cutter approvers`: policy epochs: the first is the database owner's, each next one signed by the one before."""
+"""IO: `cutter approvers`: manages policy epochs. The database's owner installs the first; the approvers of each epoch
+sign the next.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,17 @@ from typing import Annotated, Any
 
 import typer
 
-from cutter.approvals import epochs
+from cutter.approvals import approver_store
 from cutter.approvals.policy import Policy
 from cutter.approvals.policy import Signing as SigningRule
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
 from cutter.settings import Settings, load
+from cutter.storage.clock import CLOCK
 from cutter.storage.migrate import OWNER
+from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
-from cutter.storage.queries import query
-from starter.approver import signing
+from starter.approver import signing_desk
 from starter.console.terminal import Json, say, show, table
 
 app = typer.Typer(help="Who may approve: numbered, signed policy epochs.", no_args_is_help=True, add_completion=False)
@@ -29,7 +32,9 @@ Approvers = Annotated[
 
 SigningOption = Annotated[
     SigningRule | None,
-    typer.Option("--signing", help="`optional`: policy stops may be lifted without a signature (docs/guides/slack.md)"),
+    typer.Option(
+        "--signing", help="`optional`: a press in Slack may let a rehearsal continue (docs/guides/notifications.md)"
+    ),
 ]
 
 
@@ -52,14 +57,14 @@ def install(settings: Settings, policy: Policy) -> None:
 def in_force(settings: Settings) -> str:
     """sha256 of the epoch that the database names."""
     with session(settings, OWNER) as connection:
-        row = connection.execute(query("policy_in_force")).fetchone()
-    if row is None:
+        epoch = IN_FORCE.first(connection)
+    if epoch is None:
         raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
-    return str(row[0])
+    return epoch.sha256
 
 
-def new_approvers(entries: list[str]) -> list[epochs.NewApprover]:
-    """NAME=FILE entries as approvers."""
+def new_approvers(entries: list[str]) -> list[approver_store.NewApprover]:
+    """Read NAME=FILE entries as approvers."""
     made = []
     for entry in entries:
         name, mark, file = entry.partition("=")
@@ -69,7 +74,7 @@ def new_approvers(entries: list[str]) -> list[epochs.NewApprover]:
                 f"--approver {entry}: {wrong}; make it with `gpg --armor --export YOUR_KEY > {name}.asc`, then give "
                 f"--approver {name}={name}.asc"
             )
-        made.append(epochs.NewApprover(name=name, public_key=Path(file).read_bytes()))
+        made.append(approver_store.NewApprover(name=name, public_key=Path(file).read_bytes()))
     return made
 
 
@@ -81,9 +86,9 @@ def init(approver: Approvers, signing_rule: SigningOption = None, as_json: Json 
     """
     settings = load()
     try:
-        policy = epochs.read_epoch(settings.approvers, 1)
+        policy = approver_store.read_epoch(settings.approvers, 1)
     except NotFound:
-        policy = epochs.init(
+        policy = approver_store.init(
             settings.approvers, approvers=new_approvers(approver), signing=signing_rule or SigningRule.REQUIRED
         )
     wanted, present = {entry.partition("=")[0] for entry in approver}, {one.name for one in policy.approvers}
@@ -106,8 +111,10 @@ def propose(approver: Approvers, signing_rule: SigningOption = None, as_json: Js
     Example: cutter approvers propose --approver an=an.asc --approver binh=binh.asc
     """
     settings = load()
-    policy, _ = epochs.load_current(settings.approvers, in_force(settings))
-    following = epochs.propose(settings.approvers, policy, approvers=new_approvers(approver), signing=signing_rule)
+    policy, _ = approver_store.load_current(settings.approvers, in_force(settings))
+    following = approver_store.propose(
+        settings.approvers, policy, approvers=new_approvers(approver), signing=signing_rule
+    )
     _warn_of_self(following)
     _show(following, as_json=as_json)
 
@@ -125,17 +132,17 @@ def sign(
     Example: cutter approvers sign 2 --approver an
     """
     settings = load()
-    present, _ = epochs.load_current(settings.approvers, in_force(settings))
-    following = epochs.read_epoch(settings.approvers, number)
+    present, _ = approver_store.load_current(settings.approvers, in_force(settings))
+    following = approver_store.read_epoch(settings.approvers, number)
     if following.previous_sha256 != present.sha256:
         raise Refused(
             f"epoch {number} does not follow epoch {present.number}, which is in force: nothing to sign; type "
             "`cutter approvers propose --approver NAME=KEY.asc`",
             code="epoch_order",
         )
-    signer = signing.who(settings, approver, key, gpg_home)
+    signer = signing_desk.who(settings, approver, key, gpg_home)
     signature = Gpg(gpg_home, interactive=True).sign_detached(following.data, signer.fingerprint)
-    path = epochs.add_signature(settings.approvers, following, signer.fingerprint, signature)
+    path = approver_store.add_signature(settings.approvers, following, signer.fingerprint, signature)
     missing = _missing(settings, present, following)
     found = {"signature": str(path), "approver": signer.approver, "missing": missing,
              "next": None if missing else f"cutter approvers install {number}"}  # fmt: skip
@@ -144,9 +151,9 @@ def sign(
 
 
 def _missing(settings: Settings, present: Policy, following: Policy) -> str | None:
-    """What the next epoch still lacks; None when it may be installed."""
+    """What the next epoch still lacks. None if it may be installed."""
     try:
-        epochs.check_succession(settings.approvers, present, following, now=_database_clock(settings))
+        approver_store.check_succession(settings.approvers, present, following, now=_database_clock(settings))
     except Refused as problem:
         return str(problem)
     return None
@@ -154,14 +161,14 @@ def _missing(settings: Settings, present: Policy, following: Policy) -> str | No
 
 @app.command(name="install")
 def install_command(number: Annotated[int, typer.Argument(help="The epoch's number")], as_json: Json = False) -> None:
-    """Install a proposed epoch when enough approvers of the present one have signed it.
+    """Install a proposed epoch after enough approvers of the present one have signed it.
 
     Example: cutter approvers install 2
     """
     settings = load()
-    previous, _ = epochs.load_current(settings.approvers, in_force(settings))
-    following = epochs.read_epoch(settings.approvers, number)
-    epochs.check_succession(settings.approvers, previous, following, now=_database_clock(settings))
+    previous, _ = approver_store.load_current(settings.approvers, in_force(settings))
+    following = approver_store.read_epoch(settings.approvers, number)
+    approver_store.check_succession(settings.approvers, previous, following, now=_database_clock(settings))
     install(settings, following)
     _show(following, as_json=as_json)
 
@@ -173,16 +180,13 @@ def show_command(as_json: Json = False) -> None:
     Example: cutter approvers show
     """
     settings = load()
-    policy, _ = epochs.load_current(settings.approvers, in_force(settings))
+    policy, _ = approver_store.load_current(settings.approvers, in_force(settings))
     _show(policy, as_json=as_json)
 
 
 def _database_clock(settings: Settings) -> datetime:
     with session(settings, OWNER) as connection:
-        row = connection.execute(query("database_clock")).fetchone()
-    assert row is not None
-    moment: datetime = row[0]  # type: ignore[assignment]
-    return moment
+        return CLOCK.one(connection)
 
 
 def _json(value: Any) -> str:
@@ -192,19 +196,20 @@ def _json(value: Any) -> str:
 
 
 def _warn_of_self(policy: Policy) -> None:
-    """The operating system's user is the starter of the runs that they start."""
+    """Refuse an approver with the name of the operating system's user, because that user is the starter of the runs."""
     me = getpass.getuser()
     if any(one.name == me for one in policy.approvers):
         say(f"{me} may not approve runs that {me} starts: let somebody else start them, or name the approver otherwise")
 
 
 def _show(policy: Policy, *, as_json: bool) -> None:
+    people = [{"name": one.name, "fingerprint": one.fingerprint} for one in policy.approvers]
     rows = [(one.name, one.fingerprint, ", ".join(one.gates), ", ".join(one.groups)) for one in policy.approvers]
     title = f"epoch {policy.number} of deployment {policy.deployment_id} · sha256 {policy.sha256[:16]}"
     title += f" · signing {policy.signing}"
     show(
         {"epoch": policy.number, "deployment_id": policy.deployment_id, "sha256": policy.sha256,
-         "signing": policy.signing.value, "approvers": [{"name": row[0], "fingerprint": row[1]} for row in rows]},
+         "signing": policy.signing.value, "approvers": people},
         as_json=as_json,
         render=lambda out: out.print(table(("approver", "fingerprint", "gates", "groups"), rows, title=title)),
     )  # fmt: skip

@@ -1,7 +1,10 @@
-"""IO: `cutter audit export|verify`: the append-only events as a file, and its check without database or server."""
+"""IO: `cutter audit export|verify`: writes the append-only events to a file, and checks such a file without database or
+server.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,16 +13,30 @@ import typer
 from cutter.domain.digests import is_digest, sha256_hex
 from cutter.errors import InvalidInput, NotFound
 from cutter.evidence import audit
-from cutter.evidence.offline import EVENT
 from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
+from cutter.storage.records import records
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, show, table
 
 app = typer.Typer(help="The audit chain: export it, verify it offline.", no_args_is_help=True, add_completion=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEvent:
+    """An event of a chain as it is stored."""
+
+    chain: str
+    seq: int
+    kind: str
+    body: str
+    prev_hash: str
+    hash: str
+
+
+EVENTS = records("audit_events", AuditEvent)
 
 
 @app.command()
@@ -53,10 +70,10 @@ def export(
 def exported(settings: Settings, run_id: str | None) -> bytes:
     """The export's bytes; NotFound when there is no event."""
     with session(settings, OPERATOR) as connection:
-        rows = connection.execute(query("audit_events"), {"chain": run_id}).fetchall()
-    if not rows:
+        events = EVENTS.all(connection, {"chain": run_id})
+    if not events:
         raise NotFound(f"no audit events{f' of {run_id}' if run_id else ''}: see `cutter status`")
-    return audit.export(dict(zip(EVENT, row, strict=True)) for row in rows)
+    return audit.export(asdict(one) for one in events)
 
 
 @app.command()
@@ -65,9 +82,9 @@ def verify(
     head: Annotated[str | None, typer.Option(help="A head that was kept elsewhere: 64 hex characters")] = None,
     as_json: Json = False,
 ) -> None:
-    """Check an export offline: deleted, altered, inserted and reordered events; exit 1 when there is one.
+    """Check an export offline for deleted, altered, inserted and reordered events; exit 1 if there is one.
 
-    A file that is no export at all is invalid input: exit 2.
+    A file that is not an export is invalid input: exit 2.
 
     Example: cutter audit verify audit.jsonl --head 3598c3b6…
     """

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import dict_row
 
 from cutter import limits
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
@@ -19,8 +18,8 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings, dsn, load
 from cutter.stack.postgres import pg_bin
 from cutter.storage import runs as known_runs
+from cutter.storage.backups import LISTED, NEWEST
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
 from starter.console.terminal import Json, Listing, progress, show, table
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and restore the pre-write backups.")
@@ -28,12 +27,12 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and re
 Artifact = Annotated[
     str,
     typer.Argument(
-        help="Document id, run id, artifact id such as <run_id>/pre_write.gpg (`cutter backup list`), or a file that "
-        "has its .json beside it."
+        help="Document id, run id, artifact id such as <run_id>/pre_write.gpg (`cutter backup list`), or a file with "
+        "its .json in the same folder."
     ),
 ]
 Sha256 = Annotated[
-    str | None, typer.Option("--sha256", help="What the run's receipt says; without it, the record beside it counts.")
+    str | None, typer.Option("--sha256", help="The digest in the run's receipt; without it, the stored record counts.")
 ]
 GpgHome = Annotated[
     Path | None, typer.Option("--gpg-home", help="GnuPG home with the private key; default <keys_dir>/backup.")
@@ -42,7 +41,7 @@ GpgHome = Annotated[
 
 @app.command()
 def verify(artifact: Artifact, sha256: Sha256 = None, gpg_home: GpgHome = None, as_json: Json = False) -> None:
-    """Decrypt a backup, restore it into the scratch database, compare every row, and leave nothing there.
+    """Decrypt a backup, restore it into the scratch database, compare every row, and leave no row there.
 
     Example: cutter backup verify ICX-LAW-2026-001
     """
@@ -88,13 +87,12 @@ def restore(
 
 @app.command(name="list")
 def list_backups(as_json: Json = False) -> None:
-    """List the backups, newest first, each with the documents whose runs it precedes; a batch's runs share one.
+    """List the backups, newest first, each with the documents whose writes it protects; a batch's runs share one.
 
     Example: cutter backup list
     """
     with session(load(), OPERATOR) as connection:
-        cursor = connection.cursor(row_factory=dict_row)
-        found = cursor.execute(query("backups"), {"limit": limits.BACKUPS_LISTED_MAX}).fetchall()
+        found = [asdict(one) for one in LISTED.all(connection, {"limit": limits.BACKUPS_LISTED_MAX})]
     columns = ("artifact", "taken_utc", "size_bytes", "documents")
     rows = [tuple(one[name] for name in columns) for one in found]
     listing = Listing(columns=columns, rows=rows) if rows else "no backups yet: a run takes one before it writes"
@@ -102,19 +100,21 @@ def list_backups(as_json: Json = False) -> None:
 
 
 def _artifact_of(settings: Settings, name: str) -> str:
-    """The newest backup of what was named: a document or a run, or an artifact itself."""
+    """The newest backup of a document or a run, or the backup of a named artifact."""
     if "/" in name or name.endswith(".gpg"):
         return name
     run_id = known_runs.run_id_of(settings, name)
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("newest_backups"), {"run_id": run_id, "limit": 1}).fetchone()
-    if row is None:
+        newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
+    if newest is None:
         raise NotFound(f"{run_id} has no backup: type `cutter backup list`")
-    return str(row[0])
+    return newest.artifact
 
 
 def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, BackupRecord]:
-    """The store and the record of what was named. The record is only as good as the store, so a digest may be given."""
+    """The store and the record of the named backup. A person who can write to the store can change the record, so a
+    digest may be given.
+    """
     file = Path(artifact)
     if file.is_file():
         store, name = file.absolute().parent.as_uri(), file.name
@@ -125,23 +125,23 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
     except NotFound as problem:
         raise NotFound(f"{problem}: type `cutter backup list`") from None
     if file.is_file():
-        # A copy next to its record: the record still carries the id that it had in the store.
+        # For a copied file, the record still has the id that the artifact had in the store.
         record = BackupRecord(**asdict(record) | {"artifact_id": name})
     if record.artifact_id != name:
-        raise Refused(f"the record beside {name} is of {record.artifact_id}", code="artifact_damaged")
+        raise Refused(f"the record of {name} is for {record.artifact_id}", code="artifact_damaged")
     if sha256 is not None and sha256.lower() != record.sha256:
         raise Refused(f"{name} is recorded as {record.sha256}, not as {sha256.lower()}", code="artifact_damaged")
     return store, record
 
 
 def _without_password(into: str) -> str:
-    """Everyone on the machine sees a command line."""
+    """Refuse a password in the URL, because everyone on the machine can see a command line."""
     try:
         parts = conninfo_to_dict(into)
     except ProgrammingError:
         raise InvalidInput("--into: a connection string such as postgresql://user@host/name") from None
     if "password" in parts:
-        raise InvalidInput("--into: leave the password out and set PGPASSWORD; a command line is seen by everyone here")
+        raise InvalidInput("--into: leave the password out and set PGPASSWORD; everyone here can see a command line")
     return into
 
 

@@ -13,7 +13,8 @@ import typer
 from rich.console import Console
 
 from cutter import limits, sources
-from cutter.batch import nights, plan, resumption
+from cutter.batch import plan, resume_plan, scheduled_batches
+from cutter.batch.view import BatchRecord, FailurePolicy
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused
 from cutter.messages import Mode
@@ -39,7 +40,7 @@ def batch(
     queue: QueueFile,
     max_concurrent: Annotated[int | None, typer.Option(help="Documents planned at once; 4, or 2 overnight")] = None,
     stop_on_first_failure: Annotated[bool, typer.Option("--stop-on-first-failure/--no-stop-on-first-failure")] = False,
-    quarantine: Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and go on")] = False,
+    quarantine: Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and continue")] = False,
     overnight: Annotated[
         bool | None,
         typer.Option(
@@ -48,14 +49,14 @@ def batch(
         ),
     ] = None,
     mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")] = "live",
-    skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out what is law already")] = False,
+    skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out enacted documents")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue this queue's batch")] = False,
     include_failed: Annotated[
         bool,
-        typer.Option("--include-failed", help="Take in failed documents, each by a signature; says which lack one"),
+        typer.Option("--include-failed", help="Include failed documents, each after a signature; names unsigned ones"),
     ] = False,
     nightly: Annotated[
-        bool, typer.Option("--nightly", help="The queue is a pattern: a batch_id of this minute's own, for cron")
+        bool, typer.Option("--nightly", help="Use the queue as a pattern with a new batch_id for this minute; for cron")
     ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Mark each text and show what would start, in which order; start nothing")
@@ -73,9 +74,9 @@ def batch(
     watch: Watch = None,
     as_json: Json = False,
 ) -> None:
-    """Start a batch: plan in parallel lanes, collect the requests, write one document at a time.
+    """Start a batch: plan its documents in parallel, collect their requests, write one document at a time.
 
-    With --check, the options about a text are those of `cutter mark`, in the place of the registered ones.
+    With --check, you can give the options of `cutter mark`, which replace the registered ones.
 
     Example: cutter orchestrate batch --queue queue.yaml --check
     """
@@ -86,10 +87,10 @@ def batch(
         remove_direction_marks=remove_direction_marks,
     )  # fmt: skip
     batch_check.require_check(wanted, check=check)
-    night = nights.is_named_for_the_night(queue.name) if overnight is None else overnight
+    night = scheduled_batches.is_named_for_the_night(queue.name) if overnight is None else overnight
     if night and overnight is None and stop_on_first_failure:
         raise InvalidInput(
-            f"{queue.name} is a night's queue by its name, and a night sets failed documents aside: add "
+            f"{queue.name} is an overnight queue by its name, and a night sets failed documents aside: add "
             "--no-overnight to run it by day under --stop-on-first-failure"
         )
     options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
@@ -97,7 +98,7 @@ def batch(
     by_name = night and overnight is None
     data = batches.read_queue(queue)
     if nightly:
-        data = nights.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0))
+        data = scheduled_batches.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0))
     with session(settings, OPERATOR) as connection:
         admission = registry.admit(connection, data, options)
         if check:
@@ -109,14 +110,14 @@ def batch(
         batch_id, new = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
         if not new and not resume:
             raise Refused(
-                f"batch {batch_id} is there already: see `cutter status {batch_id}`, or go on with it by --resume"
-                + ("; --nightly makes a batch of its own of the same queue every night" if night else ""),
+                f"batch {batch_id} exists already: see `cutter status {batch_id}`, or continue it by --resume"
+                + ("; --nightly makes a new batch from the same queue every night" if night else ""),
                 code="STOP_BATCH_EXISTS",
             )
     if not new and skip_completed:
         batches.again(settings, batch_id)
     found: dict[str, Any] = {"batch_id": batch_id, "new": new, "items": len(admission.rows)}
-    found |= _runs_as(batches.view(settings, batch_id)["batch"], by_name=by_name)
+    found |= _runs_as(_registered(batches.view(settings, batch_id).batch), by_name=by_name)
     found |= _begin(settings, batch_id, data, queue.parent if options.mode == "live" else None)
     if include_failed:
         found |= _unsigned(settings, batch_id)
@@ -124,9 +125,9 @@ def batch(
 
 
 def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) -> dict[str, Any]:
-    """Open the batch's workflow, with the files next to its queue file; a finished one is left as it is."""
+    """Start the batch's workflow, with the files next to its queue file. A finished batch is not changed."""
     seen = batches.view(settings, batch_id)
-    if not resumption.moves(seen):
+    if not resume_plan.moves(seen):
         return {"note": resting(seen)}
     batches.keep_queue(settings, batch_id, data)
     uploaded: dict[str, int] = {}
@@ -135,25 +136,33 @@ def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) 
     return {**uploaded, **go_on(settings, seen)}
 
 
-def _runs_as(batch: Mapping[str, Any], *, by_name: bool) -> dict[str, Any]:
-    """Whether somebody is there to be asked, in words and for machines: as the batch was registered."""
-    hours = batch["hard_cap_seconds"] / 3600
-    how = f"{batch['lanes']} lanes, policy {batch['policy']}, {hours:g} hours"
-    if not batch["unattended"]:
+def _registered(batch: BatchRecord) -> Options:
+    """The registered options of a batch."""
+    return Options(
+        mode=batch.mode, policy=batch.policy, lanes=batch.lanes, unattended=batch.unattended,
+        hard_cap_minutes=batch.hard_cap_seconds / 60,
+    )  # fmt: skip
+
+
+def _runs_as(options: Options, *, by_name: bool) -> dict[str, Any]:
+    """Whether somebody can be asked for signatures, in words and for machines."""
+    hours = options.hard_cap_minutes / 60
+    how = f"{options.lanes} lanes, policy {options.policy}, {hours:g} hours"
+    if not options.unattended:
         return {"unattended": False, "runs": f"attended: {how}; it waits for the signatures that it needs"}
     why = " (by the queue's name; --no-overnight runs it by day)" if by_name else ""
     return {
         "unattended": True,
-        "runs": f"overnight{why}: {how}; what nobody has signed for goes to human review",
+        "runs": f"overnight{why}: {how}; documents that nobody has signed go to human review",
     }
 
 
 def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
-    """The failed documents that only a signature takes in, here or in the batch that they failed in."""
+    """The failed documents that only a signature includes again, in this batch or in the batch in which they failed."""
     seen = batches.view(settings, batch_id)
-    kept_out = [one["document_id"] for one in seen["items"] if one["kept_out"]]
+    kept_out = [one.document_id for one in seen.items if one.kept_out]
     with session(settings, OPERATOR) as connection:
-        needed = resumption.unsigned_failures(seen) + registry.failed_runs(connection, kept_out)
+        needed = resume_plan.unsigned_failures(seen) + registry.failed_runs(connection, kept_out)
     return {"needs_signature": needed} if needed else {}
 
 
@@ -170,7 +179,7 @@ def _options(
         options = Options.overnight(kind, settings.batch_items_max)
     else:
         policy = "strict" if strict else "quarantine" if quarantine else "default"
-        options = Options(mode=kind, policy=cast(registry.Policy, policy), items_max=settings.batch_items_max)
+        options = Options(mode=kind, policy=cast(FailurePolicy, policy), items_max=settings.batch_items_max)
     if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
         raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
     return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
@@ -205,8 +214,7 @@ def _show_check(
         "order": [dict(zip(columns, row, strict=True)) for row in counts],
     }  # fmt: skip
 
-    as_registered = {**asdict(options), "hard_cap_seconds": options.hard_cap_minutes * 60}
-    found |= _runs_as(as_registered, by_name=by_name)
+    found |= _runs_as(options, by_name=by_name)
 
     def render(out: Console) -> None:
         out.print(Listing(columns=("#", "document", "tenant", "why", "units", "findings"), rows=counts))

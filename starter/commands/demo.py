@@ -1,4 +1,4 @@
-"""Orchestration: `cutter demo`: the story of the README on the real parts, with keys thrown away afterwards."""
+"""Orchestration: `cutter demo`: runs the README's demo on the real parts, with keys that it throws away."""
 
 from __future__ import annotations
 
@@ -15,21 +15,28 @@ from rich.console import Console
 from temporalio.client import WorkflowHandle
 
 from cutter import sources
-from cutter.approvals import epochs, schema
+from cutter.approvals import approver_store, schema
+from cutter.approvals.request import RequestDocument
+from cutter.catalogue import Sovereign
 from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.evidence.offline import FAILED, NOT_CHECKED, OK
 from cutter.gpg import Gpg
 from cutter.messages import RunInput, RunResult
+from cutter.projections import request_page
 from cutter.projections.run_view import short_time
+from cutter.request_view import RequestView
 from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.storage import private
 from cutter.storage import runs as known_runs
-from starter.approver import signing
+from starter.approver import signing_desk
+from starter.approver.request_summary import summary as request_summary
+from starter.approver.request_summary import unit_at_its_place
 from starter.commands import approvers, demo_batch, evidence, up
-from starter.console.terminal import ExitCode, Json, Listing, end, progress, say, show, table
+from starter.commands.request import Form, saved
+from starter.console.terminal import ExitCode, Json, Listing, end, err, progress, say, show, table
 from starter.operator.run_watch import Tell, by_state, wait_for_people
 from temporal import runs
 from temporal.client import connect
@@ -37,7 +44,7 @@ from temporal.client import connect
 APPROVER = "demo-sovereign"
 LAWS = Path(__file__).parents[2] / "examples" / "laws"
 FIRST = ("reading-rooms-act", "us-constitution")
-"""Of a folder's laws, the one that goes alone; else its first."""
+"""The name of the law that runs alone. If the folder lacks it, the first law runs alone."""
 
 
 def demo(
@@ -45,7 +52,7 @@ def demo(
     laws: Annotated[str | None, typer.Option(help="A folder of laws to cut instead of the model laws.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Cut laws on the real engine: one with approvals by the temporal CLI, then a batch in two signing sessions.
+    """Cut laws on the real engine: one law with approvals by the temporal CLI, then a batch in two signing sessions.
 
     It has a stack of its own, in the folder `demo` of the state folder.
 
@@ -59,7 +66,7 @@ def demo(
         first, others = _laws(laws)
         run_id = asyncio.run(_story(settings, home, first))
         seen = known_runs.sidecar(settings, run_id)
-        batch = demo_batch.play(settings, signing.who(settings, APPROVER, None, home), others) if others else None
+        batch = demo_batch.play(settings, signing_desk.who(settings, APPROVER, None, home), others) if others else None
         told = summary(settings, seen) | {"batch": batch}
         show(told, as_json=as_json, render=lambda console: _closeout(told, console))
     finally:
@@ -73,7 +80,7 @@ def demo(
 
 
 def _apart(settings: Settings) -> Settings:
-    """The demo's own state folder, also for what this process starts; a database that exists is used as it is."""
+    """Set the demo's own state folder, also for the processes that it starts. An existing database is used as it is."""
     if settings.database_url is not None:
         return settings
     os.environ["CUTTER_STATE_DIR"] = str(settings.state / DEMO)
@@ -86,10 +93,10 @@ def ensure_approver(settings: Settings) -> Path:
     gpg = Gpg(home)
     fingerprints = gpg.primary_fingerprints(secret=True) or (gpg.generate_key(f"{APPROVER} (throw-away)"),)
     try:
-        policy = epochs.read_epoch(settings.approvers, 1)
+        policy = approver_store.read_epoch(settings.approvers, 1)
     except NotFound:
-        new = epochs.NewApprover(name=APPROVER, public_key=gpg.export_public(fingerprints[0]))
-        policy = epochs.init(settings.approvers, approvers=[new])
+        new = approver_store.NewApprover(name=APPROVER, public_key=gpg.export_public(fingerprints[0]))
+        policy = approver_store.init(settings.approvers, approvers=[new])
     if policy.approver_of(fingerprints[0]) is None:
         raise Unavailable(
             f"this stack has a policy without {APPROVER}: use another CUTTER_STATE_DIR for the demo", what="approvers"
@@ -102,7 +109,7 @@ def ensure_approver(settings: Settings) -> Path:
 
 
 def _laws(folder: str | None) -> tuple[Path, list[Path]]:
-    """(The law that goes alone, those of the batch)."""
+    """(The law that runs alone, the laws of the batch)."""
     where = Path(folder) if folder else LAWS
     found = sorted(path for path in where.glob("*.*") if path.suffix in (".md", ".txt") and path.name != "README.md")
     if not found:
@@ -122,7 +129,7 @@ async def _story(settings: Settings, home: Path, law: Path) -> str:
     run_id = known_runs.register_run(settings, document_id, "live")
     first = RunInput(document_id=document_id, run_id=run_id, starter="demo")
     handle = await runs.start(client, first, runs.turn_of(settings, document_id))
-    signer = signing.who(settings, APPROVER, None, home)
+    signer = signing_desk.who(settings, APPROVER, None, home)
     with progress(f"{document_id}: running") as status:
         tell = by_state(status)
         for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
@@ -154,11 +161,21 @@ async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
         await asyncio.sleep(0.1)
 
 
-def _sign(settings: Settings, signer: signing.Signing, run_id: str, request: str) -> str:
-    document, data = signing.read_request(settings, run_id, request)
-    signing.recompute(settings, document)
-    statement = signing.answer(document, data, signer, schema.APPROVE)
-    return signing.sign_and_upload(settings, statement, signer, document.approval_kb_id)
+def _sign(settings: Settings, signer: signing_desk.Signing, run_id: str, request: str) -> str:
+    document, data = signing_desk.read_request(settings, run_id, request)
+    view = signing_desk.recompute(settings, document)
+    _show_request(settings, document, view)
+    statement = signing_desk.answer(document, data, signer, schema.APPROVE)
+    return signing_desk.sign_and_upload(settings, statement, signer, document.approval_kb_id)
+
+
+def _show_request(settings: Settings, document: RequestDocument, view: RequestView) -> None:
+    """Show what an approver sees before signing: the tree, one unit at its place in the source, and the page."""
+    if document.request.gate == Sovereign.CUT:
+        longest = max(view.units, key=lambda unit: unit.words)
+        err().print(request_summary(document, view), *unit_at_its_place(view, longest), sep="\n", soft_wrap=True)
+    page = saved(settings, document, request_page.render(document, view), Form.HTML, None)
+    say(f"{document.request.gate}: the request as a page: {page}")
 
 
 def _signal(settings: Settings, document_id: str, kb_id: str) -> str:
@@ -175,7 +192,7 @@ def _signal(settings: Settings, document_id: str, kb_id: str) -> str:
 
 
 def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
-    """What the demo showed: the closeout, the units, both approvals, the addresses, how long each gate took."""
+    """Print the summary: the closeout, the units, both approvals, the addresses, and how long each gate took."""
     pins = {key: value for receipt in seen["receipts"] for key, value in receipt["result"]["pins"].items()}
     bundle = _evidence(settings, seen, pins) if "evidence_sha256" in pins else None
     query = quote(f'WorkflowId="document/{seen["run"]["document_id"]}"', safe="")
@@ -198,7 +215,7 @@ def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _evidence(settings: Settings, seen: dict[str, Any], pins: dict[str, Any]) -> dict[str, Any]:
-    """The run's bundle as a file, and what its check says, which needs neither the stack nor this program."""
+    """Write the run's bundle to a file and check it. The check needs neither the stack nor this program."""
     made, _, _ = evidence.exported(settings, seen["run"]["run_id"])
     file = settings.state / "reports" / f"{made.run_id}.evidence.tar"
     private.own_folder(file.parent)

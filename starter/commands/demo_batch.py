@@ -24,7 +24,7 @@ from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR, session
 from cutter.types import Json
 from starter.approver import signing_session as sitting
-from starter.approver.signing import Signing
+from starter.approver.signing_desk import Signing
 from starter.console.terminal import Listing, progress, say
 from starter.operator import batch_status
 from starter.operator.batch_watch import until_people_or_end
@@ -34,20 +34,22 @@ from temporal.client import connect
 OPTIONS = {"duplicates": "ordinal", "empty": "heading_only", "max_candidates": 1000}
 
 PROFILES = (("vn-", "vietnamese-law"), ("us-code-", "us-code-style"), ("eu-", "eu-regulation"))
-"""What a file's name says of its form; the model laws say their language before the suffix."""
+"""Profiles by the part of a file's name that gives its form. The model laws have their language before the suffix."""
 
 DONE = ("enacted", "rehearsed", "skipped")
 
 
 def profile_of(name: str) -> str:
-    """The profile that fits a law by its file's name."""
+    """The profile that fits a law, by the name of its file."""
     if name.endswith(".vi.md"):
         return "vietnamese-law"
     return next((profile for begin, profile in PROFILES if name.startswith(begin)), "generic-markdown")
 
 
 def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> Json:
-    """Register the laws, run them as a batch, sign its requests; each document's outcome, and the report's path."""
+    """Register the laws, run them as a batch and sign its requests. Prints each document's outcome and the report's
+    path.
+    """
     names, refused = _registered(settings, laws)
     batch_id = _begun(settings, list(names))
     say(f"batch {batch_id}: {len(names)} documents, set aside what fails (--quarantine)")
@@ -65,7 +67,7 @@ def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> Json:
 
 
 def _registered(settings: Settings, laws: Sequence[Path]) -> tuple[dict[str, str], dict[str, str]]:
-    """(Document id → file name, file name → why it was not even registered)."""
+    """(Document id → file name, file name → why it was not registered)."""
     stamp = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
     names, refused = {}, {}
     for number, law in enumerate(laws, start=1):
@@ -104,24 +106,24 @@ async def _start(settings: Settings, batch_id: str) -> None:
 
 
 def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
-    """A signing session whenever the batch waits for people, until its workflow has ended."""
+    """Hold a signing session whenever the batch waits for people, until its workflow has ended."""
     while True:
         seen = until_people_or_end(settings, batch_id)
         if seen["over"]:
             break
         try:
-            told = sitting.sit(settings, batch_id, signer, only=(), show=lambda _: None, yes=True)
+            told = sitting.sit(settings, batch_id, signer, only=(), show=lambda *_: None, yes=True)
         except NotFound:
-            continue  # it waited a moment ago and has continued
+            continue  # the batch waited a moment ago and has continued
         if told["status"] != "accepted":
             raise Refused(f"the demo's batch refused what was signed: see `cutter status {batch_id}`", code="refused")
-        say(f"one sitting: {told['signed']} documents signed, one signature each")
+        say(f"one signing session: {told['signed']} documents signed, one signature each")
     with progress("writing the report") as _:
         asyncio.run(_ended(settings, batch_id))
 
 
 async def _ended(settings: Settings, batch_id: str) -> None:
-    """The workflow ends after its folder is written."""
+    """The workflow ends only after its folder is written."""
     client = await connect(settings)
     await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
 
@@ -131,12 +133,12 @@ def _row(one: Json) -> Json:
 
 
 def _report(settings: Settings, batch_id: str) -> Path:
-    """report.html in the batch's folder."""
+    """The path of report.html in the batch's folder."""
     return batch_folder.find(settings.batches, batch_id) / "report.html"
 
 
 def show(told: Json, console: Console) -> None:
-    """One line a document, what went wrong with its queue and reason, and the report."""
+    """Print one line for each document, with queue and reason if it failed, and the report."""
     rows = [(one["document_id"], one["law"], one["shown"], one["queue"] or "") for one in told["documents"]]
     console.print(Listing(columns=("document", "law", "outcome", "queue"), rows=rows,
                           title=f"\nbatch {told['batch_id']}"))  # fmt: skip

@@ -1,4 +1,6 @@
-"""IO: `cutter evidence export|verify`: a run's evidence bundle as a file, and its check without database or server."""
+"""IO: `cutter evidence export|verify`: writes a run's evidence bundle to a file, and checks one without database or
+server.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
+from cutter.storage.run_evidence import BOTH
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show, table
 
@@ -44,7 +46,7 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a run's evidence bundle: as its closeout sealed it, or of the present state; with its signature.
+    """Write a run's evidence bundle, as its closeout sealed it or, before that, of the present state.
 
     Example: cutter evidence export ICX-LAW-2026-001 -o evidence.tar
     """
@@ -61,7 +63,7 @@ def export(
         "sha256": made.sha256,
         "bytes": len(made.data),
         "run_id": made.run_id,
-        "sealed": "by the closeout" if sealed else "no: the run is not closed, this is how it stands",
+        "sealed": "by the closeout" if sealed else "no: the run is not closed, this is its present state",
         "head": made.head,
         "signature": signature_of(str(path)) if signature else None,
         "next": f"cutter evidence verify {path} --head {made.head} --sha256 {made.sha256}",
@@ -72,15 +74,14 @@ def export(
 def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | None]:
     """(The bundle, whether a closeout sealed it, the stored signature).
 
-    A sealed one comes from the artifact store; where it is missing there it is made again, which must give the same
-    bytes. Raises Conflict when what is stored, or made again, is not what the closeout sealed.
+    A sealed bundle comes from the artifact store. If it is missing there, it is made again, which must give the same
+    bytes. Raises Conflict if the stored or remade bundle differs from the one that the closeout sealed.
     """
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("run_evidence_and_sidecar"), {"run_id": run_id}).fetchone()
-    if row is None or row[0] is None:
+        read = BOTH.one(connection, {"run_id": run_id})
+    facts, sidecar = read.evidence, read.sidecar
+    if facts is None or sidecar is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    facts: View = row[0]  # type: ignore[assignment]
-    sidecar: View = row[1]  # type: ignore[assignment]
     pins, store = facts["closed"], bundle.artifacts(settings.artifacts)
     if pins is None:
         return _made(settings, facts, sidecar), False, None
@@ -120,10 +121,10 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a bundle offline: a line a check, OK, FAILED or NOT CHECKED; exit 1 when one failed.
+    """Check a bundle offline; each check prints OK, FAILED or NOT CHECKED; exit 1 if one failed.
 
-    Exit 5: nothing failed, but gpg is not here, so no signature was checked. A file that is no bundle at all is
-    invalid input: exit 2. scripts/verify/verify_evidence.py does the same alone.
+    Exit 5: nothing failed, but gpg is missing here, so no signature was checked. A file that is not a bundle is invalid
+    input: exit 2. scripts/verify/verify_evidence.py does the same without cutter.
 
     Example: cutter evidence verify evidence.tar --head 3598c3b6…
     """
@@ -153,12 +154,12 @@ def checks(
     history: bytes | None = None,
     epochs: Sequence[str] = (),
 ) -> list[offline.Line]:
-    """Every check of a bundle, with gpg where it is here; InvalidInput for what is no bundle."""
+    """Every check of a bundle, with gpg if it is installed. Raises InvalidInput for a file that is not a bundle."""
     try:
         return offline.check(data, head, sha256, history, shutil.which("gpg"), epochs)
     except offline.BROKEN:
         raise InvalidInput(
-            "this is no evidence bundle; type `cutter evidence export RUN -o FILE` to make one"
+            "this is not an evidence bundle; type `cutter evidence export RUN -o FILE` to make one"
         ) from None
 
 

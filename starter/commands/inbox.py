@@ -1,17 +1,17 @@
-"""IO: `cutter inbox`: what waits for people, oldest first, from PostgreSQL alone."""
+"""IO: `cutter inbox`: lists the requests and stopped runs that wait for people, oldest first, from PostgreSQL alone."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
 
-from cutter.approvals.foresight import misfit, why_not
+from cutter.approvals.eligibility import misfit, why_not
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.schema import APPROVE, RESUME
 from cutter.catalogue import Sovereign
@@ -23,72 +23,101 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
 from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
-from starter.approver import signing
+from cutter.storage.records import records
+from cutter.storage.runs import LANES
+from starter.approver import signing_desk
 from starter.console.terminal import Json, Listing, line, show
 
 COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """An open run that waits for a person: at a gate with its open request, or stopped (then `gate` is None)."""
+
+    run_id: str
+    document_id: str
+    starter: str
+    state: str
+    outcome: str | None
+    batch_id: str | None
+    reason: str | None
+    latched: bool
+    gate: str | None
+    kb_id: str | None
+    expires_at: datetime | None
+    expired: bool | None
+    since: datetime
+    wrote: bool
+    needed: int
+    accepted: list[str]
+
+
+INBOX = records("inbox", Waiting)
+
 Person = tuple[Policy, Approver]
-"""Who looks, when that is known, and the policy that names them."""
+"""The person who looks at the inbox, if known, and the policy that names them."""
 
 
 def waiting(settings: Settings, person: Person | None = None) -> list[dict[str, Any]]:
-    """Open requests and stopped runs, the longest waiting first. Times are UTC texts; `command` moves the entry."""
+    """Open requests and stopped runs, the longest waiting first. Times are UTC texts. `command` is the next command for
+    the entry.
+    """
     with session(settings, OPERATOR) as connection:
-        rows = connection.cursor(row_factory=dict_row).execute(query("inbox"), {}).fetchall()
+        rows = INBOX.all(connection)
         people = answered(connection)
-        held: Any = connection.execute(query("lanes")).fetchone()
-    return [_entry(row, person, people) | {"lane": lanes.of_run(held[0], row["run_id"])} for row in rows]
+        held = lanes.lanes_of(LANES.one(connection))
+    return [_entry(row, person, people) | {"lane": lanes.of_run(held, row.run_id)} for row in rows]
 
 
-def _entry(row: dict[str, Any], person: Person | None, people: Answered) -> dict[str, Any]:
+def _entry(row: Waiting, person: Person | None, people: Answered) -> dict[str, Any]:
     step = next_step(
-        run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
-        latched=row["latched"], wrote=row["wrote"], approved=row["run_id"] in people.runs,
+        run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
+        latched=row.latched, wrote=row.wrote, approved=row.run_id in people.runs,
         exec_worker=people.exec_worker,
     )  # fmt: skip
     return {
-        "run_id": row["run_id"],
-        "document_id": row["document_id"],
-        "batch_id": row["batch_id"],
-        "state": row["state"],
-        "gate": row["gate"],
-        "needs": "expired" if row["expired"] else step.needs.value,
-        "reason": row["reason"] if row["gate"] is None else None,
-        "since_utc": utc(row["since"]),
-        "expires_utc": utc(row["expires_at"]),
-        "approvers_needed": row["needed"],
-        "approvers_accepted": row["accepted"],
-        "request_kb_id": row["kb_id"],
+        "run_id": row.run_id,
+        "document_id": row.document_id,
+        "batch_id": row.batch_id,
+        "state": row.state,
+        "gate": row.gate,
+        "needs": "expired" if row.expired else step.needs.value,
+        "reason": row.reason if row.gate is None else None,
+        "since_utc": utc(row.since),
+        "expires_utc": utc(row.expires_at),
+        "approvers_needed": row.needed,
+        "approvers_accepted": row.accepted,
+        "request_kb_id": row.kb_id,
         "you_may_not": _why_not(row, step.needs, person),
-        "stop_latched": row["latched"],
-        # A workflow that lives ends an expired request by itself.
-        "command": "cutter reconcile" if row["expired"] else step.command,
+        "stop_latched": row.latched,
+        # A running workflow ends an expired request by itself.
+        "command": "cutter reconcile" if row.expired else step.command,
     }
 
 
 SIGNED = (Needs.APPROVAL, Needs.SIGNED_RESUME, Needs.SIGNED_VOID, Needs.SIGNED_ACKNOWLEDGEMENT)
-"""What a person gives with a key of theirs."""
+"""The kinds of decision that need a person's key."""
 
 
-def _why_not(row: dict[str, Any], needs: Needs, person: Person | None) -> str | None:
-    """Why that person may not sign what is needed; None when they may, when nothing is signed, and for nobody."""
+def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
+    """Why that person may not give the needed signature. None if they may, if no signature is needed, or if the person
+    is unknown.
+    """
     if person is None or needs not in SIGNED:
         return None
-    gate = row["gate"] or (Sovereign.LIFECYCLE if row["wrote"] else Sovereign.CUT).value
+    gate = row.gate or (Sovereign.LIFECYCLE if row.wrote else Sovereign.CUT).value
     decision = APPROVE if needs is Needs.APPROVAL else RESUME
-    return why_not(*person, gate, decision, starter=row["starter"], now=datetime.now(UTC))
+    return why_not(*person, gate, decision, starter=row.starter, now=datetime.now(UTC))
 
 
 def inbox(
     approver: Annotated[str | None, typer.Option(help="Your name in the policy; default: by your GnuPG keys")] = None,
     as_json: Json = False,
 ) -> None:
-    """List what waits for people, oldest first: requests to sign, and stopped runs, each with its command.
+    """List the requests to sign and the stopped runs, oldest first, each with its next command.
 
-    Requests that you may not sign yourself are marked with the reason.
+    If you may not sign a request yourself, the list says why.
 
     Example: cutter inbox --approver an
     """
@@ -101,7 +130,7 @@ def _rendered(found: list[dict[str, Any]]) -> RenderableType:
     if not found:
         return "nothing waits"
     rows = [_line(one) for one in found]
-    # Most people may sign everything that waits; an empty column would only take width.
+    # Most people may sign every waiting request, and an empty column would only take width.
     shown = len(COLUMNS) if any(one["you_may_not"] for one in found) else len(COLUMNS) - 1
     commands = [one["command"] for one in found]
     listing = Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
@@ -109,9 +138,11 @@ def _rendered(found: list[dict[str, Any]]) -> RenderableType:
 
 
 def _person(settings: Settings, approver: str | None) -> Person | None:
-    """Whom the policy knows by that name, else by the one key of theirs; None when that is nobody or several."""
+    """The approver of that name, else the owner of the one local key that the policy knows. None if there is no such
+    approver or several.
+    """
     try:
-        policy = signing.policy_in_force(settings)
+        policy = signing_desk.policy_in_force(settings)
     except NotFound:
         return None
     if approver is not None:
@@ -119,11 +150,11 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
         if wrong is not None:
             raise Refused(wrong, code="no_such_approver")
         return policy, next(one for one in policy.approvers if one.name == approver)
-    # gpg would make a home if there is none; looking into the inbox must create nothing.
+    # gpg would create a missing home, but looking into the inbox must create nothing.
     if not Path(os.environ.get("GNUPGHOME") or Path.home() / ".gnupg").is_dir():
         return None
     try:
-        mine = signing.own(policy, None)
+        mine = signing_desk.own(policy, None)
     except Unavailable:
         return None
     return (policy, mine[0]) if len(mine) == 1 else None

@@ -1,4 +1,4 @@
-"""IO: `cutter status … --as request|run|task|workstream`: one run or batch in the words of a seed."""
+"""IO: `cutter status … --as request|run|task|workstream`: shows one run or batch in the terms of a seed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ View = dict[str, Any]
 
 
 def status_as(settings: Settings, kind: str, name: str | None, *, watch: bool, as_json: bool) -> None:
-    """Show one run or batch as something; InvalidInput where it is no such thing."""
+    """Show one run or batch in the form of a seed. Raises InvalidInput if it does not have that form."""
     follow(_looks(settings, kind, name), _render, _lines, lambda view: view["ended_utc"] is not None, watch=watch,
            as_json=as_json)  # fmt: skip
 

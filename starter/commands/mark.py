@@ -1,6 +1,6 @@
-"""IO: `cutter mark FILE`, which shows how a text would be cut; needs no server and writes nothing.
+"""IO: `cutter mark FILE`: shows how a text would be cut. It needs no server and writes nothing.
 
-Exit 0 with the units, 4 with a refusal in one sentence, 2 when the command line or the profile is wrong.
+Exit 0 with the units, 4 with a refusal in one sentence, 2 if the command line or the profile is wrong.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ def mark_command(
     deepest: text_options.Deepest = None,
     max_candidates: text_options.MaxCandidates = None,
     forbid: text_options.Forbid = None,
+    nesting: text_options.Nesting = None,
+    accept: text_options.Accept = None,
+    because: text_options.Because = None,
     normalise: text_options.Normalise = None,
     remove_direction_marks: text_options.RemoveDirectionMarks = False,
     explain: Annotated[
@@ -53,8 +56,9 @@ def mark_command(
     sources.require_allowed(settings, max_candidates)
     data, _ = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
     options = sources.chosen(
-        duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates
-    )
+        duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
+        nesting=nesting, accept=text_options.accepted(accept, because),
+    )  # fmt: skip
     _, chosen = sources.profile_of(profile)
     if explain:
         asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
@@ -67,6 +71,8 @@ def mark_command(
     if as_json:
         show(_as_json(file, data, result), as_json=True, render=lambda _: None)
     else:
+        for finding in result.findings:
+            say(f"red {finding.name}: {finding.message}")
         say(f"refused ({result.code}): {result.message}")
     end(ExitCode.STOPPED)
 
@@ -75,7 +81,8 @@ def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str
     head: dict[str, Any] = {"file": file.name, "sha256": sha256_hex(data)}
     if isinstance(result, MarkRefusal):
         details = dict(result.details)
-        told = {"code": result.code, "line": result.line, "message": result.message, "details": details}
+        told = {"code": result.code, "line": result.line, "message": result.message, "details": details,
+                "findings": [_finding(finding) for finding in result.findings]}  # fmt: skip
         return as_failure({**head, "refused": told}, code=result.code, message=result.message)
     return head | {
         "profile": {"id": result.profile_id, "sha256": result.profile_sha256},
@@ -86,8 +93,14 @@ def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str
             asdict(unit) | {"sha256": sha256_hex(data[unit.start : unit.end])} for unit in result.candidates
         ],
         "exclusions": [asdict(piece) for piece in result.exclusions],
-        "findings": [asdict(finding) for finding in result.findings],
+        "findings": [_finding(finding) for finding in result.findings],
+        "findings_digest": result.findings_digest,
+        "accepted": dict(result.accepted),
     }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return asdict(finding) | {"name": finding.name}
 
 
 def _counts(marking: Marking) -> dict[str, int]:
@@ -105,23 +118,26 @@ def _show(console: Console, data: bytes, marking: Marking) -> None:
         console.print(_exclusions(marking))
     shown, left = _shown(marking.findings)
     for finding in shown:
-        console.print(line(f"finding {finding.code}: {finding.message}"), soft_wrap=True)
+        console.print(line(f"{finding.severity} {finding.name}: {finding.message}"), soft_wrap=True)
     if left:
         kinds = ", ".join(f"{code} {number}" for code, number in sorted(left.items()))
         console.print(f"… and {counted(left.total(), 'finding')} more: {kinds} (--json has them all)", soft_wrap=True)
+    for name, reason in marking.accepted:
+        console.print(line(f"accepted {name}: {reason}"), soft_wrap=True)
     _show_proof(console, data, marking)
 
 
 def _shown(findings: Sequence[Finding]) -> tuple[list[Finding], Counter[str]]:
-    """The first findings of each kind, in order, and how many of which kind are left out.
+    """All red findings and the first finding of each other kind, in order, and the number of omitted findings by kind.
 
-    A file with another system's line ends has one finding a line, which must not hide the others.
+    A file with the line ends of another system has one finding for each line, which must not hide the other findings.
     """
     shown: list[Finding] = []
     of_a_kind, left = Counter[str](), Counter[str]()
     for finding in findings:
         of_a_kind[finding.code] += 1
-        if of_a_kind[finding.code] <= FINDINGS_OF_A_KIND_SHOWN and len(shown) < FINDINGS_SHOWN_MAX:
+        has_room = of_a_kind[finding.code] <= FINDINGS_OF_A_KIND_SHOWN and len(shown) < FINDINGS_SHOWN_MAX
+        if finding.severity == "red" or has_room:
             shown.append(finding)
         else:
             left[finding.code] += 1

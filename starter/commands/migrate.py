@@ -1,4 +1,4 @@
-"""IO: `cutter migrate`: schema, functions, roles' grants, drift baseline."""
+"""IO: `cutter migrate`: installs schema, functions, the roles' grants and the drift baseline."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def migrate(
 
 
 def _names(files: tuple[str, ...]) -> str:
-    """The names, unless they would fill the terminal: a fresh database gets about two hundred files."""
+    """The names, or only their number if they would fill the terminal. A fresh database gets about two hundred
+    files.
+    """
     return ", ".join(files) if len(files) <= NAMES_MAX else counted(len(files), "file")
 
 

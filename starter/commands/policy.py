@@ -1,4 +1,4 @@
-"""IO: `cutter policy`: put policy.yaml in force, check one, and say which of its rules decides and why."""
+"""IO: `cutter policy`: puts a policy.yaml in force, checks one, and explains which of its rules decides."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ app = typer.Typer(help="What side effects are allowed: policy.yaml.", no_args_is
 @app.command()
 def install(
     file: Annotated[Path | None, typer.Argument(help="A policy.yaml; default: the shipped one")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Put it in the place of another one.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the policy that is in force.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Put a policy in force; without a file, the shipped one, which allows what the product does.
+    """Put a policy in force; without a file, the shipped policy, which allows every side effect of the product.
 
     Example: cutter policy install policy.yaml
     """
@@ -45,7 +45,7 @@ def check(
     in_force: Annotated[bool, typer.Option("--current", help="Check the one in force.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Read a policy as the workers would, and say everything that is wrong with it; exit 1 when it denies everything.
+    """Read a policy as the workers would, and list everything that is wrong with it; exit 1 if it denies everything.
 
     Example: cutter policy check policy.yaml
     """
@@ -77,9 +77,9 @@ def explain_command(
     file: Annotated[Path | None, typer.Option(help="A policy.yaml; default: the one in force")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say for each side effect of a gate which rule decides, with its line, and why those above it do not.
+    """Say for each side effect of a gate which rule decides, with its line, and why the rules above it do not.
 
-    Example: cutter policy explain --gate IG_cut_leg_a_execute --document ICX-LAW-2026-001
+    Example: cutter policy explain --gate IG_backup --document ICX-LAW-2026-001
     """
     settings = load()
     policy = parse_rules(_read(file)) if file else current.read(settings.policy)
@@ -95,7 +95,7 @@ def explain_command(
 
 
 def _effects(gate: str) -> list[tuple[str, Operation]]:
-    """(Gate, operation): its side effects; at a sovereign gate also the writes that its approval authorises."""
+    """Maps (gate, operation) to its side effects. A sovereign gate also has the writes that its approval authorises."""
     if gate not in PLACES:
         raise InvalidInput(f"--gate {gate}: there is no such gate; known: {', '.join(PLACES)}")
     ahead = [one for one in GATES if gate in tuple(Sovereign) and stands_on(one) == gate]
@@ -114,10 +114,10 @@ def _decided(policy: Policy | Broken, place: str, action: ProposedAction) -> dic
 
 
 def _then(place: str, verdict: Verdict) -> str:
-    """What becomes of a run that comes there."""
+    """What happens to a run that reaches this gate."""
     match verdict:
         case Verdict.ALLOW:
-            return "it goes on"
+            return "it continues"
         case Verdict.DENY:
             return "nothing is written; the run ends as failed_policy"
         case Verdict.NEEDS_APPROVAL:

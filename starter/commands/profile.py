@@ -1,6 +1,6 @@
-"""IO: `cutter profile suggest FILE`, which writes a profile that fits a text; needs no server.
+"""IO: `cutter profile suggest FILE`: writes a profile that fits a text. It needs no server.
 
-Exit 0 with the profile, 4 when the text cannot be read, 2 when the command line or a correction is wrong.
+Exit 0 with the profile, 4 if the text cannot be read, 2 if the command line or a correction is wrong.
 """
 
 from __future__ import annotations
@@ -14,29 +14,32 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from cutter import sources
+from cutter import sources, vocabulary
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, TREE_ROWS_SHOWN
 from cutter.marking import Marking, MarkRefusal
 from cutter.marking.suggestion import Suggestion, suggest
+from cutter.settings import load
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, line, say, show, table
 
-app = typer.Typer(help="Marking profiles: suggest one for a text.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="Marking profiles: suggest one for a text, add words.", no_args_is_help=True, add_completion=False
+)
 
 WHY = {
     "text": "with a word and a number, or with #",
     "outstanding": "bold or in capitals, without a number",
     "code_block": "in code blocks and comments",
 }
-"""Kinds of lines that look like headings and begin no unit."""
+"""Kinds of lines that look like headings but begin no unit."""
 
 
 @app.callback()
 def profiles() -> None:
-    """Marking profiles: suggest one for a text."""
+    """Marking profiles: suggest one for a text, add words that they may use."""
 
 
 @app.command("suggest")
@@ -53,7 +56,7 @@ def suggest_command(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write a profile that fits a text, and show the tree, the headings left out, how sure it is and what else fits.
+    """Write a profile that fits a text; show the tree, the left-out headings, the confidence and alternative profiles.
 
     Example: cutter profile suggest law.md --refine "line 12 is a chapter"
     """
@@ -71,6 +74,22 @@ def suggest_command(
     show(answer, as_json=as_json, render=lambda out: _show(out, path, found, again))
 
 
+@app.command("words")
+def words_command(
+    file: Annotated[Path, typer.Argument(help="A YAML file with the lists owner, publication_type and unit_kind.")],
+    as_json: Json = False,
+) -> None:
+    """Add owners, publication types and unit kinds that profiles may use. A word can never be removed.
+
+    Example: cutter profile words words.yaml
+    """
+    wanted = vocabulary.parse_words(sources.read(file))
+    new = vocabulary.extend(load(), wanted)
+    told = [f"{family} {code}" for family, code in new]
+    said = f"added: {', '.join(told)}" if told else "every word is known already"
+    show({"file": file.name, "added": told}, as_json=as_json, render=lambda out: out.print(line(said), soft_wrap=True))
+
+
 def _id_of(file: Path) -> str:
     """The profile's id: the file's name in the letters that an id may have."""
     slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
@@ -79,7 +98,7 @@ def _id_of(file: Path) -> str:
 
 def _write(path: Path, body: bytes, *, force: bool) -> None:
     if not force and path.exists() and sources.read(path) != body:
-        raise Conflict(f"{path} is there and has another content: give --force to replace it, or --output FILE.yaml")
+        raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
     try:
         path.write_bytes(body)
     except OSError as error:
@@ -112,6 +131,7 @@ def _as_json(file: Path, path: Path, data: bytes, found: Suggestion) -> dict[str
             for unit in units
         ],
         "refused": refused,
+        "red": [asdict(finding) | {"name": finding.name} for finding in found.red],
         "unused": [asdict(one) for one in found.unused],
         "alternatives": [asdict(one) for one in found.alternatives],
     }
@@ -131,10 +151,13 @@ def _show(out: Console, path: Path, found: Suggestion, again: str) -> None:
     out.print(line(f"confidence: {found.confidence}"))
     for reason in found.reasons:
         out.print(line(f"  {reason}"), soft_wrap=True)
+    for finding in found.red:
+        out.print(line(f"  red {finding.name}: {finding.message}"), soft_wrap=True)
     if found.needs:
         out.print(line(f"the text needs {' '.join(found.needs)} in every command that marks it"), soft_wrap=True)
-    others = [(one.profile, one.refused or one.units, one.nested_otherwise, one.left_out) for one in found.alternatives]
-    out.print(table(("alternative", "units", "nested otherwise", "headings left out"), others))
+    others = [(one.profile, one.refused or one.units, one.red, one.nested_otherwise, one.left_out)
+              for one in found.alternatives]  # fmt: skip
+    out.print(table(("alternative", "units", "red findings", "nested otherwise", "headings left out"), others))
     out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)
 
 

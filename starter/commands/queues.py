@@ -1,17 +1,19 @@
-"""IO: `cutter queues`: what waits in the batches' three queues (seed 001 §10, §11), from PostgreSQL alone."""
+"""IO: `cutter queues`: lists the documents in the batches' three queues (seed 001 §10, §11), from PostgreSQL alone."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import zip_longest
 from textwrap import shorten
 from typing import Annotated, Any
 
 import typer
-from psycopg.rows import dict_row
 from rich.console import Console, RenderableType
 
 from cutter.batch import ways
-from cutter.batch.steering import QUEUES
+from cutter.batch.batch_step import QUEUES
+from cutter.batch.view import ItemRecord
 from cutter.domain import ids
 from cutter.domain.timestamps import utc
 from cutter.errors import NotFound
@@ -19,25 +21,51 @@ from cutter.settings import Settings, load
 from cutter.storage import batches as registry
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from starter.console.terminal import Json, Listing, show
 from starter.operator.batch_status import age_text
 
 View = dict[str, Any]
 
 WHY_WIDTH = 60
-"""Columns of a reason in the list; `cutter queues show` prints it whole."""
+"""The width of a reason in the list. `cutter queues show` prints the whole reason."""
 
 app = typer.Typer(add_completion=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenEntry:
+    """An entry of a queue on which a person can act, with the present state of its run. `now` is the database's
+    clock.
+    """
+
+    batch_id: str
+    document_id: str
+    run_id: str | None
+    queue: str
+    code: str
+    reason: str
+    kb_id: str
+    entered_at: datetime
+    state: str | None
+    outcome: str | None
+    latched: bool | None
+    now: datetime
+    wrote: bool
+    enacted: bool
+
+
+ENTRIES = records("queues", OpenEntry)
+DOCUMENT: Rows[str] = values("queue_document")
 
 
 @app.callback(invoke_without_command=True)
 def queues(
     context: typer.Context,
-    batch: Annotated[str | None, typer.Option(help="Only this batch's")] = None,
+    batch: Annotated[str | None, typer.Option(help="Only this batch's entries")] = None,
     as_json: Json = False,
 ) -> None:
-    """List what waits in the error, quarantine and human review queues, the longest waiting first, with its command.
+    """List the documents in the error, quarantine and human review queues, oldest first, each with its command.
 
     Example: cutter queues
     """
@@ -52,7 +80,7 @@ def show_entry(
     run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
     as_json: Json = False,
 ) -> None:
-    """Print the document about one run in a queue, and the one command that moves it on.
+    """Print the document about one run in a queue, and the one command that continues the run.
 
     Example: cutter queues show ICX-LAW-2026-001
     """
@@ -67,35 +95,35 @@ def show_entry(
 
 
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
-    """Open entries, the longest waiting first. Times are UTC texts; `commands` move the entry on."""
+    """Open entries, the longest waiting first. Times are UTC texts. `commands` continue the entry's document."""
     with session(settings, OPERATOR) as connection:
         asked = {"batch_id": batch_id, "run_id": run_id}
-        rows = connection.cursor(row_factory=dict_row).execute(query("queues"), asked).fetchall()
-        views = {one: registry.view(connection, one) for one in dict.fromkeys(row["batch_id"] for row in rows)}
-    items = {(name, item["document_id"]): item for name, seen in views.items() for item in seen["items"]}
-    return [_entry(row, items[(row["batch_id"], row["document_id"])]) for row in rows]
+        rows = ENTRIES.all(connection, asked)
+        views = {one: registry.view(connection, one) for one in dict.fromkeys(row.batch_id for row in rows)}
+    items = {(name, item.document_id): item for name, seen in views.items() for item in seen.items}
+    return [_entry(row, items[(row.batch_id, row.document_id)]) for row in rows]
 
 
-def _entry(row: View, item: View) -> View:
+def _entry(row: OpenEntry, item: ItemRecord) -> View:
     return {
-        "queue": row["queue"],
-        "document_id": row["document_id"],
-        "run_id": row["run_id"],
-        "batch_id": row["batch_id"],
-        "state": row["state"],
-        "code": row["code"],
-        "reason": row["reason"],
-        "since_utc": utc(row["entered_at"]),
-        "age": age_text(row["entered_at"].isoformat(), row["now"].isoformat()),
-        "kb_id": row["kb_id"],
-        "commands": _commands(row["batch_id"], item),
+        "queue": row.queue,
+        "document_id": row.document_id,
+        "run_id": row.run_id,
+        "batch_id": row.batch_id,
+        "state": row.state,
+        "code": row.code,
+        "reason": row.reason,
+        "since_utc": utc(row.entered_at),
+        "age": age_text(row.entered_at.isoformat(), row.now.isoformat()),
+        "kb_id": row.kb_id,
+        "commands": _commands(row.batch_id, item),
     }
 
 
-def _commands(batch_id: str, item: View) -> list[str]:
-    """What is typed, in order."""
+def _commands(batch_id: str, item: ItemRecord) -> list[str]:
+    """The commands to type, in order."""
     step = ways.item_step(batch_id, item)
-    return list(step.commands) if step else [f"cutter status {item['document_id']}"]
+    return list(step.commands) if step else [f"cutter status {item.document_id}"]
 
 
 def _listing(found: list[View]) -> RenderableType:
@@ -120,8 +148,7 @@ def _listing(found: list[View]) -> RenderableType:
 
 def _document(settings: Settings, kb_id: str) -> str:
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("queue_document"), {"kb_id": kb_id}).fetchone()
-    return str(row[0]) if row else ""
+        return DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
 
 
 def _print(out: Console, entry: View) -> None:

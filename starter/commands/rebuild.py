@@ -1,19 +1,20 @@
-"""IO: `cutter rebuild`: folders of runs and batches, and their documents, made again from PostgreSQL alone.
+"""IO: `cutter rebuild`: makes the folders and documents of runs and batches again from PostgreSQL alone.
 
-Gate reports are rendered from receipts; requests and stop reports are in their outbox rows; the snapshot's copy is
-the source's own bytes. What people put there (approvals and their signatures) is not in the database and cannot be made
-again: it is listed where it is missing. Nothing is overwritten in the knowledge base: other bytes under a name are a
-finding for an auditor. The request of an open gate then goes under another name, because people wait for it.
+Gate reports are rendered from receipts. Requests and stop reports come from their outbox rows, and the copy of the
+snapshot from the source's bytes. The files of people (approvals and their signatures) are not in the database, so the
+command cannot make them again and only lists the missing ones. It overwrites nothing in the knowledge base, because
+other bytes under a name are a finding for an auditor. In that case it puts the request of an open gate under another
+name, because people wait for the request.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 import typer
-from psycopg.rows import dict_row
 
 from activities import effects as commands
 from activities.batch.folder import project_batch
@@ -32,13 +33,52 @@ from cutter.projections import phase_report
 from cutter.projections.batch_folder_files import QUEUE
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
+from cutter.storage.clock import CLOCK
 from cutter.storage.pools import session, single
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from starter.commands.reconcile import reading_deps
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, progress, show, table
 
 View = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfRun:
+    """A document of a run. Without a body it is rendered from the receipt of its subject. `sha256` is the digest that
+    was recorded when it was put.
+    """
+
+    kb_id: str
+    kind: str
+    subject: str
+    body: str | None
+    sha256: str | None
+    done_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfBatch:
+    """A document about a batch. `sha256` is the digest that was recorded when it was put."""
+
+    kb_id: str
+    body: str
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedBytes:
+    """The text that a run pinned."""
+
+    sha256: str
+    data: bytes
+
+
+RUN_IDS: Rows[str] = values("all_run_ids")
+BATCH_IDS: Rows[str] = values("all_batch_ids")
+OF_RUN = records("documents_of_run", OfRun)
+OF_BATCH = records("documents_of_batch", OfBatch)
+SNAPSHOT = records("snapshot_of_run", PinnedBytes)
 
 
 def rebuild(
@@ -48,7 +88,7 @@ def rebuild(
     every: Annotated[bool, typer.Option("--all", help="Every run and batch of the database.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write folders and documents of runs or a batch again from the database; exit 4 if other bytes are there.
+    """Write folders and documents of runs or a batch again from the database; exit 4 if a name holds other bytes.
 
     Example: cutter rebuild ICX-LAW-2026-001
     """
@@ -58,7 +98,7 @@ def rebuild(
     logs.to_standard_error()
     with reading_deps(settings) as deps, progress("rebuilding") as say:
         found, batches = [], []
-        names = [run] if run is not None else [*_all(settings, "all_run_ids"), *_all(settings, "all_batch_ids")]
+        names = [run] if run is not None else [*_all(settings, RUN_IDS), *_all(settings, BATCH_IDS)]
         for number, name in enumerate(names, start=1):
             say(f"{number} of {len(names)}: {name}")
             if ids.is_batch_id(name):
@@ -73,14 +113,14 @@ def rebuild(
     end(ExitCode.STOPPED if conflicts else ExitCode.DONE)
 
 
-def _all(settings: Settings, name: str) -> list[str]:
-    """Every id, the oldest first."""
+def _all(settings: Settings, every: Rows[str]) -> list[str]:
+    """Every id, oldest first."""
     with session(settings, Role.READ) as connection:
-        return [str(row[0]) for row in connection.execute(query(name)).fetchall()]
+        return every.all(connection)
 
 
 def rebuild_run(deps: Deps, run_id: str) -> View:
-    """Write one run's folder and put its documents; those whose name holds other bytes are listed as conflicts."""
+    """Write one run's folder and put its documents. A document whose name holds other bytes is listed as a conflict."""
     sidecar = known_runs.sidecar(deps.settings, run_id)
     project(deps, sidecar)
     context = commands.of_run(sidecar["run"], pins_of(sidecar), _clock(deps.settings), None)
@@ -98,10 +138,10 @@ def rebuild_run(deps: Deps, run_id: str) -> View:
 
 
 def rebuild_batch(deps: Deps, batch_id: str) -> View:
-    """Write a batch's folder and put the documents about it; queue.yaml comes from the knowledge base, if at all."""
+    """Write a batch's folder and put the documents about it. queue.yaml can come only from the knowledge base."""
     with session(deps.settings, Role.READ) as connection:
-        rows = connection.execute(query("documents_of_batch"), {"batch_id": ids.batch_id(batch_id)}).fetchall()
-    bodies = ((str(kb_id), str(body).encode(), str(sha256) if sha256 else None) for kb_id, body, sha256 in rows)
+        rows = OF_BATCH.all(connection, {"batch_id": ids.batch_id(batch_id)})
+    bodies = ((one.kb_id, one.body.encode(), one.sha256) for one in rows)
     documents, conflicts = _put_all(deps, commands.of_batch(_clock(deps.settings), batch_id), bodies)
     folder, has_queue = project_batch(deps, batch_id)
     return {
@@ -112,16 +152,13 @@ def rebuild_batch(deps: Deps, batch_id: str) -> View:
 
 def _clock(settings: Settings) -> datetime:
     with session(settings, Role.READ) as connection:
-        row = connection.execute(query("database_clock")).fetchone()
-    assert row is not None
-    moment: datetime = row[0]  # type: ignore[assignment]
-    return moment
+        return CLOCK.one(connection)
 
 
 def _put_all(
     deps: Deps, context: Context, documents: Iterable[tuple[str, bytes, str | None]]
 ) -> tuple[int, list[View]]:
-    """(How many are there now, those whose name holds other bytes)."""
+    """(Number of documents that exist now, documents whose name holds other bytes)."""
     put, conflicts = 0, []
     for kb_id, data, recorded in documents:
         try:
@@ -135,7 +172,7 @@ def _put_all(
 
 
 def _under_another_name(deps: Deps, context: Context, kb_id: str, data: bytes) -> View:
-    """Put the request that people are asked to sign where they can read it, and tell the database its new name."""
+    """Put the open request under a name where people can read it, and record the new name in the database."""
     put = commands.put_free(deps, context, kb_id, data)
     with single(deps.pool(Role.READ)) as connection, connection.transaction():
         done(connection, kb_id, put)
@@ -143,28 +180,23 @@ def _under_another_name(deps: Deps, context: Context, kb_id: str, data: bytes) -
 
 
 def _missing(deps: Deps, sidecar: View) -> list[str]:
-    """Accepted statements of people, or their signatures, that the knowledge base lacks."""
+    """Accepted statements of people, or their signatures, that are missing in the knowledge base."""
     said = sorted({verdict["kb_id"] for verdict in sidecar["verdicts"] if verdict["accepted"]})
     return [name for kb_id in said for name in (kb_id, signature_of(kb_id)) if not deps.kb.exists(name)]
 
 
 def documents_of(settings: Settings, sidecar: View) -> Iterator[tuple[str, bytes, str | None]]:
-    """(KB id, bytes, sha256 that was recorded when it was put) of every document that a run's workers wrote."""
+    """(KB id, bytes, sha256 recorded when it was put) of every document that a run's workers wrote."""
     run, receipts = sidecar["run"], {one["gate"]: one for one in sidecar["receipts"]}
     with session(settings, Role.READ) as connection:
-        rows = connection.cursor(row_factory=dict_row)
-        entries = rows.execute(query("documents_of_run"), {"run_id": run["run_id"]}).fetchall()
-        snapshot = rows.execute(query("snapshot_of_run"), {"run_id": run["run_id"]}).fetchone()
+        entries = OF_RUN.all(connection, {"run_id": run["run_id"]})
+        snapshot = SNAPSHOT.first(connection, {"run_id": run["run_id"]})
     if snapshot is not None and sidecar["requests"]:
-        sha256 = snapshot["content_checksum"]
-        yield kb_folder.snapshot_copy(folder_of(run, sha256), sha256), bytes(snapshot["bytes"]), sha256
+        sha256 = snapshot.sha256
+        yield kb_folder.snapshot_copy(folder_of(run, sha256), sha256), snapshot.data, sha256
     for entry in entries:
-        data = (
-            entry["body"].encode()
-            if entry["body"] is not None
-            else phase_report.render(run, receipts[entry["subject"]])
-        )
-        yield entry["kb_id"], data, entry["sha256"]
+        data = entry.body.encode() if entry.body is not None else phase_report.render(run, receipts[entry.subject])
+        yield entry.kb_id, data, entry.sha256
     if "IG_closeout" in receipts:
         yield *index_entry(sidecar), None
 
@@ -188,4 +220,4 @@ def _render(out: Any, found: list[View], batches: list[View]) -> None:
         out.print(table(("the open request", "is now under"), renamed))
     lines = [(one["kb_id"], one["reason"]) for each in every for one in each["conflicts"]]
     if lines:
-        out.print(table(("document", "other bytes stand there"), lines))
+        out.print(table(("document", "other bytes are there"), lines))

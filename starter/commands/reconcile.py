@@ -1,4 +1,4 @@
-"""IO: `cutter reconcile`: the repair of runs and batches without a workflow, typed once or on a Temporal schedule."""
+"""IO: `cutter reconcile`: repairs runs and batches without a workflow, once or on a Temporal schedule."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from cutter.errors import ProgrammingError, Unavailable
 from cutter.kb.store import Store
 from cutter.settings import Settings, load
 from cutter.storage.pools import open_pool
-from starter.commands import slack
+from starter.commands import notify
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, say, show, table
 from temporal import names
@@ -44,15 +44,15 @@ from temporal.client import connect, unanswered
 
 def reconcile(
     grace_seconds: Annotated[
-        float, typer.Option(help="Leave alone what is younger and never tried a gate")
+        float, typer.Option(help="Ignore runs that are younger and have tried no gate")
     ] = START_GRACE_SECONDS,
     every: Annotated[
         int | None,
-        typer.Option(help="Let a Temporal schedule do this every so many minutes; 0 ends that", min=0, max=24 * 60),
+        typer.Option(help="Let a Temporal schedule do this every so many minutes; 0 removes it", min=0, max=24 * 60),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Mark runs whose workflow is gone, name such batches, deliver stops that Temporal missed, put what waits.
+    """Mark runs whose workflow is gone, name such batches, deliver missed stops and messages, put waiting documents.
 
     Example: cutter reconcile
     """
@@ -63,9 +63,9 @@ def reconcile(
         return
     logs.to_standard_error()
     found = _look(settings, grace_seconds)
-    waits = found.get("unavailable") or found["documents_waiting"] or found["cards_waiting"]
+    waits = found.get("unavailable") or found["documents_waiting"] or found["messages_waiting"]
     if waits:
-        message = found.get("unavailable") or "documents or cards still wait to be put: type `cutter doctor`"
+        message = found.get("unavailable") or "documents or messages still wait: type `cutter doctor`"
         found = as_failure(found, code="UNAVAILABLE", message=str(message), next_command="cutter doctor")
     show(found, as_json=as_json, render=lambda out: _render(out, found))
     if found.get("unavailable"):
@@ -76,12 +76,12 @@ def reconcile(
 def _look(settings: Settings, grace_seconds: float) -> View:
     with reading_deps(settings) as deps:
         put, waiting = looking_after.drain(deps)
-        cards = slack.drain(settings)
+        messages = notify.drain(settings)
         try:
             seen = asyncio.run(_runs(settings, deps, grace_seconds))
         except Unavailable as problem:
             seen = {**nothing(), "unavailable": str(problem)}
-    return {**seen, **cards, "documents_put": put, "documents_waiting": waiting}
+    return {**seen, **messages, "documents_put": put, "documents_waiting": waiting}
 
 
 async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> View:
@@ -90,8 +90,10 @@ async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> View:
 
 @contextmanager
 def reading_deps(settings: Settings) -> Iterator[Deps]:
-    """What activities of the read role need; it has no signing key and no other role's pool."""
-    # Activities log; a command's standard output is its answer alone.
+    """The dependencies that activities of the read role need. They include no signing key and no pool of another
+    role.
+    """
+    # Activities write logs, but a command's standard output must hold only its answer.
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     pool = open_pool(settings, Role.READ.value)
     try:
@@ -116,17 +118,19 @@ def _no_signer() -> Signer:
 
 
 def ensure_schedule(settings: Settings) -> None:
-    """Make the schedule where there is none; one that an operator has set keeps its interval. Raises Unavailable."""
+    """Make the schedule if there is none. A schedule that an operator has set keeps its interval. Raises
+    Unavailable.
+    """
     asyncio.run(_schedule(settings, limits.RECONCILE_MINUTES, keep=True))
 
 
 async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> View:
-    """Make the schedule, or change the one that is there unless it is to `keep`: typing it twice leaves one."""
+    """Make the schedule, or change the existing one unless `keep` is set. Repeating the command leaves one schedule."""
     client = await connect(settings)
     schedule = Schedule(
         action=ScheduleActionStartWorkflow(
             names.RECONCILE, id="reconcile", task_queue=names.WORKFLOW_QUEUE,
-            static_summary="look after what nobody drives",
+            static_summary="repair runs and batches without a workflow",
         ),
         spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(minutes=minutes))]),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=timedelta(minutes=1)),
@@ -167,7 +171,7 @@ def _render(out: Any, found: View) -> None:
             out.print(table(("document", "state", "next"), rows, title=title))
     if found["differs"]:
         rows = [(one["document_id"], one["state"], one["temporal"]) for one in found["differs"]]
-        title = "PostgreSQL had no record of a stop; the workflow was told to make it"
+        title = "PostgreSQL had no record of a stop; the workflow got a message to make it"
         out.print(table(("document", "in PostgreSQL", "in Temporal"), rows, title=title))
     if found["documents_waiting"]:
         rows = [
@@ -177,7 +181,7 @@ def _render(out: Any, found: View) -> None:
     if found["foreign"]:
         named = [(one["workflow_id"], one["command"]) for one in found["foreign"]]
         out.print(table(("workflow that is not cutter's", "removed by"), named))
-    slack.render(out, found)
+    notify.render(out, found)
     if found["batches_without_workflow"]:
         rows = [(one["batch_id"], one["state"], one["next"]) for one in found["batches_without_workflow"]]
         out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))

@@ -1,4 +1,6 @@
-"""IO: `cutter orchestrate resume-batch`, and `resume --batch-id`: continues a batch, or hands it a set of approvals."""
+"""IO: `cutter orchestrate resume-batch` and `resume --batch-id`: continues a batch, or hands over a set of
+approvals.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cutter.batch import resumption
+from cutter.batch import resume_plan
 from cutter.settings import load
 from starter.console.terminal import Json
 from starter.operator.batch_outcome import outcome
@@ -16,7 +18,9 @@ from temporal import batches
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")]
 Watch = Annotated[
     bool | None,
-    typer.Option("--watch/--no-watch", help="--wait with a live table, or one line a change; default on a terminal"),
+    typer.Option(
+        "--watch/--no-watch", help="--wait with a live table or a line for each change; default on a terminal"
+    ),
 ]
 
 
@@ -34,7 +38,7 @@ def resume_batch(
     settings = load()
     seen = batches.view(settings, batch_id)
     found: dict[str, Any] = {"batch_id": batch_id}
-    if approval_set is not None and (resumption.moves(seen) or any(map(resumption.failed, seen["items"]))):
+    if approval_set is not None and (resume_plan.moves(seen) or any(one.failed for one in seen.items)):
         folder, listing = batches.upload_set(settings, batch_id, approval_set)
         found |= {"folder": folder, **hand_over(settings, seen, folder, listing)}
     else:

@@ -21,7 +21,7 @@ from cutter.messages import Mode, RunInput, RunResult
 from cutter.projections.run_view import law_already, run_view
 from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
-from cutter.storage import enacted as law
+from cutter.storage import enacted_documents as law
 from cutter.storage import likely_names
 from cutter.storage import runs as known_runs
 from starter.approver import orders
@@ -47,13 +47,13 @@ def run(
     mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse the write and roll it back")] = "live",
     wait: Wait = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="--wait with a live table; on a pipe one line a change.")
+        bool, typer.Option("--watch", help="--wait with a live table; on a pipe one line for each change.")
     ] = False,
     amends: Annotated[str | None, typer.Option(help="The failed run that this one corrects")] = None,
     source_uri: Annotated[str | None, typer.Option(help="Refuse unless the source was registered from here")] = None,
     priority: Annotated[
         int,
-        typer.Option(help=f"0 to {limits.PRIORITY_MAX} as in a queue, lower first; a large one lets batches go first"),
+        typer.Option(help=f"0 to {limits.PRIORITY_MAX} as in a queue, lower first; large numbers come after batches"),
     ] = limits.PRIORITY_DEFAULT,
     as_json: Json = False,
 ) -> None:
@@ -92,7 +92,7 @@ def resume(
     Example: cutter orchestrate resume --batch-id 0199… --approval-set SG1-approvals/
     """
     if sum(one is not None for one in (run_id, document_id, batch_id)) != 1:
-        raise InvalidInput("name what goes on: --run-id ictr-…, --document-id ICX-… or --batch-id 0199…")
+        raise InvalidInput("name what continues: --run-id ictr-…, --document-id ICX-… or --batch-id 0199…")
     if (approval_set is not None and batch_id is None) or (approval_kb_id is not None and batch_id is not None):
         raise InvalidInput("--approval-kb-id goes with a run, --approval-set with --batch-id")
     if batch_id is not None:
@@ -129,7 +129,8 @@ async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, s
     answer: dict[str, Any] = {}
     if await orders.ensure_open(settings, client, seen):
         answer = {"status": "accepted", "code": "started_again", "reason": "the run had no open workflow"}
-    # A new execution of a stopped run waits as the old one did: one command is to move it on.
+    # A new execution of a stopped run waits as the old one did. So the resume is sent too, because one command must be
+    # enough.
     if kb_id is not None or not answer or RunState(seen["state"]).stopped:
         answer = await runs.resume(client, document_id, kb_id)
     accepted = answer.get("status") in ("accepted", "queued")
@@ -138,9 +139,9 @@ async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, s
 
 
 async def _say_that_it_is_over(client: Client, run: dict[str, Any]) -> None:
-    """A workflow that waits out an outage holds its document until it has looked at the run again."""
+    """A workflow that waits for the end of an outage holds its document until it has checked the run again."""
     if await open_execution_of(client, run) is not None:
-        with suppress(Conflict, NotFound):  # it has closed meanwhile
+        with suppress(Conflict, NotFound):  # the workflow has closed meanwhile
             await runs.resume(client, run["document_id"], None)
 
 
@@ -150,7 +151,8 @@ async def _outcome(
 ) -> dict[str, Any]:  # fmt: skip
     found: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
     if shown is None:
-        return {**found, "state": known_runs.sidecar(settings, run_id)["run"]["state"]}
+        run = known_runs.sidecar(settings, run_id)["run"]
+        return {**found, "state": run["state"], "goes_on": left == (str(run["state"]), str(run["state_at"]))}
     with shown() as tell:
         found |= await wait_for_people(settings, handle, run_id, tell, left=left)
     law_by = known_runs.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
@@ -159,16 +161,16 @@ async def _outcome(
 
 @contextmanager
 def watched() -> Iterator[Tell]:
-    """A wait as `cutter status --watch` shows it."""
+    """A wait in the form of `cutter status --watch`."""
     with following(render_run, lines_of_run) as tell:
         yield lambda seen: tell(run_view(seen))
 
 
 def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: bool) -> None:
-    state = found["state"]
-    found["next"] = next_step(settings, found)
+    state, goes_on = found["state"], found.pop("goes_on", False)
+    found["next"] = f"cutter status {found['run_id']} --watch" if goes_on else next_step(settings, found)
     found["ui"] = ui_url(settings)
-    code = exit_code(found, state, wait=wait)
+    code = exit_code(found, state, wait=wait, goes_on=goes_on)
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
         found = _as_failure(found, state)
     show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
@@ -176,7 +178,7 @@ def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: b
 
 
 def _as_failure(found: dict[str, Any], state: str) -> dict[str, Any]:
-    """The outcome of a failed or paused run, or a refused answer, in the form of every failure."""
+    """The outcome of a failed or paused run, or a refused answer, in the common form of failures."""
     answer = found.get("answer") or {}
     refused = answer.get("status") == "refused"
     code = str(answer.get("code") or state) if refused else stop_code(state) or state
@@ -184,12 +186,17 @@ def _as_failure(found: dict[str, Any], state: str) -> dict[str, Any]:
     return as_failure(found, code=code, message=str(reason or f"the run is {state}"))
 
 
-def exit_code(found: dict[str, Any], state: str, *, wait: bool) -> ExitCode:
-    """0 done (or started), 1 failed, 3 waiting for a person, 4 stopped or refused (spec "Commands")."""
+def exit_code(found: dict[str, Any], state: str, *, wait: bool, goes_on: bool = False) -> ExitCode:
+    """The exit code: 0 done (or started), 1 failed, 3 waiting for a person, 4 stopped or refused (spec "Commands").
+
+    `goes_on` says that the answer was accepted, but the run's workflow has not yet recorded that it left the state.
+    """
     answer = found.get("answer") or {}
-    # Asking without an approval is a question about what is awaited, not something refused.
+    # A resume without an approval only asks for what the run waits, so it is not a refusal.
     if answer.get("status") == "refused" and answer.get("code") != "approval_needed":
         return ExitCode.STOPPED
+    if goes_on:
+        return ExitCode.DONE
     if RunState(state).failed:
         return ExitCode.FAILED
     if RunState(state).stopped or RunState(state).voided:
@@ -200,7 +207,7 @@ def exit_code(found: dict[str, Any], state: str, *, wait: bool) -> ExitCode:
 
 
 def next_step(settings: Settings, found: dict[str, Any]) -> str:
-    """What moves the run on, by what the database says of it."""
+    """The step that continues the run, derived from the database's facts about it."""
     seen = known_runs.sidecar(settings, found["run_id"])
     sealed = {one["gate"] for one in seen["receipts"]}
     by_law = found["state"] == "failed_source_pin" and not found.get("law_by")

@@ -1,4 +1,4 @@
-"""IO: `cutter schedule install|show|remove`: a queue as a pattern that a Temporal Schedule runs every night."""
+"""IO: `cutter schedule install|show|remove`: makes a queue a pattern that a Temporal Schedule runs every night."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import getpass
 import re
 import shlex
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -29,11 +31,11 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
-from cutter.batch import documents, nights
+from cutter.batch import documents, scheduled_batches
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.kb.store import Store
-from cutter.kb.writing import put
+from cutter.kb.write_once import put
 from cutter.messages import NightInput
 from cutter.settings import Settings, load
 from cutter.storage import batches as registry
@@ -47,7 +49,15 @@ from temporal.client import connect, unanswered
 app = typer.Typer(help="Run a queue every night by a Temporal Schedule.", no_args_is_help=True, add_completion=False)
 
 CATCH_UP = timedelta(hours=1)
-"""A night whose time passed while Temporal was down is caught up within this; the server's own default is a year."""
+"""If the time of a night passes while Temporal is down, the night still starts within this window. The server's default
+is a year.
+"""
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+PREFIX = "cutter-"
+"""The prefix of our schedules' ids, before the name that people type."""
+NIGHTLY = "nightly"
+"""The name of a schedule if nobody types one."""
 
 Name = Annotated[str, typer.Option(help="The schedule's name, when there are several")]
 
@@ -57,14 +67,15 @@ def install(
     at: Annotated[str, typer.Option(help="Time of day, HH:MM")],
     queue: Annotated[Path, typer.Option(help="queue.yaml, the pattern of every night")],
     tz: Annotated[str, typer.Option(help="Time zone, such as Europe/Berlin")] = "UTC",
-    name: Name = "nightly",
+    name: Name = NIGHTLY,
     max_concurrent: Annotated[int, typer.Option(help="Documents planned at once", min=1, max=limits.BATCH_LANES_MAX)]
     = limits.OVERNIGHT_LANES,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Install a schedule, and show the same as a crontab line.
+    """Install a schedule, and show the crontab line that does the same.
 
-    Each night gets its own batch_id, made from the time; documents that are enacted at that time are left out.
+    Each night gets its own batch_id, which is made from the time. A night leaves out documents that are already
+    enacted.
 
     Example: cutter schedule install --at 22:00 --tz Europe/Berlin --queue overnight.yaml
     """
@@ -82,13 +93,13 @@ def install(
 
 @app.command("show")
 def show_schedule(
-    name: Name = "nightly",
+    name: Name = NIGHTLY,
     write_next: Annotated[
         Path | None, typer.Option(help="Write the next night's queue.yaml here, to rehearse and sign it beforehand")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the next night, its batch_id, the last ones, and whether the schedule is paused.
+    """Show the next night with its batch_id, the last nights, and whether the schedule is paused.
 
     Example: cutter schedule show --write-next tonight.yaml
     """
@@ -98,13 +109,13 @@ def show_schedule(
         if found["next_utc"] is None:
             raise NotFound(f"schedule {name} has no next night")
         when = datetime.fromisoformat(found["next_utc"])
-        private.write(write_next, nights.queue_of(_stored(settings, found["queue_sha256"]), when))
+        private.write(write_next, scheduled_batches.queue_of(_stored(settings, found["queue_sha256"]), when))
         found["next"] = f"cutter orchestrate batch --queue {shlex.quote(str(write_next))} --mode dryrun --wait"
     _show(found, as_json=as_json)
 
 
 @app.command()
-def remove(name: Name = "nightly", as_json: Json = False) -> None:
+def remove(name: Name = NIGHTLY, as_json: Json = False) -> None:
     """Remove a schedule; the batches that it started continue.
 
     Example: cutter schedule remove
@@ -132,15 +143,15 @@ def _zone(name: str) -> ZoneInfo:
 
 
 def _schedule_id(name: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name):
+    if not NAME.fullmatch(name):
         raise InvalidInput(f"--name {name}: at most 40 of a-z, 0-9 and '-'")
-    if f"cutter-{name}" == names.RECONCILE_SCHEDULE:
+    if f"{PREFIX}{name}" == names.RECONCILE_SCHEDULE:
         raise InvalidInput(f"--name {name}: the reconciler's own schedule; `cutter reconcile --every 0` removes it")
-    return f"cutter-{name}"
+    return f"{PREFIX}{name}"
 
 
 def _pattern(settings: Settings, path: Path) -> bytes:
-    """The queue's bytes, after everything that would refuse it at night has been looked at now."""
+    """The queue's bytes. Raises now every error that would refuse the queue at night."""
     data = batches.read_queue(path)
     night = replace(Options.overnight(items_max=settings.batch_items_max), skip_completed=True)
     with session(settings, OPERATOR) as connection:
@@ -156,7 +167,9 @@ def _stored(settings: Settings, sha256: str) -> bytes:
 
 
 def crontab(settings: Settings, hour: int, minute: int, zone: str, queue: Path, lanes: int) -> str:
-    """The same night by cron: its zone's line, for a cron that knows it, and the command's."""
+    """The same night by cron: a line with the time zone, for a cron that knows time zones, and the line with the
+    command.
+    """
     cutter = Path(sys.executable).with_name("cutter")
     words = [
         "env", f"CUTTER_STATE_DIR={settings.state.resolve()}", str(cutter), "orchestrate", "batch", "--queue",
@@ -169,7 +182,9 @@ def crontab(settings: Settings, hour: int, minute: int, zone: str, queue: Path, 
 
 
 def _schedule(hour: int, minute: int, zone: ZoneInfo, schedule_id: str, night: NightInput) -> Schedule:
-    """SKIP: a night whose predecessor is still at work is left out. A night that could not begin pauses the rest."""
+    """The schedule. With SKIP, a night is left out if the night before is still running. If a night cannot begin, the
+    schedule pauses.
+    """
     return Schedule(
         action=ScheduleActionStartWorkflow(
             names.BATCH_STARTER,
@@ -192,7 +207,7 @@ async def _create(settings: Settings, schedule_id: str, schedule: Schedule) -> N
         await client.create_schedule(schedule_id, schedule)
     except ScheduleAlreadyRunningError:
         raise Conflict(
-            f"{schedule_id} is installed: type `cutter schedule remove --name {schedule_id.removeprefix('cutter-')}` "
+            f"{schedule_id} is installed: type `cutter schedule remove --name {schedule_id.removeprefix(PREFIX)}` "
             "first",
             code="STOP_SCHEDULE_EXISTS",
         ) from None
@@ -205,7 +220,7 @@ async def _delete(settings: Settings, name: str) -> None:
     try:
         await client.get_schedule_handle(_schedule_id(name)).delete()
     except RPCError as problem:
-        raise _missing(name, problem) from None
+        raise await _missing(client, name, problem) from None
 
 
 async def _describe(settings: Settings, name: str) -> dict[str, Any]:
@@ -213,14 +228,15 @@ async def _describe(settings: Settings, name: str) -> dict[str, Any]:
     try:
         seen = await client.get_schedule_handle(_schedule_id(name)).describe()
     except RPCError as problem:
-        raise _missing(name, problem) from None
+        raise await _missing(client, name, problem) from None
     night = await _night_of(client, seen)
     upcoming = seen.info.next_action_times[0] if seen.info.next_action_times else None
+    pattern = _stored(settings, night.queue_sha256) if upcoming else b""
     return {
         "schedule_id": seen.id,
         "time_zone": seen.schedule.spec.time_zone_name or "UTC",
         "next_utc": upcoming.isoformat() if upcoming else None,
-        "next_batch_id": nights.batch_id_of(_stored(settings, night.queue_sha256), upcoming) if upcoming else None,
+        "next_batch_id": scheduled_batches.batch_id_of(pattern, upcoming) if upcoming else None,
         "queue_sha256": night.queue_sha256,
         "starter": night.starter,
         "lanes": night.lanes,
@@ -230,7 +246,7 @@ async def _describe(settings: Settings, name: str) -> dict[str, Any]:
         "last": [one.action.workflow_id for one in seen.info.recent_actions if hasattr(one.action, "workflow_id")][-3:],
         "paused": (seen.schedule.state.note or "yes") if seen.schedule.state.paused else "",
         "next": f"temporal schedule toggle --unpause --schedule-id {seen.id}" if seen.schedule.state.paused
-        else f"cutter schedule show --name {seen.id.removeprefix('cutter-')} --write-next FILE",
+        else f"cutter schedule show --name {seen.id.removeprefix(PREFIX)} --write-next FILE",
     }  # fmt: skip
 
 
@@ -241,10 +257,29 @@ async def _night_of(client: Client, seen: ScheduleDescription) -> NightInput:
     return night
 
 
-def _missing(name: str, problem: RPCError) -> Exception:
-    if problem.status is RPCStatusCode.NOT_FOUND:
-        return NotFound(f"no schedule {name}: type `cutter schedule install --at 22:00 --tz ZONE --queue FILE`")
-    return unanswered(problem)
+async def _missing(client: Client, name: str, problem: RPCError) -> Exception:
+    """The error for an unknown name. It names the installed schedule that was probably meant, or the command that
+    installs one.
+    """
+    if problem.status is not RPCStatusCode.NOT_FOUND:
+        return unanswered(problem)
+    try:
+        installed = [one async for one in _installed(client) if one != name]
+    except RPCError as unlisted:
+        return unanswered(unlisted)
+    if not installed:
+        named = "" if name == NIGHTLY else f" --name {name}"
+        return NotFound(f"no schedule {name}: type `cutter schedule install --at 22:00 --tz ZONE --queue FILE{named}`")
+    (meant,) = get_close_matches(name, installed, n=1, cutoff=0.0)
+    return NotFound(f"no schedule {name}, but {meant} is installed: type `cutter schedule show --name {meant}`")
+
+
+async def _installed(client: Client) -> AsyncIterator[str]:
+    """The names of the schedules that run a queue. Temporal may still list a schedule that was removed a moment ago."""
+    async for one in await client.list_schedules():
+        name = one.id.removeprefix(PREFIX)
+        if one.id.startswith(PREFIX) and one.id != names.RECONCILE_SCHEDULE and NAME.fullmatch(name):
+            yield name
 
 
 def _show(found: dict[str, Any], *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""IO: the search attributes, created idempotently at start."""
+"""IO: creates the search attributes, idempotently."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = {
 
 
 def ensure(settings: Settings) -> None:
-    """Create what is missing; repeating it is fine."""
+    """Create the missing search attributes. Repeating this is harmless."""
     asyncio.run(_ensure(settings))
 
 
@@ -42,7 +42,7 @@ def _kind(name: str) -> IndexedValueType.ValueType:
 
 
 def search_attributes(as_json: Json = False) -> None:
-    """Create the search attributes of the Web UI's filters where they are missing.
+    """Create the missing search attributes for the filters of the Web UI.
 
     Example: cutter search-attributes
     """

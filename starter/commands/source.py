@@ -1,8 +1,8 @@
-"""IO: `cutter source`: register a document and its pinned snapshot. Registering is a person's act; gates only read."""
+"""IO: `cutter source`: registers a document and its pinned snapshot. Only people register; gates only read."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ import typer
 from cutter import sources
 from cutter.settings import load
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
+from cutter.storage.records import records
 from starter.commands import text_options
 from starter.console.terminal import Json, show, table
 
@@ -30,9 +30,12 @@ def add(
     deepest: text_options.Deepest = None,
     max_candidates: text_options.MaxCandidates = None,
     forbid: text_options.Forbid = None,
+    nesting: text_options.Nesting = None,
+    accept: text_options.Accept = None,
+    because: text_options.Because = None,
     normalise: text_options.Normalise = None,
     remove_direction_marks: text_options.RemoveDirectionMarks = False,
-    force: Annotated[bool, typer.Option("--force", help="Register also what a run would refuse.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Register the text even if a run would refuse it.")] = False,
     as_json: Json = False,
 ) -> None:
     """Register a document and its pinned snapshot, after marking it as a run would.
@@ -41,8 +44,9 @@ def add(
     """
     settings = load()
     options = sources.chosen(
-        duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates
-    )
+        duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
+        nesting=nesting, accept=text_options.accepted(accept, because),
+    )  # fmt: skip
     registration = sources.Registration(
         document_id=document_id, docprefix=docprefix, profile=profile, options=options, source_uri=source_uri,
         normalise=normalise, forbidden=tuple(forbid or ()), remove_direction_marks=remove_direction_marks,
@@ -56,16 +60,36 @@ def add(
         table(("field", "value"), sorted(answer.items()), title=f"next: cutter run {document_id}")))  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A registered document with its newest version."""
+
+    document_id: str
+    docprefix: str
+    version: int
+    sha256: str
+    profile: str
+    size_bytes: int
+    tenant: str
+
+    def as_shown(self) -> dict[str, object]:
+        """By column."""
+        return {
+            "document": self.document_id, "docprefix": self.docprefix, "version": self.version, "sha256": self.sha256,
+            "profile": self.profile, "bytes": self.size_bytes, "tenant": self.tenant,
+        }  # fmt: skip
+
+
+SOURCES = records("sources", Source)
+COLUMNS = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
+
+
 def list_sources(as_json: Json = False) -> None:
     """List the registered documents with their newest version.
 
     Example: cutter source list
     """
     with session(load(), OPERATOR) as connection:
-        rows = connection.execute(query("sources")).fetchall()
-    columns = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
-    show(
-        [dict(zip(columns, row, strict=True)) for row in rows],
-        as_json=as_json,
-        render=lambda out: out.print(table(columns, [[*row[:3], str(row[3])[:16], *row[4:]] for row in rows])),
-    )
+        found = [one.as_shown() for one in SOURCES.all(connection)]
+    rows = [list({**one, "sha256": str(one["sha256"])[:16]}.values()) for one in found]
+    show(found, as_json=as_json, render=lambda out: out.print(table(COLUMNS, rows)))

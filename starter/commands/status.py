@@ -1,12 +1,15 @@
-"""IO: `cutter status`: where runs are and what moves them, from PostgreSQL alone, so also while Temporal is down."""
+"""IO: `cutter status`: shows the states of runs and their next commands. It reads only PostgreSQL, so it works while
+Temporal is down.
+"""
 
 from __future__ import annotations
 
 import importlib
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
-from psycopg.rows import dict_row
 from rich.console import Group, RenderableType
 
 from cutter import limits
@@ -18,12 +21,16 @@ from cutter.domain.next_step import next_step
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
+from cutter.notifications import health
 from cutter.projections.run_view import run_view, short_time
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
 from cutter.storage.answered_runs import Answered, answered
+from cutter.storage.likely_names import DOCUMENTS
+from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import OPERATOR, Connection, session
-from cutter.storage.queries import query
+from cutter.storage.records import records
+from cutter.storage.still_runs import STILL
 from starter.commands import tenants
 from starter.commands.lifecycle_view import status_as
 from starter.console.terminal import Json, Listing, line, table
@@ -34,17 +41,54 @@ RUNS_SHOWN = 200
 View = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedMessage:
+    """A message that a run refused."""
+
+    gate: str
+    message: str
+    code: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestRun:
+    """The run that represents a document. `sealed` holds its receipts. `law_by` is the run that enacted the
+    document.
+    """
+
+    run_id: str
+    document_id: str
+    mode: str
+    state: str
+    outcome: str | None
+    batch_id: str | None
+    created_at: datetime
+    state_at: datetime
+    ended_at: datetime | None
+    latched: bool
+    wrote: bool
+    sealed: int
+    expires_at: datetime | None
+    law_by: str | None
+
+
+REFUSED = records("refusals_of_run", RefusedMessage)
+NEWEST = records("newest_runs", NewestRun)
+
+
 def status(
     run: Annotated[
         str | None, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest); none: all")
     ] = None,
     as_kind: Annotated[
-        str | None, typer.Option("--as", help="In a seed's words: request, run or task; of a batch: workstream")
+        str | None, typer.Option("--as", help="In a seed's terms: request, run or task; for a batch: workstream")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the open batches, the newest run of every document, and tenants with their caps; or one run; or one batch.
+    """Show one run or one batch; or all open batches, the newest run of every document, and tenants with their caps.
 
     Example: cutter status ICX-LAW-2026-001
     """
@@ -66,23 +110,21 @@ def _run_id_of(settings: Settings, name: str) -> str:
     try:
         return known_runs.run_id_of(settings, name)
     except NotFound:
-        # Only a name without a run is worth the import of Temporal's client.
+        # Temporal's client is imported only here, because the import is slow and only a name without a run needs it.
         return str(importlib.import_module("temporal.foreign_workflows").run_id_of(settings, name))
 
 
 def view_of(settings: Settings, run_id: str) -> View:
-    """One run as people read it; STOP_RUN_NOT_FOUND when there is none."""
+    """One run in the form for people. Raises STOP_RUN_NOT_FOUND if there is none."""
     sidecar = known_runs.sidecar(settings, run_id)
     with session(settings, OPERATOR) as connection:
-        refusals = (
-            connection.cursor(row_factory=dict_row).execute(query("refusals_of_run"), {"run_id": run_id}).fetchall()
-        )
+        refusals = REFUSED.all(connection, {"run_id": run_id})
         still = still_runs(connection, run_id)
         people = answered(connection)
     run = sidecar["run"]
     by_law = run["outcome"] == "skipped" or run["state"] == "failed_source_pin"
     law_by = known_runs.enacting_run(settings, run["document_id"]) if by_law else None
-    shown = [{**one, "at": one["at"].isoformat()} for one in refusals]
+    shown = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
     view = run_view(sidecar, shown, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
     lane = lanes.of_run(known_runs.lanes(settings), run_id) if run["ended_at"] is None else None
     flaw = request_flaw(settings, sidecar)
@@ -91,21 +133,24 @@ def view_of(settings: Settings, run_id: str) -> View:
 
 
 def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
-    """Seconds since an open run that waits for nobody has moved, by run id; one that has moved lately is left out."""
+    """Seconds since the last move of open runs that wait for nobody, by run id. Runs that have moved lately are left
+    out.
+    """
     asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
-    rows = connection.execute(query("still_runs"), asked).fetchall()
-    return {str(row[0]): float(str(row[3])) for row in rows}
+    return {one.run_id: one.still_seconds for one in STILL.all(connection, asked)}
 
 
 def _stillness(seconds: float | None) -> View:
-    """What a run needs that nobody seems to drive: its workflow may know of a stop that PostgreSQL does not."""
+    """The advice for a run that no workflow seems to drive. Its workflow may know of a stop that PostgreSQL does not
+    know.
+    """
     if seconds is None:
         return {}
     return {"needs": f"a look: nothing has moved for {seconds / 60:.0f} minutes", "next": "cutter reconcile"}
 
 
 def request_flaw(settings: Settings, sidecar: View) -> str | None:
-    """What is wrong with the request document that people are asked to sign; None also when nobody can look."""
+    """What is wrong with the request document that people must sign. None also if the document cannot be checked."""
     put = {one["kb_id"]: one["sha256"] for one in sidecar["documents"] if one["sha256"]}
     asked = [one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested" and one["kb_id"] in put]
     try:
@@ -118,51 +163,54 @@ def request_flaw(settings: Settings, sidecar: View) -> str | None:
 
 
 def newest(settings: Settings) -> View:
-    """The open batches, of each document the open run, else the newest, the newest first, and the tenants' caps."""
+    """The open batches, one run of each document (the open run, else the newest one), newest first, and the tenants'
+    caps.
+    """
     with session(settings, OPERATOR) as connection:
-        rows = connection.cursor(row_factory=dict_row).execute(query("newest_runs"), {"limit": RUNS_SHOWN}).fetchall()
+        rows = NEWEST.all(connection, {"limit": RUNS_SHOWN})
         still = still_runs(connection)
         people = answered(connection)
+        undelivered = list(health.sentences(health.health(connection)))
         first = None if rows else _first_step(connection)
     return {
-        "runs": [{**_run_line(row, people), **_stillness(still.get(row["run_id"]))} for row in rows],
+        "runs": [{**_run_line(row, people), **_stillness(still.get(row.run_id))} for row in rows],
         "next": first,
         "batches": open_batches(settings),
         "tenants": tenants.apart(settings),
         "lanes": list(lanes.sentences(known_runs.lanes(settings))),
+        "messages": undelivered,
     }
 
 
 def _first_step(connection: Connection) -> str:
     """The next command of a deployment that has no run yet."""
-    approvers = connection.execute(query("policy_in_force")).fetchone()
-    if approvers is None:
+    if IN_FORCE.first(connection) is None:
         return "cutter approvers init --approver NAME=KEY.asc"
-    document = connection.execute(query("document_names"), {"limit": 1}).fetchone()
-    if document is None:
+    document_id = DOCUMENTS.first(connection, {"limit": 1})
+    if document_id is None:
         return "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
-    return f"cutter run {document[0]}"
+    return f"cutter run {document_id}"
 
 
-def _run_line(row: View, people: Answered) -> View:
+def _run_line(row: NewestRun, people: Answered) -> View:
     step = next_step(
-        run_id=row["run_id"], document_id=row["document_id"], state=row["state"], outcome=row["outcome"],
-        latched=row["latched"], wrote=row["wrote"], law_by=row["law_by"],
-        enacted=row["sealed"] >= BY_NAME["IG_lifecycle_enact_execute"].number,
-        approved=row["run_id"] in people.runs, exec_worker=people.exec_worker,
+        run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
+        latched=row.latched, wrote=row.wrote, law_by=row.law_by,
+        enacted=row.sealed >= BY_NAME["IG_lifecycle_enact_execute"].number,
+        approved=row.run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
     return {
-        "document_id": row["document_id"],
-        "run_id": row["run_id"],
-        "mode": row["mode"],
-        "state": row["state"],
-        "outcome": row["outcome"],
-        "law_by": row["law_by"],
-        "batch_id": row["batch_id"],
-        "gates_passed": row["sealed"],
-        "since_utc": utc(row["state_at"]),
-        "ended_utc": utc(row["ended_at"]),
-        "expires_utc": utc(row["expires_at"]),
+        "document_id": row.document_id,
+        "run_id": row.run_id,
+        "mode": row.mode,
+        "state": row.state,
+        "outcome": row.outcome,
+        "law_by": row.law_by,
+        "batch_id": row.batch_id,
+        "gates_passed": row.sealed,
+        "since_utc": utc(row.state_at),
+        "ended_utc": utc(row.ended_at),
+        "expires_utc": utc(row.expires_at),
         "needs": step.needs.value,
         "next": step.command,
     }
@@ -210,7 +258,9 @@ def _table_of_all(view: View) -> RenderableType:
     above: list[RenderableType] = [table_of_batches(view["batches"]), ""] if view["batches"] else []
     below = ["", tenants.listing(view["tenants"])] if view["tenants"] else []
     held: list[RenderableType] = ["", *map(line, view["lanes"])] if view.get("lanes") else []
-    return Group(*above, _table_of_runs(view), *below, *held)
+    unheard: list[RenderableType] = ["", *map(line, view["messages"])] if view.get("messages") else []
+    unheard += [line("next: cutter notify list")] if unheard else []
+    return Group(*above, _table_of_runs(view), *below, *held, *unheard)
 
 
 def _table_of_runs(view: View) -> RenderableType:
@@ -228,7 +278,7 @@ def _table_of_runs(view: View) -> RenderableType:
 
 
 def render_run(view: View) -> RenderableType:
-    """One run as tables; a part that is empty is left out."""
+    """One run as tables. Empty parts are left out."""
     parts: list[RenderableType] = [_head(view), "", _states(view), "", _gates(view)]
     for title, columns, names, entries in _SECTIONS:
         if view[entries]:
@@ -248,7 +298,7 @@ _SECTIONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
      ("gate", "attempt", "outcome", "reason", "next_eligible_at"), "retries"),
     ("documents", ("kb id", "kind", "about", "sha256"), ("kb_id", "kind", "subject", "sha256"), "documents"),
 )  # fmt: skip
-"""Title, columns, their fields, and the part of the view."""
+"""For each table: title, columns, their fields, and the part of the view."""
 
 
 _TIMES = frozenset({"at", "expires_at", "consumed_at", "next_eligible_at"})
@@ -256,7 +306,9 @@ _DOCUMENTS = frozenset({"kb_id", "what"})
 
 
 def _field(view: View, name: str, value: Any) -> str:
-    """A cell: times to the second, documents without the folder of the heading."""
+    """The text of a cell. Times are cut to the second, and documents are shown without the folder that the heading
+    names.
+    """
     if name in _TIMES:
         return short_time(value)
     return _cell(value).removeprefix(view["kb_folder"] + "/") if name in _DOCUMENTS else _cell(value)
@@ -282,7 +334,7 @@ def _head(view: View) -> RenderableType:
         ("newest event", view["newest_event"] if view["newest_event"] != view["audit_head"] else None),
         ("kb folder", view["kb_folder"]),
     ]
-    return table(("field", "value"), [row for row in rows if row[1]])
+    return table(("field", "value"), [(name, value) for name, value in rows if value])
 
 
 def _states(view: View) -> RenderableType:
@@ -301,7 +353,7 @@ def _gates(view: View) -> RenderableType:
 
 
 def _gate_outcome(view: View, gate: View) -> str:
-    """How a gate's newest attempt ended; of a rehearsal also what was rolled back."""
+    """How a gate's newest attempt ended. For a rehearsal, also the rows that were rolled back."""
     if gate["outcome"] != "rehearsed":
         return str(gate["outcome"])
     units = next((one["pins"]["candidate_count"] for one in view["gates"] if "candidate_count" in one["pins"]), 0)

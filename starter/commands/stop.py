@@ -1,7 +1,7 @@
-"""IO: `cutter stop|cancel|void|acknowledge-drift`: instructions of people to a run, other than approvals.
+"""IO: `cutter stop|cancel|void|acknowledge-drift`: people's instructions to a run, other than approvals.
 
-Stop and cancel need no signature and work while Temporal is down: the latch in PostgreSQL is what holds every write
-back, the signal only lets the workflow know at once. Void and the acknowledgement of drift are signed orders.
+Stop and cancel need no signature and work while Temporal is down. The latch in PostgreSQL holds back every write, and
+the signal only tells the workflow at once. Void and the acknowledgement of drift are signed orders.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Kind = Literal["stop", "cancel"]
 
 
 def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
-    """Stop a run before its next gate, or a batch with all its runs; unsigned. A signed resume continues a run.
+    """Stop a run before its next gate, or a batch with all its runs. Only continuing a stopped run needs a signature.
 
     Example: cutter stop ICX-LAW-2026-001 --reason "the text is wrong"
     """
@@ -47,9 +47,9 @@ def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
 
 
 def cancel(run: Run, reason: Reason, as_json: Json = False) -> None:
-    """Cancel a run, or a batch with all its runs; unsigned.
+    """Cancel a run, or a batch with all its runs, without a signature.
 
-    What has written nothing ends; what has written stops until it is voided.
+    A run that has written nothing ends. A run that has written units stops until it is voided.
 
     Example: cutter cancel ICX-LAW-2026-001 --reason "started by mistake"
     """
@@ -60,7 +60,7 @@ def void(
     run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    """End an open or failed run as voided, signed; drafts that it wrote are withdrawn. Enacted law is never voided.
+    """Void an open or failed run with a signature, and withdraw its drafts. Enacted law is never voided.
 
     Example: cutter void ICX-LAW-2026-001 --reason "wrong source"
     """
@@ -72,7 +72,9 @@ def void(
         _show({"run_id": run_id, "status": "duplicate", "state": seen["run"]["state"]}, as_json=as_json)
         return
     if any(receipt["gate"] == "IG_lifecycle_enact_execute" for receipt in seen["receipts"]):
-        raise Refused(f"{run_id} is law already: enacted units are never voided", code="enacted_law_is_never_voided")
+        raise Refused(
+            f"{run_id} is already enacted: enacted units are never voided", code="enacted_law_is_never_voided"
+        )
     order = orders.prepare(settings, seen["run"], schema.VOID, reason, orders.Keys(approver, key, gpg_home))
     if not as_json:
         err().print(table(("void", run_id), _void_rows(seen)))
@@ -86,7 +88,7 @@ def acknowledge_drift(
     run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Show what differs in the database now, and accept exactly that state, signed; the run then continues.
+    """Show what differs in the database now, and accept exactly that state with a signature; the run then continues.
 
     Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
     """
@@ -112,7 +114,7 @@ def acknowledge_drift(
 
 
 def drift_rows(drift: dict[str, Any]) -> list[tuple[str, str]]:
-    """The readable diff: the dimension, then one object a line, then the fingerprint that is signed."""
+    """The readable diff: the dimension, then one line for each object, then the fingerprint that is signed."""
     lines = [str(line).partition(": ") for line in drift.get("diff") or []]
     return [
         ("dimension", str(drift.get("dimension", ""))),
@@ -147,7 +149,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         "latch": kind,
         "reason": text,
         "wrote": wrote,
-        "units": "draft units of this run stand in the database" if wrote else "nothing was written",
+        "units": "draft units of this run are in the database" if wrote else "nothing was written",
         "workflow_told": delivered,
         "note": note,
         "next": _after(seen, kind, wrote=wrote, delivered=delivered),
@@ -156,10 +158,10 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
 
 
 def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, as_json: bool) -> None:
-    """Halt a batch in the database, which wakes its workflow. An ended batch has nothing left to halt."""
+    """Halt a batch in the database, which wakes the batch's workflow. Refuses a batch that has ended."""
     seen = batches.view(settings, batch_id)
-    state = seen["batch"]["state"]
-    if state in ENDS and all(one["ended"] or not one["run_id"] for one in seen["items"]):
+    state = seen.batch.state
+    if state in ENDS and all(one.ended or not one.run_id for one in seen.items):
         raise Refused(f"batch {batch_id} is over as {state}: nothing to {kind}", code="batch_ended")
     halted, note = batches.stop(settings, batch_id, kind, reason)
     found = {"batch_id": batch_id, "status": "accepted", "halted": halted, "reason": reason, "note": note,
@@ -168,10 +170,10 @@ def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, a
 
 
 def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[str, Any]:
-    """Set the stop latch as the operator. A gate that is writing just now is waited for, at most until its cap."""
+    """Set the stop latch as the operator. If a gate is writing now, wait for it, at most until its cap."""
     longest = max(settings.cap_seconds(gate.phase) for gate in GATES)
     with (
-        progress("setting the stop latch; a gate that is writing is waited for") as _,
+        progress("setting the stop latch, after any gate that is writing now") as _,
         session(settings, OPERATOR) as connection,
     ):
         connection.execute("select set_config('lock_timeout', %s, false)", (f"{int(longest * 1000)}ms",))
@@ -183,7 +185,7 @@ def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[
 
 
 async def _deliver(settings: Settings, run: dict[str, Any], kind: Kind, reason: str) -> tuple[bool, str]:
-    """Signal the run's own workflow; (told, what to know when it was not)."""
+    """Signal the run's own workflow. Returns whether it got the signal, and a note if it did not."""
     try:
         client = await connect(settings)
         return await tell(client, run, kind, reason)

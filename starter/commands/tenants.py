@@ -1,13 +1,13 @@
-"""IO: `cutter tenants`: what each tenant may have at work, begin and write, what it has, and how that is set."""
+"""IO: `cutter tenants`: shows and sets the caps and the weight of each tenant, and shows what it uses."""
 
 from __future__ import annotations
 
 import getpass
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 from rich.console import RenderableType
 
@@ -15,20 +15,34 @@ from cutter.domain import tenants as words
 from cutter.errors import InvalidInput
 from cutter.settings import Settings, load
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from starter.console.terminal import Json, Listing, fields, show
 
 View = dict[str, Any]
 
 app = typer.Typer(add_completion=False)
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant:
+    """A tenant with its room for single runs (`document`) and for runs in batches (`batch`)."""
+
+    tenant: str
+    documents: int
+    document: View
+    batch: View
+
+
+TENANTS = records("tenants", Tenant)
+SET: Rows[View] = values("tenant_set")
+
 NONE = "none"
-Cap = Annotated[str | None, typer.Option(help="A number, or none: take it away")]
+Cap = Annotated[str | None, typer.Option(help="A number; none removes the cap")]
 
 
 @app.callback(invoke_without_command=True)
 def tenants(context: typer.Context, as_json: Json = False) -> None:
-    """List the tenants: weight, runs at work, runs of the last minute, units a run may write, each with its cap.
+    """List the tenants: weight, running runs, runs of the last minute and units in a run, each with its cap.
 
     Example: cutter tenants
     """
@@ -50,10 +64,11 @@ def set_caps(
     ] = "any",
     as_json: Json = False,
 ) -> None:
-    """Set a tenant's caps and weight; the others stay. A tenant without any has weight 1 and no cap.
+    """Set caps or the weight of a tenant; other values stay. By default a tenant has weight 1 and no cap.
 
-    A run over max_concurrency or max_runs_per_min is not begun: in a batch it waits, alone it is refused. One over
-    max_writes_per_run fails at IG_cutplan, before anybody is asked. Weights share the lanes of batches begun from now.
+    A run over max_concurrency or max_runs_per_min does not begin: in a batch it waits, and a single run is refused. A
+    run over max_writes_per_run fails at IG_cutplan, before anybody is asked to sign. A new weight applies to batches
+    that are registered from now on.
 
     Example: cutter tenants set north --max-concurrency 4 --max-runs-per-min 30 --weight 2
     """
@@ -70,8 +85,7 @@ def set_caps(
         raise InvalidInput(f"nothing to set: name at least one of --{', --'.join(given).replace('_', '-')}")
     asked = {"tenant": name, "workflow": workflow, "caps": Jsonb(caps), "by": getpass.getuser()}
     with session(load(), OPERATOR) as connection:
-        row = connection.execute(query("tenant_set"), asked).fetchone()
-    made: Any = row[0] if row else {}
+        made = SET.one(connection, asked)
     show(
         made, as_json=as_json, render=lambda out: out.print(fields({**made, "next": "cutter tenants"}), soft_wrap=True)
     )
@@ -80,11 +94,11 @@ def set_caps(
 def look(settings: Settings) -> list[View]:
     """Every tenant that has caps or documents: its room for single runs (`document`) and for runs in batches."""
     with session(settings, OPERATOR) as connection:
-        return connection.cursor(row_factory=dict_row).execute(query("tenants")).fetchall()
+        return [asdict(one) for one in TENANTS.all(connection)]
 
 
 def apart(settings: Settings) -> list[dict[str, Any]]:
-    """The tenants that `cutter status` speaks of, where any is set apart from others."""
+    """The tenants that `cutter status` shows, if any tenant has its own cap or weight."""
     return words.shown(look(settings))
 
 

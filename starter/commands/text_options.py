@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from cutter import marking
+from cutter.errors import InvalidInput
 
 PROFILE = "generic-markdown"
-"""The profile that counts where none is named: in the preview and in the register alike."""
+"""The default profile, both for the preview and for the registration."""
 
 Profile = Annotated[str, typer.Option(help=f"{', '.join(marking.PROFILES)}, or a YAML file.")]
 CheckProfile = Annotated[
@@ -31,4 +32,35 @@ RemoveDirectionMarks = Annotated[
     bool,
     typer.Option("--remove-direction-marks", help="Remove invisible characters that change a line's order as shown"),
 ]
+Nesting = Annotated[
+    str | None,
+    typer.Option(help="hashes or words: which decides if the number of # and the words disagree; default: profile's"),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Name of a red finding that is accepted, such as nesting_differs:LAW/CHAPTER-II; may be repeated"
+    ),
+]
+Because = Annotated[
+    list[str] | None, typer.Option(help="Why: one reason for all accepted findings, or one for each in their order")
+]
 Normalise = Annotated[str | None, typer.Option(help="nfc: use the text in Unicode's composed form")]
+
+
+def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, str] | None:
+    """Each accepted finding with its reason, in the form that is pinned with the version. None if no finding is
+    accepted.
+    """
+    names, reasons = names or [], reasons or []
+    if not names and not reasons:
+        return None
+    if not names:
+        raise InvalidInput("--because: names a reason, and no --accept names a finding; `cutter mark` lists them")
+    if len(reasons) not in (1, len(names)):
+        raise InvalidInput(
+            f"--because: {len(reasons)} reasons for {len(names)} accepted findings; give one for all, or one for each"
+        )
+    if len(set(names)) != len(names):
+        raise InvalidInput("--accept: a finding is named twice; name each once")
+    return dict(zip(names, reasons * len(names) if len(reasons) == 1 else reasons, strict=True))

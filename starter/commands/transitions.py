@@ -1,4 +1,6 @@
-"""IO: `cutter transitions`: check a file of transitions, ours or another program's; write every one of the database."""
+"""IO: `cutter transitions`: checks a file of transitions from any program, and writes all transitions of the
+database.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def transitions() -> None:
 def validate(
     file: Annotated[str, typer.Argument(help="A transitions.jsonl; - is the standard input")], as_json: Json = False
 ) -> None:
-    """Check schema, legality, invariants and time of every transition; each finding with its line; exit 1 for any.
+    """Check schema, legality, invariants and time of every transition; exit 1 if there is a finding.
 
     Example: cutter transitions validate .cutter/runs/RUN/transitions.jsonl
     """
@@ -45,7 +47,8 @@ def export(
 ) -> None:
     """Write every transition of all runs, batches, tasks and workers as one stream, in the order of time.
 
-    One JSON object a line, from one snapshot of the database, ordered on disk: memory does not grow with the database.
+    Each line is one JSON object. The stream is one snapshot of the database. It is sorted on disk, so memory does not
+    grow with the database.
 
     Example: cutter transitions export --out transitions.jsonl
     """

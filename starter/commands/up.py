@@ -1,4 +1,6 @@
-"""Orchestration: the local stack's commands: `up` in the order of need, `down` in reverse, `doctor`."""
+"""Orchestration: the commands of the local stack: `up` starts the parts in order, `down` stops them in reverse order,
+`doctor` checks them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from cutter.policy import current
 from cutter.settings import Settings, load
 from cutter.stack import agents, folders, postgres, records, supervisor, temporal, temporal_server, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
-from cutter.stack.detached import last_line
+from cutter.stack.detached_process import last_line
 from cutter.stack.records import Service
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, progress, say, show, table
@@ -28,7 +30,7 @@ Say = Callable[[str], None]
 
 
 def up(as_json: Json = False) -> None:
-    """Start the local stack: database, Temporal, three workers. Parts that run already stay as they are.
+    """Start the local stack: database, Temporal, three workers. Parts that already run stay as they are.
 
     Example: cutter up
     """
@@ -65,7 +67,7 @@ def down(
     drain: bool = typer.Option(False, "--drain", help="Let the workers finish what they run, up to the longest cap."),
     as_json: Json = False,
 ) -> None:
-    """Stop what `cutter up` started or a demo left up, and only that. Data stays.
+    """Stop only what `cutter up` started or a demo left running. Data stays.
 
     Example: cutter down --drain
     """
@@ -87,7 +89,7 @@ def doctor(
     as_json: Json = False,
     fetch: bool = typer.Option(False, "--fetch", help="Get the Temporal server now, if it is missing, and end."),
 ) -> None:
-    """Look at everything the product needs here, and say what is missing and how to get it.
+    """Check everything that the product needs on this machine, and say what is missing and how to get it.
 
     Example: cutter doctor
     """
@@ -100,7 +102,9 @@ def doctor(
     }  # fmt: skip
     wrong = next((check for check in found if check.failed), None)
     if wrong is not None:
-        answer = as_failure(answer, code="UNAVAILABLE", message=f"{wrong.name}: {wrong.found}; {wrong.remedy}")
+        said = f"{wrong.name}: {wrong.found}; {wrong.remedy}"
+        whole = wrong.remedy if wrong.remedy.startswith("cutter ") else None
+        answer = as_failure(answer, code="UNAVAILABLE", message=said, next_command=whole)
     show(
         answer,
         as_json=as_json,
@@ -126,8 +130,10 @@ def _fetch(as_json: bool) -> None:
 
 
 def start(settings: Settings, status: Say) -> list[Service]:
-    """Everything up and ready, in order; a second call starts only what died. Raises Unavailable."""
-    # Passwords, keys, logs and data of the stack are its owner's alone, whatever the shell's umask is.
+    """Start all parts in order, and wait until they are ready. A second call starts only the parts that died. Raises
+    Unavailable.
+    """
+    # Only the owner may read the stack's passwords, keys, logs and data, whatever the shell's umask is.
     before = os.umask(0o077)
     try:
         return _start(settings, status)
@@ -136,7 +142,8 @@ def start(settings: Settings, status: Say) -> list[Service]:
 
 
 def _start(settings: Settings, status: Say) -> list[Service]:
-    # Here, not above: `cutter --help` and `cutter down` need neither the database's driver nor Temporal's.
+    # These imports are here and not above, because `cutter --help` and `cutter down` need neither the driver of the
+    # database nor that of Temporal.
     from cutter.storage.migrate import migrate
     from starter.commands import reconcile, search_attributes
     from starter.local import worker_versions as versions
@@ -169,7 +176,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
 
 
 def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> Answer:
-    """The step's answer. A server that was killed or met a full disk is asked again until it serves.
+    """The step's answer. If a server was killed or met a full disk, the step is tried again until the server serves.
 
     A local server that does not serve within half of the time is started again once: its data is on disk.
     """
@@ -190,21 +197,23 @@ def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> An
 
 
 def _with_log(settings: Settings, problem: Unavailable) -> Unavailable:
-    """The error, with what the local server logged last."""
+    """The error, with the last lines of the local server's log."""
     log = temporal_server.log_file(settings.state)
     said = f"; its log says: {last_line(log)} (whole log: {log})" if problem.what == "temporal" and log.exists() else ""
     return Unavailable(f"{problem}{said}", what=problem.what, code=problem.code)
 
 
 def _ensure_policy(settings: Settings) -> None:
-    """A new stack begins with the policy that allows what the product does; an existing policy is left alone."""
+    """Install the shipped policy, which allows every side effect of the product, in a new stack. An existing policy is
+    not changed.
+    """
     if not settings.policy.exists():
         current.install(settings.policy, current.shipped())
         say(f"no policy was in force: installed the shipped one at {settings.policy}; `cutter policy check --current`")
 
 
 def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
-    """Stop what the records name, the last started first; the names of what was running."""
+    """Stop the recorded processes, the last started first. Returns the names of those that were running."""
     state_dir = settings.state
     if not state_dir.exists():
         return []
@@ -224,7 +233,7 @@ def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
 
 
 def _start_postgres(settings: Settings) -> Service:
-    """The embedded cluster with its roles; recorded so that `down` knows that `up` started it."""
+    """Start the embedded cluster with its roles, and record it, so that `down` knows that `up` started it."""
     cluster = postgres.ensure_cluster(settings.state, port=settings.database_port)
     note = "had died: started again, its data recovered" if cluster.recovered else "started" if cluster.started else ""
     service = Service(

@@ -1,14 +1,14 @@
-"""IO: `cutter workers`: who serves the task queues, from the workers' heartbeats and from the queues' pollers."""
+"""IO: `cutter workers`: lists the workers of the task queues, from their heartbeats and from the queues' pollers."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from datetime import timedelta
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from psycopg.rows import dict_row
 from rich.console import Console
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -16,7 +16,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from cutter.domain import recorded
+from cutter.domain import recorded_values
 from cutter.domain.amounts import counted
 from cutter.domain.timestamps import utc
 from cutter.domain.worker_status import crew
@@ -25,6 +25,7 @@ from cutter.lifecycle.history import of_audit
 from cutter.settings import Settings, load
 from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, Listing, end, say, show, write
 from starter.local import worker_versions as versions
@@ -37,8 +38,30 @@ QUEUES = (*names.TASK_QUEUES.values(), names.BATCH_QUEUE)
 KINDS = (TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """A worker's row. `queues` is the worker's own claim, in any form. `silent` says that it missed three
+    heartbeats.
+    """
+
+    worker_id: str
+    role: str
+    state: str
+    build_id: str
+    queues: Any
+    started_at: datetime
+    seen_at: datetime
+    beat_seconds: int
+    age_seconds: int
+    silent: bool
+
+
+WORKERS = records("workers", Heartbeat)
+EVENTS: Rows[str] = values("worker_events")
+
+
 def workers(
-    gone: Annotated[bool, typer.Option("--all", help="Also those that have shut down, for a week")] = False,
+    gone: Annotated[bool, typer.Option("--all", help="Also list workers that shut down within a week")] = False,
     transitions: Annotated[
         bool, typer.Option("--transitions", help="Print every worker's transitions instead, one JSON object a line")
     ] = False,
@@ -46,8 +69,8 @@ def workers(
 ) -> None:
     """List the workers of the task queues: state, slots, last heartbeat, build id.
 
-    Unresponsive is one that missed three heartbeats.
-    Exit 5: a queue has no worker, or Temporal does not answer. Exit 1: a worker is unresponsive, others do its work.
+    An unresponsive worker has missed three heartbeats. Exit 5: a queue has no worker, or Temporal does not answer. Exit
+    1: a worker is unresponsive, but other workers do its work.
 
     Example: cutter workers --all
     """
@@ -73,7 +96,7 @@ def _code(seen: View) -> str:
 
 
 def _message(seen: View) -> str:
-    """In a sentence, what is wrong with the workers."""
+    """The problem with the workers in one sentence."""
     if seen["unavailable"]:
         return str(seen["unavailable"])
     if seen["unserved"]:
@@ -82,7 +105,7 @@ def _message(seen: View) -> str:
 
 
 def look(settings: Settings) -> View:
-    """What `crew` sees now; first what silence means is recorded. `unavailable` says why pollers are not known."""
+    """The present workers, after silent ones were recorded. `unavailable` says why the pollers are unknown."""
     with session(settings, OPERATOR) as connection:
         rows = rows_of(connection)
     pollers, unavailable = None, None
@@ -95,27 +118,26 @@ def look(settings: Settings) -> View:
 
 
 def rows_of(connection: Connection) -> list[View]:
-    """The workers' own rows, judged now."""
+    """The rows of the workers with their present states."""
     connection.execute(query("judge_workers"))
-    rows = connection.cursor(row_factory=dict_row).execute(query("workers")).fetchall()
     return [
-        {**row, "queues": recorded.queues(row["queues"]), "started_at": utc(row["started_at"]),
-         "seen_at": utc(row["seen_at"])}
-        for row in rows
+        {**asdict(one), "queues": recorded_values.queues(one.queues), "started_at": utc(one.started_at),
+         "seen_at": utc(one.seen_at)}
+        for one in WORKERS.all(connection)
     ]  # fmt: skip
 
 
 def events(settings: Settings) -> Iterator[str]:
     """The transitions of all workers in their order, as lines of a transitions.jsonl (seed 004 "Event Schema")."""
     with session(settings, OPERATOR) as connection:
-        for (body,) in connection.execute(query("worker_events")):
+        for body in EVENTS.sent(connection):
             event = of_audit(str(body))
             if event is not None:
                 yield event.line()
 
 
 async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """What Temporal knows: who polls each queue, and which builds runs are pinned to."""
+    """Temporal's knowledge: the pollers of each queue, and the builds to which runs are pinned."""
     client = await connect(settings)
     return {queue: await _pollers_of(client, queue) for queue in QUEUES}, await versions.statuses(client)
 

@@ -9,6 +9,7 @@ code, and no text is markup. Colours are added after that.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from typing import Annotated, Any, TextIO
 import typer
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -31,8 +33,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 """The option that every command has."""
 
 
-WIDTH_ELSEWHERE = 240
-"""Characters of a line where there is no terminal."""
+WIDTH_ELSEWHERE = 10_000
+"""Characters of a line where there is no terminal: more than any row has, whose commands alone may have 300."""
 
 
 class ExitCode(IntEnum):
@@ -101,6 +103,12 @@ def err() -> Console:
 def _console(stream: TextIO) -> Console:
     """As wide as the terminal; without one, wide enough that nothing is folded, since `grep` and logs read it."""
     return SafeConsole(stream, width=None if stream.isatty() else WIDTH_ELSEWHERE)
+
+
+def fills_the_screen() -> bool:
+    """Whether a person sits at a terminal that a program can draw on."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream.isatty() for stream in streams) and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def show(value: Any, *, as_json: bool, render: Callable[[Console], None]) -> None:
@@ -205,6 +213,27 @@ def progress(text: str) -> Iterator[Callable[[str], None]]:
             yield lambda other: status.update(line(other))
         finally:
             _WORKING.reset(before)
+
+
+@contextmanager
+def progress_bar(text: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A bar for work on `total` things; yields a function that takes the name of the one that is done.
+
+    It draws only when something is done, because gpg may ask for a passphrase in between. Without a terminal each name
+    is one line.
+    """
+    console = err()
+    if not console.is_terminal:
+        yield lambda name: console.print(f"{text} {name}", soft_wrap=True)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, auto_refresh=False) as bar:
+        task = bar.add_task(text, total=total)
+
+        def done(name: str) -> None:
+            bar.update(task, advance=1, description=visible_line(f"{text} {name}"), refresh=True)
+
+        yield done
 
 
 def say(text: str) -> None:

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 import psycopg
 
@@ -21,18 +20,26 @@ from cutter import limits
 from cutter.catalogue import WorkerRole
 from cutter.domain import lanes
 from cutter.errors import CutterError, NotFound, Unavailable
+from cutter.notifications import health
 from cutter.policy import current
 from cutter.policy.rules import Policy
 from cutter.settings import Settings, dsn
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
 from cutter.stack.records import Service
 from cutter.storage import bootstrap as roles
+from cutter.storage.guards import GUARDED
 from cutter.storage.pools import Connection, session
-from cutter.storage.queries import query
+from cutter.storage.records import Rows, values
+from cutter.storage.runs import LANES
+from cutter.storage.still_runs import STILL
 
 PYTHON_MIN = (3, 11)
 GPG_MIN = (2, 2)
 KEYS = tuple(sorted(key_homes.HOMES.values()))
+
+ROLES_WITHOUT_LIMIT: Rows[str] = values("roles_without_limit")
+BOUNDED: Rows[bool] = values("sessions_are_bounded")
+NOTIFICATIONS: Rows[float] = values("notification_queue")
 
 
 class Verdict(StrEnum):
@@ -78,7 +85,8 @@ def _all(settings: Settings) -> Iterator[Check]:
     yield migrations(settings)
     yield guards(settings)
     yield held_lanes(settings)
-    yield notifications(settings)
+    yield change_notices(settings)
+    yield messages(settings)
     yield policy(settings)
     for role in WorkerRole:
         yield process(workers.service_name(settings, role), known)
@@ -143,7 +151,7 @@ def process(name: str, known: dict[str, Service]) -> Check:
         return Check(name=name, verdict=Verdict.OFF, found="not started", remedy="cutter up")
     if not service.alive:
         found = f"died (process {service.process.pid})"
-        return Check(name=name, verdict=Verdict.BAD, found=found, remedy="cutter up; its log is in the state folder")
+        return Check(name=name, verdict=Verdict.BAD, found=found, remedy="`cutter up`; its log is in the state folder")
     found = " ".join(filter(None, (service.address, service.version, f"process {service.process.pid}")))
     return Check(name=name, verdict=Verdict.OK, found=found)
 
@@ -188,7 +196,7 @@ def runs(settings: Settings) -> Check:
     try:
         with _asked(settings) as connection:
             asked = {"run_id": None, "seconds": limits.STILL_SECONDS}
-            still = [str(row[1]) for row in connection.execute(query("still_runs"), asked).fetchall()]
+            still = [one.document_id for one in STILL.all(connection, asked)]
     except CutterError as problem:
         return _unseen("runs", problem)
     if still:
@@ -206,14 +214,14 @@ def guards(settings: Settings) -> Check:
         remedy = "cutter migrate --bootstrap postgresql://SUPERUSER@HOST/postgres"
     try:
         with _asked(settings) as connection:
-            open_to_all = [name for name, everybody in connection.execute(query("guarded_functions")) if everybody]
-            free = connection.execute(query("roles_without_limit"), {"roles": list(roles.ROLES)}).fetchall()
-            bounded = connection.execute(query("sessions_are_bounded")).fetchone()
+            open_to_all = [one.function for one in GUARDED.all(connection) if one.open_to_all]
+            free = ROLES_WITHOUT_LIMIT.all(connection, {"roles": list(roles.ROLES)})
+            bounded = BOUNDED.one(connection)
     except CutterError as problem:
         return _unseen("database guards", problem)
     gaps = [f"{len(open_to_all)} functions such as {open_to_all[0]} are open to every role"] if open_to_all else []
-    gaps += [f"{name} may open any number of connections" for (name,) in free]
-    gaps += [] if bounded and bounded[0] else ["sessions are not bounded"]
+    gaps += [f"{name} may open any number of connections" for name in free]
+    gaps += [] if bounded else ["sessions are not bounded"]
     if gaps:
         return Check(name="database guards", verdict=Verdict.BAD, found="; ".join(gaps), remedy=remedy)
     return Check(name="database guards", verdict=Verdict.OK, found="each role has its limits")
@@ -223,30 +231,47 @@ def held_lanes(settings: Settings) -> Check:
     """Who holds the lanes; a session of no run keeps every run from writing."""
     try:
         with _asked(settings) as connection:
-            row: Any = connection.execute(query("lanes")).fetchone()
+            held = lanes.lanes_of(LANES.one(connection))
     except CutterError as problem:
         return _unseen("lanes", problem)
-    found = "; ".join(lanes.sentences(row[0])) or "free"
-    strangers = lanes.strangers(row[0])
+    found = "; ".join(lanes.sentences(held)) or "free"
+    strangers = lanes.strangers(held)
     if not strangers:
         return Check(name="lanes", verdict=Verdict.OK, found=found)
-    end = f"select pg_terminate_backend({strangers[0]['pid']})"
-    remedy = f"as the superuser: {end}; then give {strangers[0]['role']} another password"
+    end = f"select pg_terminate_backend({strangers[0].pid})"
+    remedy = f"as the superuser: {end}; then give {strangers[0].role} another password"
     return Check(name="lanes", verdict=Verdict.BAD, found=found, remedy=remedy)
 
 
-def notifications(settings: Settings) -> Check:
-    """How full the server's queue of notifications is; from half on, batches see changes by their poll only."""
+def messages(settings: Settings) -> Check:
+    """Whether messages to people arrive; off where no channel was ever served."""
     try:
         with _asked(settings) as connection:
-            row: Any = connection.execute(query("notification_queue")).fetchone()
+            found = health.health(connection)
     except CutterError as problem:
-        return _unseen("notifications", problem)
-    good = row[0] < limits.NOTIFY_QUEUE_SHARE_MAX
+        return _unseen("messages", problem)
+    if not found:
+        return Check(
+            name="messages", verdict=Verdict.OFF, found="no channel was served yet", remedy="cutter notify serve"
+        )
+    wrong = "; ".join(health.sentences(found))
+    if wrong:
+        return Check(name="messages", verdict=Verdict.BAD, found=wrong, remedy="cutter notify list")
+    return Check(name="messages", verdict=Verdict.OK, found=f"arrive by {', '.join(one.name for one in found)}")
+
+
+def change_notices(settings: Settings) -> Check:
+    """How full the server's queue of notices is; from half on, batches see changes by their poll only."""
+    try:
+        with _asked(settings) as connection:
+            share = NOTIFICATIONS.one(connection)
+    except CutterError as problem:
+        return _unseen("change notices", problem)
+    good = share < limits.NOTIFY_QUEUE_SHARE_MAX
     remedy = (
         "" if good else "end the session that listens and stays in its transaction: it is named in PostgreSQL's log"
     )
-    return Check(name="notifications", verdict=_good(good), found=f"{row[0]:.0%} of the queue", remedy=remedy)
+    return Check(name="change notices", verdict=_good(good), found=f"{share:.0%} of the queue", remedy=remedy)
 
 
 @contextmanager
@@ -281,10 +306,10 @@ def approvers(settings: Settings) -> Check:
     """Whether somebody may approve what this user starts; off while the database is."""
     if database(settings).verdict is not Verdict.OK:
         return Check(name="approvers", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
-    from starter.approver import signing
+    from starter.approver import signing_desk
 
     try:
-        names = sorted({one.name for one in signing.policy_in_force(settings).approvers})
+        names = sorted({one.name for one in signing_desk.policy_in_force(settings).approvers})
     except NotFound:
         remedy = "cutter approvers init --approver NAME=KEY.asc"
         return Check(
@@ -295,7 +320,7 @@ def approvers(settings: Settings) -> Check:
     me = getpass.getuser()
     if set(names) <= {me}:
         found = f"only {me} may sign, and nobody may approve a run that they started"
-        remedy = "cutter approvers propose --approver NAME=KEY.asc, or let another user start the runs"
+        remedy = "`cutter approvers propose --approver NAME=KEY.asc`, or let another user start the runs"
         return Check(name="approvers", verdict=Verdict.BAD, found=found, remedy=remedy)
     return Check(name="approvers", verdict=Verdict.OK, found=", ".join(names))
 
@@ -333,7 +358,7 @@ def keys(settings: Settings) -> Check:
         return _separation(settings) or Check(
             name="keys", verdict=Verdict.OK, found=f"{', '.join(KEYS)} in {settings.keys}"
         )
-    remedy = "cutter up makes throw-away keys; for real ones set CUTTER_KEYS_DIR"
+    remedy = "`cutter up` makes throw-away keys; for real ones set CUTTER_KEYS_DIR"
     verdict = Verdict.OFF if len(missing) == len(KEYS) else Verdict.BAD
     return Check(name="keys", verdict=verdict, found=f"missing: {', '.join(missing)}", remedy=remedy)
 
@@ -347,7 +372,7 @@ def _separation(settings: Settings) -> Check | None:
         others = key_homes.foreign(workers.handed_keys(settings, role), role)
         if others:
             found = f"the {role} worker was given {', '.join(others)} too"
-            return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="cutter down, then cutter up")
+            return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="`cutter down`, then `cutter up`")
     return None
 
 

@@ -14,7 +14,7 @@ from cutter.batch.queue import Problem, QueueRefused
 from cutter.errors import InvalidInput
 from cutter.marking import Marking, MarkRefusal
 from cutter.settings import Settings
-from cutter.storage import enacted as law
+from cutter.storage import enacted_documents as law
 from cutter.storage.batches import Admission
 from cutter.storage.pools import Connection
 
@@ -68,4 +68,4 @@ def _wrong(settings: Settings, document_id: str, result: Marking | MarkRefusal |
 def with_units(rows: Iterable[tuple[object, ...]], marked: dict[str, Marked]) -> list[tuple[object, ...]]:
     """The rows of the check, each with its units and findings; the document is a row's second cell."""
     counts = {document: (one.units, one.findings) for document, one in marked.items()}
-    return [(*row, *counts.get(str(row[1]), ("", ""))) for row in rows]
+    return [(place, document, *rest, *counts.get(str(document), ("", ""))) for place, document, *rest in rows]

@@ -6,7 +6,8 @@ import asyncio
 import getpass
 from typing import Any
 
-from cutter.batch import resumption, ways
+from cutter.batch import resume_plan, ways
+from cutter.batch.view import BatchView
 from cutter.settings import Settings
 from temporal import batches
 from temporal.client import connect
@@ -17,18 +18,18 @@ HELD_BY_A_DECISION = ("stop", "cancel", "failure", "critical")
 """Halts that signing approvals does not lift; a full night's cap it does."""
 
 
-def go_on(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
+def go_on(settings: Settings, seen: BatchView) -> dict[str, Any]:
     """Ask again about every halt, and about busy and blocked documents; its workflow is opened if need be.
 
     A batch that has nothing left to do is not touched; the answer says so.
     """
-    if not resumption.moves(seen):
+    if not resume_plan.moves(seen):
         return {"note": resting(seen)}
-    batch_id = seen["batch"]["batch_id"]
-    return {"workflow_id": asyncio.run(_opened(settings, batch_id, seen["batch"]["starter"]))}
+    batch_id = seen.batch_id
+    return {"workflow_id": asyncio.run(_opened(settings, batch_id, seen.batch.starter))}
 
 
-def resting(seen: dict[str, Any]) -> str:
+def resting(seen: BatchView) -> str:
     """Why a resume of this batch starts nothing: it is finished, or people come first."""
     waiting = sum(1 for _ in ways.needing_people(seen))
     if not waiting:
@@ -44,13 +45,13 @@ async def _opened(settings: Settings, batch_id: str, starter: str) -> str:
     return (await batches.start(client, batch_id, starter)).id
 
 
-def hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
+def hand_over(settings: Settings, seen: BatchView, folder: str, listing: str) -> dict[str, Any]:
     """Give a set to the batch; one whose time had run out gets it again, since its people have come."""
     return asyncio.run(_hand_over(settings, seen, folder, listing))
 
 
-async def _hand_over(settings: Settings, seen: dict[str, Any], folder: str, listing: str) -> dict[str, Any]:
-    client, batch_id, who = await connect(settings), seen["batch"]["batch_id"], getpass.getuser()
-    if seen["batch"]["halted"] not in HELD_BY_A_DECISION:
+async def _hand_over(settings: Settings, seen: BatchView, folder: str, listing: str) -> dict[str, Any]:
+    client, batch_id, who = await connect(settings), seen.batch_id, getpass.getuser()
+    if seen.batch.halted not in HELD_BY_A_DECISION:
         await asyncio.to_thread(batches.go_on, settings, batch_id, f"signed for by {who}")
     return await batches.hand_over_set(client, batch_id, who, folder, listing)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from cutter.batch.view import BatchView
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.amounts import counted
@@ -22,7 +24,8 @@ from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage import likely_names
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.queries import query
+from cutter.storage.records import records
+from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
 
@@ -41,22 +44,42 @@ ROWS_MIN = 5
 """Documents in the live picture however small the terminal is."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """A batch at one moment. `sealed`: receipts by run id; `rooms`: what each of its tenants may begin."""
+
+    view: Json | None
+    now: datetime
+    sealed: dict[str, int]
+    rooms: list[Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLine:
+    """A batch in the list: how many items it has, and how many entries its queues."""
+
+    batch_id: str
+    mode: str
+    state: str
+    policy: str
+    created_at: datetime
+    ended_at: datetime | None
+    halted: str | None
+    items: int
+    queued: int
+
+
+GLANCE = records("batch_glance", Glance)
+BATCHES = records("batches", BatchLine)
+
+
 def look(settings: Settings, batch_id: str) -> View:
     """The batch now; STOP_BATCH_NOT_FOUND when the database knows none."""
     with session(settings, OPERATOR) as connection:
-        row = connection.execute(query("batch_glance"), {"batch_id": ids.batch_id(batch_id)}).fetchone()
-        if row is None or row[0] is None:
+        seen = GLANCE.one(connection, {"batch_id": ids.batch_id(batch_id)})
+        if seen.view is None:
             raise likely_names.with_batches_meant(connection, registry.unknown(batch_id), batch_id)
-    seen: Any = row
-    return glance(seen[0], seen[2], seen[1].isoformat(), rooms=seen[3])
-
-
-def _newest(settings: Settings) -> list[View]:
-    """The newest batches, newest first."""
-    names = ("batch_id", "mode", "state", "policy", "created_at", "ended_at", "halted", "items", "queued")
-    with session(settings, OPERATOR) as connection:
-        rows = connection.execute(query("batches"), {"limit": OPEN_MAX}).fetchall()
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return glance(BatchView.of(seen.view), seen.sealed, seen.now.isoformat(), rooms=seen.rooms)
 
 
 def status_of_batch(settings: Settings, batch_id: str, *, watch: bool, as_json: bool) -> None:
@@ -184,20 +207,22 @@ def _counted(rows: Sequence[View]) -> str:
 
 def open_batches(settings: Settings) -> list[View]:
     """The batches that have not ended, newest first."""
-    return [_batch(row) for row in _newest(settings) if row["ended_at"] is None]
+    with session(settings, OPERATOR) as connection:
+        newest = BATCHES.all(connection, {"limit": OPEN_MAX})
+    return [_batch(one) for one in newest if one.ended_at is None]
 
 
-def _batch(row: Mapping[str, Any]) -> View:
+def _batch(row: BatchLine) -> View:
     return {
-        "batch_id": row["batch_id"],
-        "mode": row["mode"],
-        "state": row["state"],
-        "policy": row["policy"],
-        "halted": row["halted"],
-        "documents": row["items"],
-        "queued": row["queued"],
-        "created_utc": utc(row["created_at"]),
-        "next": f"cutter status {row['batch_id']}",
+        "batch_id": row.batch_id,
+        "mode": row.mode,
+        "state": row.state,
+        "policy": row.policy,
+        "halted": row.halted,
+        "documents": row.items,
+        "queued": row.queued,
+        "created_utc": utc(row.created_at),
+        "next": f"cutter status {row.batch_id}",
     }
 
 

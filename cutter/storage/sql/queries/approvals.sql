@@ -31,15 +31,16 @@ from cutter_governance.run r where r.run_id = %(run_id)s
 select
     exists (select from cutter_governance.outbox o where o.kb_id = any (%(names)s) or o.sha256 = any (%(digests)s))
     or exists (select from cutter_governance.action_receipt a
-               where a.connector = 'kb' and (a.target = any (%(names)s) or a.payload_sha256 = any (%(digests)s))),
-    exists (select from cutter_governance.approval_revocation v where v.approval_sha256 = any (%(digests)s)),
+               where a.connector = 'kb' and (a.target = any (%(names)s) or a.payload_sha256 = any (%(digests)s)))
+        as written_by_us,
+    exists (select from cutter_governance.approval_revocation v where v.approval_sha256 = any (%(digests)s)) as revoked,
     (select count(*) > 0 and not bool_or(j.run_id = %(run_id)s) from cutter_governance.approval_verdict j
-     where j.approval_sha256 = %(target)s),
+     where j.approval_sha256 = %(target)s) as of_other_runs,
     exists (select from cutter_governance.approval_consumption c
-            where c.approval_sha256 = any (%(digests)s) and c.run_id <> %(run_id)s)
+            where c.approval_sha256 = any (%(digests)s) and c.run_id <> %(run_id)s) as consumed_by_another
 
 -- name: orders_taken
--- Returns the signed documents that let a stopped run go on.
+-- Returns the signed documents that let a stopped run continue.
 select cutter_governance.fn_run_orders(%(run_id)s)
 
 -- name: approval_counted
@@ -65,18 +66,18 @@ select cutter_governance.fn_request_open(%(run_id)s, %(gate)s, coalesce((
 
 -- name: request_facts
 -- Returns what a request's document is rendered from: run, pins, epoch in force, time, and approvals so far.
-select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id),
+select to_jsonb(r) as run, cutter_governance.fn_run_pins(r.run_id) as pins,
     (select jsonb_build_object('sha256', e.sha256, 'thresholds', e.thresholds)
-     from cutter_governance.policy_epoch e order by e.number desc limit 1),
-    to_jsonb(clock_timestamp()),
+     from cutter_governance.policy_epoch e order by e.number desc limit 1) as epoch,
+    to_jsonb(clock_timestamp()) as now,
     (select coalesce(jsonb_object_agg(a.approver, a.kb_id order by a.id), '{}')
      from cutter_governance.approval_request q, cutter_governance.fn_request_approvals(q) a
-     where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested')
+     where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested') as accepted
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: request_snapshot
 -- Returns source and profile of an open request that has no document yet.
-select s.bytes, v.profile_body, v.marking_options, d.forbidden_ids, d.source_document_ref
+select s.bytes as data, v.profile_body, v.marking_options as options, d.forbidden_ids, d.source_document_ref
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id
 join public.source_version v on v.id = r.source_version_id
@@ -84,9 +85,31 @@ join public.source_snapshot s on s.sha256 = v.content_checksum
 join public.source_document d on d.source_document_ref = v.source_document_ref
 where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null
 
+-- name: units_stored
+-- Returns the units that a run wrote, as the view of a request shows them, in order of their addresses. `run_id` is
+-- the run's, `gate` the sovereign gate of the request: before leg A there are none.
+select u.canonical_address as address, u.id::text as unit_id, v.id::text as version_id,
+    u.identity_profile ->> 'title' as title, p.canonical_address as parent_address, v.content_hash
+from cutter_governance.run r
+join public.information_unit u
+    on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
+join public.unit_version v on v.id = u.version_anchor_ref
+left join public.information_unit p on p.id = u.parent_or_container_ref
+where r.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and r.mode = 'live' and u.deleted_at is null
+order by u.canonical_address
+
+-- name: gates_sealed_between
+-- Returns the gates between the two signatures of a run, by their sealed receipts, in the order of the receipts. `gate`
+-- is the sovereign gate of the request: at the first one there are none.
+select g.gate, g.role, g.receipt_hash, g.result -> 'invariants' as invariants
+from cutter_governance.gate_receipt g
+where g.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and g.sealed_at is not null and not g.rehearsal
+    and g.gate in ('IG_cut_leg_a_execute', 'IG_structural_verify', 'IG_leg_b_record', 'IG_write_verify')
+order by g.pin_seq
+
 -- name: units_enacted_last
 -- Returns the enacted units of the document whose open request has no document yet.
-select u.canonical_address, v.content_hash, u.identity_profile ->> 'title'
+select u.canonical_address as address, v.content_hash, u.identity_profile ->> 'title' as title
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id
 join public.information_unit u

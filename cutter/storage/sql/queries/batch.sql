@@ -31,7 +31,7 @@ select policy from cutter_governance.batch where batch_id = %(batch_id)s
 
 -- name: marked_by
 -- Returns the profile, prefix and options that a run's version is marked with.
-select v.profile_id, d.address_docprefix, v.marking_options, d.forbidden_ids
+select v.profile_id as profile, d.address_docprefix as docprefix, v.marking_options as options, d.forbidden_ids
 from cutter_governance.run r
 join public.source_version v on v.id = r.source_version_id
 join public.source_document d on d.source_document_ref = v.source_document_ref
@@ -54,13 +54,18 @@ select tuple from cutter_governance.approval_request
 where run_id = %(run_id)s and gate = %(gate)s
 order by requested_at desc limit 1
 
+-- name: batch_outbox
+-- Returns the documents about a batch that are still to be put, in order, with the database's clock.
+select kb_id, body, clock_timestamp() as now from cutter_governance.fn_batch_outbox(%(batch_id)s)
+
 -- name: newest_batch_document
 -- Returns the newest document of a kind about a batch.
 select kb_id from cutter_governance.outbox where batch_id = %(batch_id)s and kind = %(kind)s order by id desc limit 1
 
 -- name: batch_documents_before
 -- Returns how many documents of a kind and subject a batch has, with the newest one.
-select count(*), (array_agg(kb_id order by id desc))[1], (array_agg(body order by id desc))[1]
+select count(*) as number, (array_agg(kb_id order by id desc))[1] as kb_id,
+    (array_agg(body order by id desc))[1] as body
 from cutter_governance.outbox
 where batch_id = %(batch_id)s and kind = %(kind)s and subject = %(subject)s
 
@@ -80,7 +85,7 @@ order by q.queue, q.entered_at
 -- name: batch_known
 -- Returns what is registered about each named document: prefix, tenant, newest version, and its open, enacting and
 -- failed run.
-select d.doc_code, d.address_docprefix, d.tenant, v.profile_id,
+select d.doc_code as document_id, d.address_docprefix as docprefix, d.tenant, v.profile_id as profile,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.ended_at is null
      order by r.created_at desc limit 1) as open_run,
@@ -91,7 +96,7 @@ select d.doc_code, d.address_docprefix, d.tenant, v.profile_id,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.mode = 'live' and r.state like 'failed\_%%'
      order by r.created_at desc limit 1) as failed_run,
-    v.id, v.profile_sha256, v.marking_options ->> 'scope' as scope
+    v.id as version_id, v.profile_sha256, v.marking_options ->> 'scope' as scope
 from public.source_document d
 left join lateral (
     select s.id, s.profile_id, s.profile_sha256, s.marking_options from public.source_version s where s.source_document_ref = d.source_document_ref
@@ -110,7 +115,7 @@ order by i.tenant
 
 -- name: tenant_weights
 -- Returns the weight of each named tenant.
-select t.tenant, (cutter_governance.fn_tenant_caps(t.tenant, 'batch') ->> 'weight')::integer
+select t.tenant, (cutter_governance.fn_tenant_caps(t.tenant, 'batch') ->> 'weight')::integer as weight
 from unnest(%(tenants)s::text[]) as t (tenant)
 
 -- name: failed_runs
@@ -125,7 +130,7 @@ select batch_id, kb_id from cutter_governance.outbox where done_at is null and b
 
 -- name: batches_not_ended
 -- Returns every open batch with its age.
-select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at) as age_seconds
+select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at)::float as age_seconds
 from cutter_governance.batch b where b.ended_at is null order by b.created_at
 
 -- name: batches
@@ -183,13 +188,13 @@ select jsonb_build_object(
 
 -- name: batch_glance
 -- Returns what the summary of a batch is made of, of one moment.
-select cutter_governance.fn_batch_seen(%(batch_id)s), clock_timestamp(), (
+select cutter_governance.fn_batch_seen(%(batch_id)s) as view, clock_timestamp() as now, (
     select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (
         select r.run_id, count(*) as sealed
         from cutter_governance.run r join cutter_governance.gate_receipt g on g.run_id = r.run_id
-        where r.batch_id = %(batch_id)s and g.sealed_at is not null group by r.run_id) s), (
+        where r.batch_id = %(batch_id)s and g.sealed_at is not null group by r.run_id) s) as sealed, (
     select coalesce(jsonb_agg(cutter_governance.fn_tenant_room(i.tenant, 'batch') order by i.tenant), '[]')
-    from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i)
+    from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i) as rooms
 
 -- name: batch_texts
 -- Returns the newest report of a batch and the documents of its open queue entries.
@@ -211,7 +216,7 @@ left join cutter_governance.run r on r.run_id = q.run_id
 left join cutter_governance.stop_latch l on l.run_id = q.run_id
 where q.left_at is null and (%(batch_id)s::text is null or q.batch_id = %(batch_id)s)
     and (%(run_id)s::text is null or q.run_id = %(run_id)s)
-    -- what has gone on or was voided since leaves its queue when somebody steers the batch again; people need not wait
+    -- a document that continued or was voided since leaves its queue at the batch's next step; people need not wait
     and (r.run_id is null or case when q.queue = 'human_review_queue' then r.state like 'awaiting\_%%'
         else r.state like 'failed\_%%' or r.state like 'stopped\_%%' end)
 order by q.entered_at, q.document_id

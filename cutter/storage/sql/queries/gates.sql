@@ -1,14 +1,14 @@
 -- name: source_of_document
 -- Returns a document with its newest version and bytes, and the version that was enacted last. Enacted is what has a
 -- sealed receipt, even if its run ended badly later.
-select d.id, d.address_docprefix, d.source_url, d.forbidden_ids, v.id, v.content_checksum, v.size_bytes, v.source_format,
-    v.profile_id, v.profile_sha256, v.manifest_digest, s.bytes,
-    -- law by its receipt: a run that ended badly behind its enactment has enacted it all the same
+select d.id::text as source_document_id, d.address_docprefix as docprefix, d.source_url as registered_uri,
+    v.id::text as version_id, v.content_checksum, v.size_bytes, v.source_format, v.profile_id, v.profile_sha256,
+    v.manifest_digest, coalesce(s.bytes, '') as snapshot,
     (select r.source_version_id from cutter_governance.run r
      join cutter_governance.gate_receipt g on g.run_id = r.run_id
      where r.document_id = d.doc_code and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
         and g.sealed_at is not null
-     order by g.sealed_at desc limit 1)
+     order by g.sealed_at desc limit 1)::text as enacted_version_id
 from public.source_document d
 left join lateral (
     select * from public.source_version v
@@ -18,7 +18,7 @@ where d.doc_code = %(document_id)s
 
 -- name: snapshot_of_version
 -- Returns the bytes, profile and options of a version.
-select s.bytes, v.profile_body, v.marking_options, d.forbidden_ids, d.source_document_ref
+select s.bytes as data, v.profile_body, v.marking_options as options, d.forbidden_ids, d.source_document_ref
 from public.source_version v
 join public.source_snapshot s on s.sha256 = v.content_checksum
 join public.source_document d on d.source_document_ref = v.source_document_ref
@@ -36,10 +36,18 @@ from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: runs_with_same_digest
 -- Returns the open runs under a prefix with the digest of their plan, other than this one.
-select r.run_id, g.result -> 'pins' ->> 'writer_digest' from cutter_governance.gate_receipt g
+select r.run_id, g.result -> 'pins' ->> 'writer_digest' as writer_digest from cutter_governance.gate_receipt g
 join cutter_governance.run r on r.run_id = g.run_id
 where g.gate = 'IG_cutplan' and r.docprefix = %(docprefix)s and r.run_id <> %(run_id)s and r.ended_at is null
 order by r.run_id
+
+-- name: waiting_run_documents
+-- Returns the documents of a run that the session's role has to put, in order.
+select kb_id, kind, subject, body from cutter_governance.fn_outbox_waiting(%(run_id)s)
+
+-- name: run_sidecar_now
+-- Returns everything that a run's projections are made of, with the database's clock.
+select cutter_governance.fn_run_sidecar(%(run_id)s) as sidecar, clock_timestamp() as now
 
 -- name: run_sidecar
 -- Returns everything that a run's projections are made of.
@@ -47,22 +55,25 @@ select cutter_governance.fn_run_sidecar(%(run_id)s)
 
 -- name: policy_context
 -- Returns what the policy decides on for a run at a gate, and how many people approved and are needed.
-select to_jsonb(r), cutter_governance.fn_run_pins(r.run_id), clock_timestamp(),
-    cutter_governance.fn_gate_approvers(r.run_id, %(gate)s), cutter_governance.fn_gate_needs(%(gate)s)
+select to_jsonb(r) as run, cutter_governance.fn_run_pins(r.run_id) as pins, clock_timestamp() as now,
+    cutter_governance.fn_gate_approvers(r.run_id, %(gate)s) as approvers,
+    cutter_governance.fn_gate_needs(%(gate)s) as needed
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: run_limits
 -- Returns whether a run is over, and its own limit of a backup's age.
-select r.ended_at is not null,
-    case when jsonb_typeof(r.caps -> 'backup_max_age_seconds') = 'number' then r.caps ->> 'backup_max_age_seconds' end
+select r.ended_at is not null as ended,
+    case when jsonb_typeof(r.caps -> 'backup_max_age_seconds') = 'number'
+        then (r.caps ->> 'backup_max_age_seconds')::float end as backup_max_age_seconds
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: newest_backups
 -- Returns the newest usable backups of a run, and the one that its gate sealed. A backup without a valid time, or
 -- from the future, is none.
-select a.target, a.response_metadata ->> 'sha256', a.response_metadata ->> 'taken_utc',
-    extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float,
-    a.target = sealed.artifact as is_sealed
+select a.target as artifact, a.response_metadata ->> 'sha256' as sha256,
+    extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
+        as age_seconds,
+    coalesce(a.target = sealed.artifact, false) as sealed
 from cutter_governance.action_receipt a
 left join lateral (
     select g.result -> 'pins' ->> 'backup_artifact' as artifact from cutter_governance.gate_receipt g
@@ -97,8 +108,8 @@ select public.fn_iu_create(%(address)s, %(title)s, %(body)s, %(actor)s, %(unit_k
 
 -- name: units_written
 -- Returns what leg A wrote under a prefix: enacted units, digest, and this transaction's id.
-select count(*) filter (where u.lifecycle_status <> 'draft'), cutter_governance.fn_writer_digest(%(docprefix)s),
-    pg_current_xact_id()::text
+select count(*) filter (where u.lifecycle_status <> 'draft') as not_draft,
+    cutter_governance.fn_writer_digest(%(docprefix)s) as writer_digest, pg_current_xact_id()::text as transaction
 from public.information_unit u
 where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
     and u.deleted_at is null
@@ -106,18 +117,20 @@ where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_ad
 -- name: units_read_back
 -- Returns whether leg A of a run is sealed, and what is stored under its prefix now.
 select exists (select from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute'
-               and g.sealed_at is not null),
+               and g.sealed_at is not null) as receipt_sealed,
     (select count(*) from public.information_unit u
      where u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
-         and u.deleted_at is null),
-    cutter_governance.fn_writer_digest(r.docprefix), cutter_governance.fn_run_pins(r.run_id), r.state
+         and u.deleted_at is null) as units,
+    cutter_governance.fn_writer_digest(r.docprefix) as writer_digest, cutter_governance.fn_run_pins(r.run_id) as pins,
+    r.state
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: stored_units
 -- Returns every unit under a prefix with its version and parent, in order of the addresses.
-select u.canonical_address, u.identity_profile ->> 'primary_section_type_ref', u.lifecycle_status, v.lifecycle_status,
-    v.version_seq, v.body, v.content_hash, u.content_anchor_ref = v.id::text and v.unit_id = u.id, p.canonical_address,
-    u.id, v.id
+select u.canonical_address as address, u.identity_profile ->> 'primary_section_type_ref' as section_type,
+    u.lifecycle_status as lifecycle, v.lifecycle_status as version_lifecycle, v.version_seq, v.body, v.content_hash,
+    u.content_anchor_ref = v.id::text and v.unit_id = u.id as anchors_agree, p.canonical_address as parent_address,
+    u.id as unit_id, v.id as version_id
 from public.information_unit u
 join public.unit_version v on v.id = u.version_anchor_ref
 left join public.information_unit p on p.id = u.parent_or_container_ref
@@ -146,16 +159,17 @@ order by u.canonical_address
 
 -- name: enactment_counts
 -- Returns what an enactment has written and whether the named triggers are enabled.
-select (select count(*) from public.iu_lifecycle_log l where l.change_set_id = %(change_set_id)s and l.to_status = 'enacted'),
-    (select v.verdict from cutter_governance.verify_result v where v.change_set_id = %(change_set_id)s),
+select (select count(*) from public.iu_lifecycle_log l
+        where l.change_set_id = %(change_set_id)s and l.to_status = 'enacted') as log_rows,
+    (select v.verdict from cutter_governance.verify_result v where v.change_set_id = %(change_set_id)s) as verdict,
     (select jsonb_object_agg(c.relname || '.' || t.tgname, t.tgenabled) from pg_catalog.pg_trigger t
-     join pg_catalog.pg_class c on c.oid = t.tgrelid where t.tgname = any (%(triggers)s)),
+     join pg_catalog.pg_class c on c.oid = t.tgrelid where t.tgname = any (%(triggers)s)) as triggers,
     (select count(*) from public.information_unit u
      left join public.unit_version v on v.id = u.version_anchor_ref
      where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
          and u.deleted_at is null
-         and (u.lifecycle_status <> 'enacted' or v.lifecycle_status is distinct from 'enacted')),
-    pg_current_xact_id()::text
+         and (u.lifecycle_status <> 'enacted' or v.lifecycle_status is distinct from 'enacted')) as not_enacted,
+    pg_current_xact_id()::text as transaction
 
 -- name: open_request
 -- Returns the open request of a run at a gate.
@@ -169,7 +183,7 @@ select clock_timestamp()
 
 -- name: approved_decision
 -- Returns the review decision of the approved request and of its first consumed approval.
-select q.review_decision_id, c.review_decision_id
+select q.review_decision_id::text as decided, c.review_decision_id::text as consumed
 from cutter_governance.approval_request q
 join cutter_governance.approval_consumption c on c.request_id = q.request_id
 where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'approved'
@@ -181,4 +195,4 @@ select cutter_governance.fn_run_evidence(%(run_id)s)
 
 -- name: run_evidence_and_sidecar
 -- Returns evidence and sidecar of a run from one moment, because an open run moves on between two statements.
-select cutter_governance.fn_run_evidence(%(run_id)s), cutter_governance.fn_run_sidecar(%(run_id)s)
+select cutter_governance.fn_run_evidence(%(run_id)s) as evidence, cutter_governance.fn_run_sidecar(%(run_id)s) as sidecar

@@ -17,13 +17,15 @@ select jsonb_build_object(
     'cut_change_set',
     (select count(*) from cutter_governance.cut_change_set where run_id = %(run_id)s),
     'cut_change_set_affected_row',
-    (select count(*) from cutter_governance.cut_change_set_affected_row where change_set_id = %(change_set_id)s)),
-    (select count(distinct target_unit_id) from cutter_governance.manifest_unit_block where envelope_id = %(envelope_id)s),
-    (select count(distinct unit_id) from cutter_governance.cut_change_set_affected_row where change_set_id = %(change_set_id)s),
-    (select count(*) from cutter_governance.cut_change_set where change_set_id = %(change_set_id)s),
+    (select count(*) from cutter_governance.cut_change_set_affected_row where change_set_id = %(change_set_id)s)) as tables,
+    (select count(distinct target_unit_id) from cutter_governance.manifest_unit_block
+     where envelope_id = %(envelope_id)s) as units_in_blocks,
+    (select count(distinct unit_id) from cutter_governance.cut_change_set_affected_row
+     where change_set_id = %(change_set_id)s) as units_affected,
+    (select count(*) from cutter_governance.cut_change_set where change_set_id = %(change_set_id)s) as change_sets,
     (select count(*) from cutter_governance.dot_pair_signature s
      join cutter_governance.verify_result v on v.verify_result_id = s.cross_reference_verify_result_id
-     where v.change_set_id = %(change_set_id)s)
+     where v.change_set_id = %(change_set_id)s) as verifier_signatures
 
 -- name: leg_b_entry
 -- Writes the backlog entry of a cut.
@@ -81,12 +83,12 @@ values (%(affected_row_id)s, %(change_set_id)s, %(unit_id)s, %(version_id)s, %(c
 -- name: change_set_to_verify
 -- Returns the signed change set of a run with what the verifier compares it with.
 select c.change_set_id, c.manifest_id, c.review_decision_id, c.manifest_version, c.executor_signature_id,
-    c.executor_tool_revision, c.verifier_tool_revision, s.payload, s.payload_hash, s.signature, s.signer_fingerprint,
+    c.executor_tool_revision, s.payload, s.payload_hash, s.signature, s.signer_fingerprint,
     (select count(*) from cutter_governance.cut_change_set_affected_row a
      join public.unit_version v on v.id = a.unit_version_id and v.content_hash = a.content_hash
-     where a.change_set_id = c.change_set_id),
-    (select count(*) from cutter_governance.verify_result v where v.change_set_id = c.change_set_id),
-    cutter_governance.fn_writer_digest(%(docprefix)s)
+     where a.change_set_id = c.change_set_id) as affected_rows,
+    (select count(*) from cutter_governance.verify_result v where v.change_set_id = c.change_set_id) as results_before,
+    cutter_governance.fn_writer_digest(%(docprefix)s) as stored_writer_digest
 from cutter_governance.cut_change_set c
 join cutter_governance.dot_pair_signature s on s.signature_id = c.executor_signature_id
 where c.run_id = %(run_id)s
@@ -111,8 +113,9 @@ values (%(verify_result_id)s, %(change_set_id)s, %(manifest_id)s, %(review_decis
 
 -- name: verify_rows
 -- Returns how many rows the verifier wrote for a change set.
-select (select count(*) from cutter_governance.verify_result v where v.change_set_id = %(change_set_id)s),
-    (select count(*) from cutter_governance.verify_result v where v.verify_result_id = %(verify_result_id)s),
+select (select count(*) from cutter_governance.verify_result v where v.change_set_id = %(change_set_id)s) as results,
+    (select count(*) from cutter_governance.verify_result v where v.verify_result_id = %(verify_result_id)s)
+        as this_result,
     (select count(*) from cutter_governance.dot_pair_signature s
      where s.signature_id = %(signature_id)s and s.signature_kind = 'verifier'
-         and s.cross_reference_verify_result_id = %(verify_result_id)s)
+         and s.cross_reference_verify_result_id = %(verify_result_id)s) as verifier_signatures

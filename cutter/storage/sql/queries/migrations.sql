@@ -36,7 +36,7 @@ insert into cutter_ledger.definition_set (sha256) values (%(sha256)s) on conflic
 
 -- name: functions_present
 -- Returns the qualified name of every function in the product's schemas.
-select n.nspname || '.' || p.proname
+select n.nspname || '.' || p.proname as name
 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
 where n.nspname in ('public', 'cutter_governance')
 

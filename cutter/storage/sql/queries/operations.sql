@@ -91,7 +91,7 @@ select kb_id, kind, subject, body, sha256, done_at from cutter_governance.outbox
 
 -- name: snapshot_of_run
 -- Returns the bytes of the version that a run pinned.
-select v.content_checksum, s.bytes
+select v.content_checksum as sha256, s.bytes as data
 from cutter_governance.run r
 join public.source_version v on v.id = r.source_version_id
 join public.source_snapshot s on s.sha256 = v.content_checksum
@@ -123,7 +123,7 @@ order by t.tenant
 
 -- name: tenant_of_document
 -- Returns the tenant of a document and its weight.
-select d.tenant, (cutter_governance.fn_tenant_caps(d.tenant, 'document') ->> 'weight')::integer
+select d.tenant, (cutter_governance.fn_tenant_caps(d.tenant, 'document') ->> 'weight')::integer as weight
 from public.source_document d where d.doc_code = %(document_id)s
 
 -- name: tenant_set
@@ -132,7 +132,7 @@ select cutter_governance.fn_tenant_set(%(tenant)s, %(workflow)s, %(caps)s, %(by)
 
 -- name: gauges
 -- Returns the values of the database's metrics: name, labels, value.
-select 'cutter_runs_open', jsonb_build_object('state', s.state), count(r.run_id)
+select 'cutter_runs_open' as name, jsonb_build_object('state', s.state) as labels, count(r.run_id) as value
 from (select 'pending' as state union select state from cutter_governance.run where ended_at is null) s
 left join cutter_governance.run r on r.state = s.state and r.ended_at is null
 group by s.state

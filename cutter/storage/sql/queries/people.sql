@@ -1,6 +1,7 @@
 -- name: sources
 -- Returns every registered document with its newest version.
-select d.doc_code, d.address_docprefix, v.version_seq, v.content_checksum, v.profile_id, v.size_bytes, d.tenant
+select d.doc_code as document_id, d.address_docprefix as docprefix, v.version_seq as version,
+    v.content_checksum as sha256, v.profile_id as profile, v.size_bytes, d.tenant
 from public.source_document d
 join lateral (
     select * from public.source_version v
@@ -33,11 +34,11 @@ order by g.sealed_at desc limit 1
 
 -- name: policy_in_force
 -- Returns the newest epoch of approvers.
-select sha256, body, thresholds, deployment_id::text from cutter_governance.policy_epoch order by number desc limit 1
+select sha256, body, thresholds, deployment_id::text as deployment_id from cutter_governance.policy_epoch order by number desc limit 1
 
 -- name: profile_of_version
 -- Returns the profile, options and prefix of a version.
-select v.profile_body, v.marking_options, d.address_docprefix, d.forbidden_ids
+select v.profile_body, v.marking_options as options, d.address_docprefix as docprefix, d.forbidden_ids
 from public.source_version v
 join public.source_document d on d.source_document_ref = v.source_document_ref
 where v.id = %(source_version_id)s
@@ -47,6 +48,33 @@ where v.id = %(source_version_id)s
 select kb_id from cutter_governance.approval_request
 where run_id = %(run_id)s and status = 'requested' and kb_id is not null
 order by requested_at desc limit 1
+
+-- name: newest_request_document
+-- Returns the document of a run's open request, else of its newest one, and whether anybody can still answer it.
+select q.kb_id, q.status = 'requested' and r.ended_at is null as is_open
+from cutter_governance.approval_request q
+join cutter_governance.run r on r.run_id = q.run_id
+where q.run_id = %(run_id)s and q.kb_id is not null
+order by q.status = 'requested' desc, q.requested_at desc limit 1
+
+-- name: text_of_run
+-- Returns the text that a run has pinned, with what it is marked with; no row before the pin.
+select s.bytes as data, v.profile_body, v.marking_options as options, r.docprefix, d.forbidden_ids,
+    v.id::text as source_version_id
+from cutter_governance.run r
+join public.source_version v on v.id = r.source_version_id
+join public.source_snapshot s on s.sha256 = v.content_checksum
+join public.source_document d on d.source_document_ref = v.source_document_ref
+where r.run_id = %(run_id)s and r.docprefix is not null
+
+-- name: units_held
+-- Returns how many units there are now below the prefix of a run, by their lifecycle status.
+select u.lifecycle_status as status, count(*) as units
+from cutter_governance.run r
+join public.information_unit u
+    on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
+where r.run_id = %(run_id)s and u.deleted_at is null
+group by u.lifecycle_status order by u.lifecycle_status
 
 -- name: asked_by_run
 -- Returns whether a run asked for approval with this challenge and this document.
@@ -88,7 +116,7 @@ select tenant from cutter_governance.tenant_cap order by tenant
 
 -- name: text_of_newest_version
 -- Returns the bytes, profile and options of a document's newest version.
-select s.bytes, v.profile_body, v.marking_options, d.address_docprefix, d.forbidden_ids
+select s.bytes as data, v.profile_body, v.marking_options as options, d.address_docprefix as docprefix, d.forbidden_ids
 from public.source_document d
 join lateral (
     select * from public.source_version v

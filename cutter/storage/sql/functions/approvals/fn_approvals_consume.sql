@@ -39,6 +39,9 @@ begin
     if request.tuple ->> 'writer_digest' is distinct from v_pins ->> 'writer_digest' then
         return 'request_of_other_digest';
     end if;
+    if request.tuple ->> 'findings_digest' is distinct from v_pins ->> 'findings_digest' then
+        return 'request_of_other_findings';
+    end if;
     for offered in select value from jsonb_array_elements(p_approvals) order by value ->> 'approval_sha256'
     loop
         v_slot := v_slot + 1;

@@ -1,4 +1,5 @@
--- Returns what a request asks people to sign: the deployment, the run, the plan's pins, and a nonce.
+-- Returns what a request asks people to sign: the deployment, the run, the plan's pins, the findings that a person
+-- accepted by name, and a nonce.
 create or replace function cutter_governance.fn_request_tuple(
     p_run cutter_governance.run, p_epoch cutter_governance.policy_epoch, p_gate text, p_pins jsonb,
     p_change_set_id uuid, p_decision uuid, p_nonce text) returns jsonb
@@ -9,6 +10,12 @@ as $$
         'deployment_id', p_epoch.deployment_id, 'gate', p_gate, 'run_id', p_run.run_id, 'document_id', p_run.document_id,
         'source_version_id', p_run.source_version_id, 'writer_digest', p_pins -> 'writer_digest',
         'manifest_digest', p_pins -> 'manifest_digest', 'region_sha', p_pins -> 'region_sha',
-        'candidate_count', p_pins -> 'candidate_count', 'change_set_id', p_change_set_id,
+        'candidate_count', p_pins -> 'candidate_count', 'findings_digest', p_pins -> 'findings_digest',
+        'accepted_findings', coalesce((
+            select string_agg(name, ' ' order by name collate "C")
+            from public.source_version v, jsonb_object_keys(
+                case jsonb_typeof(v.marking_options -> 'accept') when 'object' then v.marking_options -> 'accept' end) as name
+            where v.id = p_run.source_version_id), 'none'),
+        'change_set_id', p_change_set_id,
         'grants_sha256', p_pins -> 'grants_sha256', 'review_decision_id', p_decision, 'nonce', p_nonce)
 $$;

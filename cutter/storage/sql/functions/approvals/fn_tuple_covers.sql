@@ -1,5 +1,5 @@
 -- Returns whether an approval that was signed before a batch ran is for this run: batch, document, version, digest,
--- count, and a rehearsal of the same queue. For an enactment the stored units must be the rehearsed ones, and
+-- count, findings, and a rehearsal of the same queue. For an enactment the stored units must be the rehearsed ones, and
 -- verified.
 create or replace function cutter_governance.fn_tuple_covers(
     p_statement jsonb, p_run cutter_governance.run, p_request cutter_governance.approval_request) returns boolean
@@ -11,6 +11,8 @@ as $$
         and p_run.source_version_id::text = p_statement ->> 'source_version_id'
         and p_request.tuple ->> 'writer_digest' = p_statement ->> 'writer_digest'
         and p_request.tuple ->> 'candidate_count' = p_statement ->> 'candidate_count'
+        and p_request.tuple ->> 'findings_digest' = p_statement ->> 'findings_digest'
+        and p_request.tuple ->> 'accepted_findings' = p_statement ->> 'accepted_findings'
         and p_request.gate = p_statement ->> 'gate'
         and exists (
             select from cutter_governance.run r join cutter_governance.approval_request q on q.run_id = r.run_id

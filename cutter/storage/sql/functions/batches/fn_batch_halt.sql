@@ -1,5 +1,5 @@
--- Halts a batch so that nothing more is started, or lets it go on with p_halted null, and returns what halts it. The
--- first halt stays on record, but a person's stop outweighs the cap, which lets people go on signing, and a cancel
+-- Halts a batch so that nothing more is started, or lets it continue with p_halted null, and returns what halts it. The
+-- first halt stays on record, but a person's stop outweighs the cap, which lets people keep signing, and a cancel
 -- outweighs all. No worker lifts a halt: a message through Temporal can delay or stop a batch, but not continue what
 -- people stopped.
 create or replace function cutter_governance.fn_batch_halt(p_batch_id text, p_halted text, p_reason text) returns text
@@ -29,7 +29,7 @@ begin
     update cutter_governance.batch
     set halted = p_halted, halted_reason = case when p_halted is not null then left(p_reason, 500) end,
         halted_at = case when p_halted is not null then clock_timestamp() end,
-        -- whoever lets it go on gives it its whole time again: a night's batch is signed the next day
+        -- a resume gives it its whole time again, because a night's batch is signed the next day
         began_at = case when p_halted is null then clock_timestamp() else began_at end
     where batch_id = p_batch_id;
     perform cutter_governance.fn_audit_append(p_batch_id, p_batch_id, 'halt', jsonb_build_object(

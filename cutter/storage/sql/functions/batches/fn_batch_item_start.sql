@@ -29,7 +29,7 @@ begin
         return jsonb_build_object('status', 'found', 'run_id', newest.run_id, 'state', newest.state);
     end if;
     if newest.run_id is not null then
-        -- a failed one is taken in again by a signed authorisation of its own, once
+        -- a signed authorisation includes a failed one again, once
         select * into verdict from cutter_governance.approval_verdict v
         where v.run_id = newest.run_id and v.accepted and v.decision = 'include_failed' and v.not_after > clock_timestamp()
             and not exists (select from cutter_governance.order_consumption where statement_sha256 = v.approval_sha256)

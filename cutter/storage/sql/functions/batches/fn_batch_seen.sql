@@ -1,4 +1,4 @@
--- Returns fn_batch_view with what decides how each item goes on. `wrote`: leg A is sealed, so drafts may exist.
+-- Returns fn_batch_view with what decides how each item continues. `wrote`: leg A is sealed, so drafts may exist.
 -- `stopped_by`: who set the latch that holds the run; `batch` for its own batch. `corrected`: a version was
 -- registered after the run began. `open_run`: the run of another batch or person that keeps the document busy.
 -- `failed_run`: the newest failed run of a document that was kept out because of it, with that run's batch.

@@ -1,4 +1,4 @@
--- Returns the state from which a stopped run goes on: the one that its newest sealed receipt reached.
+-- Returns the state from which a stopped run continues: the one that its newest sealed receipt reached.
 create or replace function cutter_governance.fn_reached_state(p_run_id text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

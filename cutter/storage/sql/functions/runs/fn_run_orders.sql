@@ -1,4 +1,4 @@
--- Returns the signed documents that let a stopped run go on, with what each must hold against. The writing worker
+-- Returns the signed documents that let a stopped run continue, with what each must hold against. The writing worker
 -- judges them again, because the reader's password is enough to record a verdict. Epoch, gate, stop and times come
 -- from this database, whatever the verdict says.
 create or replace function cutter_governance.fn_run_orders(p_run_id text) returns jsonb

@@ -16,7 +16,7 @@ begin
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     if v_run.ended_at is not null or v_run.state = p_state or (cutter_governance.fn_stop_is_signed(v_run.state)
         and p_state like 'stopped\_%' and (not cutter_governance.fn_stop_is_signed(p_state)
-            -- as a policy's stop it would go on by the approvals that are there already
+            -- as a policy's stop it would continue with the approvals that exist already
             or p_state like 'stopped\_policy\_%'))
     then
         return jsonb_build_object('state', v_run.state);

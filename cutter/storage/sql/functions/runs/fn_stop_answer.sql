@@ -1,4 +1,4 @@
--- Returns the answer to a caller whose run is stopped, by its latch or by its state; null for a run that goes on.
+-- Returns the answer to a caller whose run is stopped, by its latch or by its state; null for a run that continues.
 create or replace function cutter_governance.fn_stop_answer(
     p_run cutter_governance.run, p_latch cutter_governance.stop_latch) returns jsonb
 language sql stable security definer

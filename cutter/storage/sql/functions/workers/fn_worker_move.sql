@@ -12,7 +12,7 @@ begin
         raise exception 'worker %: % is not reached from %', p_worker.worker_id, p_to, p_worker.state
             using errcode = 'CU006';
     end if;
-    -- the chain's head first: what stands behind another event on the chain also happened behind it
+    -- the chain's head first: a later event on the chain also happened later
     insert into cutter_governance.audit_head (chain, seq, hash)
     values ('workers', 0, cutter_governance.fn_digest('workers')) on conflict do nothing;
     perform from cutter_governance.audit_head where chain = 'workers' for update;

@@ -90,7 +90,7 @@ BATCH = Lifecycle(
         _one(_B.AWAITING_LIFECYCLE, _B.ENACTING, "items", guard="SG_2 set received"),
         _one(_B.ENACTING, _B.CLOSEOUT, "items", guard="all documents through phase 10"),
         Rule(sources=_names((_B.PENDING, *_MOVING)), targets=_names((_B.FAILED_PARTIAL,)), trigger="items",
-             guard="nothing goes on, and a document is no law", severity="error", whence="any open state"),
+             guard="nothing runs, and a document is not enacted", severity="error", whence="any open state"),
         Rule(sources=_names((_B.PENDING,)), targets=_names((*_MOVING, _B.CLOSEOUT)), trigger="items",
              whither="any state", extension="§3 has batch_pending and no way out of it; " + _SUMMARY),
         Rule(sources=_names(_MOVING), targets=_names((*_MOVING, _B.CLOSEOUT)), trigger="items",

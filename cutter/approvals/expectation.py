@@ -1,6 +1,6 @@
-"""Pure: what the live run itself says, against which an approval is judged. All of it comes from the database.
+"""Pure: the facts about the live run by which an approval is judged. All of them come from the database.
 
-Nothing here may be taken from a message, an activity's argument or the approval itself (spec 03 "Whom we trust").
+No fact may come from a message, an activity's argument or the approval itself (spec 03 "Whom we trust").
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from cutter.errors import ProgrammingError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDecision:
-    """A row of review_decision as step 8 needs it. `created_with_request` = made by the request's own transaction."""
+    """The columns of review_decision that step 8 needs. `created_with_request` says that the request's own transaction
+    made the row.
+    """
 
     review_decision_id: str
     decision_type: str
@@ -27,15 +29,15 @@ class ReviewDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The live run's own facts, from its receipts and rows.
+    """The facts about the live run, from its receipts and rows.
 
-    `request` is the frozen tuple (None where no request is open: then nothing can be approved or rejected), and
-    `request_sha256` the digest of the run's own request document. `decisions` and `bindings` are what may be answered
-    here and now. `now` is the database's clock. What lifts a stop is signed after `stopped_at`, and what is signed for
-    a batch after `ended_by_people_at`, when people ended another run of the document in it. `revoked`,
-    `consumed_by_another` (run) and `written_by_us` are about the very document that is judged. `dryrun_request_sha256`
-    and `batch_id` are for binding tuple; the last four are for decisions that are not about a request. A field that is
-    None here matches no statement.
+    `request` is the frozen tuple. It is None if no request is open; then nobody can approve or reject. `request_sha256`
+    is the digest of the run's own request document. `decisions` and `bindings` are those that the run accepts now.
+    `now` is the database's clock. A statement that lifts a stop must be signed after `stopped_at`. A statement for a
+    batch must be signed after `ended_by_people_at`, the time when people ended another run of the document in the
+    batch. `revoked`, `consumed_by_another` (run) and `written_by_us` are about the document that is judged.
+    `dryrun_request_sha256` and `batch_id` are for the binding tuple. The last four fields are for decisions that are
+    not about a request. A field that is None matches no statement.
     """
 
     deployment_id: str
@@ -69,11 +71,11 @@ class Expected:
                 raise ProgrammingError(f"the request is of another {name}")
 
     def ttl_seconds(self, binding: str) -> int:
-        """Longest life of an approval of that binding; 0 admits none."""
+        """The longest life of an approval with that binding, in seconds. 0 means that no approval is valid."""
         return self.ttl_run_seconds if binding == schema.RUN else self.ttl_tuple_seconds
 
     def value_of(self, field: str, binding: str) -> str | int | None:
-        """What a statement's field must say; None when this run has no such value."""
+        """The value that a statement's field must have. None if this run has no such value."""
         if field == "request_sha256" and binding == schema.TUPLE:
             return self.dryrun_request_sha256
         if field == "fingerprint":
@@ -95,4 +97,4 @@ _OWN = frozenset(
 )  # fmt: skip
 
 FREE_FIELDS = frozenset(("schema", "allowance", "decision", "binding", "reason", "signed_utc", "not_after", "approver"))
-"""Fields that are not compared with the run: judged by their own step, or free."""
+"""Fields that are not compared with the run, because a step of their own judges them or because they are free."""

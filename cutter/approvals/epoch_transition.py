@@ -1,7 +1,8 @@
-"""Pure: may this epoch follow that one? (spec 03 "Policy")
+"""Pure: decides whether one epoch may follow another (spec 03 "Policy").
 
-Epoch 1 is the database owner's. Each next one names its predecessor's sha256, keeps the deployment, and carries
-detached signatures over its own bytes by as many distinct approvers of the predecessor as its `succession` says.
+The database's owner makes epoch 1. Each later epoch names the sha256 of its predecessor and keeps the deployment.
+Approvers of the predecessor must have signed its bytes with detached signatures; the predecessor's `succession` says
+how many approvers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _STRONG = frozenset((8, 9, 10))
 def refuse_succession(
     previous: Policy, following: Policy, signatures: Iterable[tuple[bytes, SignatureEvidence]], *, now: datetime
 ) -> Refusal | None:
-    """None when `following` may be installed after `previous`; else why not.
+    """None if `following` may be installed after `previous`, else the reason why not.
 
     `signatures` are the `.asc` files with gpg's evidence over the bytes of `following`, made with the previous
     epoch's keyring.

@@ -1,6 +1,6 @@
-"""Pure: what can be known before a person signs: whether they may, and who may instead.
+"""Pure: says before a person signs whether they may sign, and who may sign instead.
 
-A courtesy that spares people a signature which the judge (`verify`) would refuse; nothing is authorised here.
+This module authorises nothing. It only saves people a signature that the judge (`verify`) would refuse.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cutter.catalogue import Sovereign
 
 
 def why_not(policy: Policy, one: Approver, gate: str, decision: str, *, starter: str, now: datetime) -> str | None:
-    """Why the judge would refuse this approver's decision at the gate; None when nothing is known against it."""
+    """Why the judge would refuse this approver's decision at the gate. None if no reason is known."""
     if gate not in one.gates or policy.rule_of(gate) is None:
         return f"{one.name} may not sign for {gate}, says the policy"
     if not one.within(now):
@@ -27,14 +27,14 @@ def why_not(policy: Policy, one: Approver, gate: str, decision: str, *, starter:
 
 
 def remedy(policy: Policy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime) -> str:
-    """Who may sign instead; when nobody may, what opens the way."""
+    """Who may sign instead. If nobody may sign, the commands that change that."""
     others = [
         one.name for one in policy.approvers if not why_not(policy, one, gate, decision, starter=starter, now=now)
     ]
     if others:
         return f"ask {' or '.join(others)}"
     return (
-        "nobody in the policy may: take in another approver (`cutter approvers propose --approver NAME=KEY.asc`), or "
+        "nobody in the policy may: add another approver (`cutter approvers propose --approver NAME=KEY.asc`), or "
         f"type `cutter cancel {run_id} --reason TEXT` and let somebody else start it again"
     )
 
@@ -46,7 +46,7 @@ def known(policy: Policy) -> str:
 
 
 def misfit(policy: Policy, approver: str | None, key: str | None) -> str | None:
-    """What is wrong with --approver and --key by the policy alone; None when they may name one of its approvers."""
+    """What is wrong with --approver and --key according to the policy. None if they may name one of its approvers."""
     named = next((one for one in policy.approvers if one.name == approver), None)
     keyed = policy.approver_of(key) if key else None
     if approver is not None and named is None:

@@ -1,6 +1,6 @@
-"""Pure: a statement to fill in, and the commands that make and send it with a shell, gpg and temporal alone.
+"""Pure: a statement to fill in, and the commands that make and send it with only a shell, gpg and temporal.
 
-A request document and a stop-route report show it in the same words, and a test follows them literally.
+Request documents and stop-route reports show the same instructions, and a test follows them literally.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOMENT = "+%Y-%m-%dT%H:%M:%SZ"
 
 
 def front_matter(decision: str, binding: str, gate: str, known: Mapping[str, object]) -> Iterator[str]:
-    """Exactly the fields of that kind of statement, with FILL_IN words for what only a person knows."""
+    """Exactly the fields of that kind of statement. A FILL_IN word replaces each value that only a person knows."""
     values: dict[str, object] = {
         **known,
         "schema": schema.SCHEMA,
@@ -38,13 +38,16 @@ def front_matter(decision: str, binding: str, gate: str, known: Mapping[str, obj
 
 
 def fill_in(name: str, life_seconds: int, more: tuple[str, str], *, given: str = "") -> Iterator[str]:
-    """The shell's part: replaces the words in the file. `more` is one word and its value, `given` sets that."""
+    """The shell commands that replace the FILL_IN words in the file. `more` is one more word with its value, and
+    `given` sets that value.
+    """
     word, value = more
     yield "```sh"
     yield "APPROVER=your-name"
     if given:
         yield given
-    # One look at the clock for both times: else a second may pass between them, and the life is a second too long.
+    # Both times come from one reading of the clock. Otherwise a second could pass between them, and the life would be a
+    # second too long.
     yield "NOW=$(date +%s)"
     yield f'sed -i -e "s/{word}/{value}/" \\'
     yield f'  -e "s/{FILL_SIGNED}/$(date -u -d @$NOW {_MOMENT})/" \\'
@@ -55,7 +58,7 @@ def fill_in(name: str, life_seconds: int, more: tuple[str, str], *, given: str =
 
 
 def sign_and_put(kb_id: str, *, beside: str) -> Iterator[str]:
-    """gpg's part, and where both files belong."""
+    """The gpg command, and the place of both files."""
     name = kb_id.rpartition("/")[2]
     yield f"3. Sign it with your key; this makes `{name}.asc`:"
     yield ""
@@ -63,7 +66,7 @@ def sign_and_put(kb_id: str, *, beside: str) -> Iterator[str]:
     yield f"gpg --detach-sign --armor {name}"
     yield "```"
     yield ""
-    yield f"4. Put both files into the knowledge base, beside {beside} (locally the state folder's `kb`):"
+    yield f"4. Put both files into the knowledge base, in the folder of {beside} (locally the state folder's `kb`):"
     yield ""
     yield f"   - `{kb_id}`"
     yield f"   - `{kb_id}.asc`"
@@ -71,7 +74,7 @@ def sign_and_put(kb_id: str, *, beside: str) -> Iterator[str]:
 
 
 def tell(document_id: str, run_id: str, signal: str, kb_id: str) -> Iterator[str]:
-    """temporal's part: the signal that names the document to the run; and the same by `cutter`."""
+    """The temporal signal that names the document to the run, and the same with `cutter`."""
     yield "5. Tell the run, with either command (`temporal` finds its server by `TEMPORAL_ADDRESS`, see `cutter up`):"
     yield ""
     yield "```sh"

@@ -1,4 +1,6 @@
-"""IO: makes tonight's batch from the pattern that a schedule names; what the schedule's workflow begins with."""
+"""IO: makes tonight's batch from the pattern that a schedule names. The schedule's workflow begins with this
+activity.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from datetime import datetime
 from activities.batch.register import put_queue
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.batch import documents, nights
+from cutter.batch import documents, scheduled_batches
 from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound
@@ -21,12 +23,13 @@ from cutter.storage.faults import translated
 
 
 def begin_night(deps: Deps, input: NightStart) -> BatchInput:
-    """The night's batch, registered; the same night again finds it.
+    """Register the batch of the night. A second call for the same night finds the registered batch.
 
-    Raises what refuses a queue: then the schedule's workflow fails, and the schedule pauses until people have looked.
+    Raises the errors of a refused queue. Then the schedule's workflow fails, and the schedule pauses until a person has
+    corrected the cause.
     """
     night = input.night
-    data = nights.queue_of(_pattern(deps, night.queue_sha256), _instant(input.when))
+    data = scheduled_batches.queue_of(_pattern(deps, night.queue_sha256), _instant(input.when))
     options = _options(night.lanes, deps.settings.batch_items_max)
     with translated(), deps.pool(Role.READ).connection() as connection:
         admission = registry.admit(connection, data, options)
@@ -53,6 +56,8 @@ def _instant(text: str) -> datetime:
 
 
 def _options(lanes: int, items_max: int) -> Options:
-    """The night's own options; enacted documents are left out, because the pattern is the same every night."""
+    """The options of an overnight batch. It leaves out enacted documents, because the pattern is the same every
+    night.
+    """
     night = replace(Options.overnight("live", items_max), skip_completed=True)
     return registry.with_lanes(night, min(lanes, limits.BATCH_LANES_MAX) if lanes > 0 else None)

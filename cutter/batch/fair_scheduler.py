@@ -13,18 +13,21 @@ NEVER_RAN = (None, Outcome.BUSY, Outcome.BLOCKED)
 
 
 class Shares:
-    """Max-min fair lanes: the next one goes to the tenant that holds the fewest for its weight.
+    """Max-min fair lanes: the next lane goes to the tenant that holds the fewest lanes relative to its weight.
 
-    Of those that hold equally few, to the one that was given the fewest so far for its weight, then to the lower
-    priority, then to the first one in the file. So no tenant gets a second lane while another that could
-    use one has none. A tenant without a weight has 1. Within a tenant: priority, then the file's order.
+    If several tenants hold equally few, the lane goes to the tenant that has been given the fewest lanes relative to
+    its weight. After that, the lower priority number decides, and then the order of the file. So no tenant gets a
+    second lane while another tenant that could use a lane has none. A tenant without a weight has the weight 1. Within
+    a tenant, the priority decides first, and then the order of the file.
     """
 
     def __init__(
         self, items: Iterable[Item], weights: Mapping[str, float] | None = None, rooms: Mapping[str, int] | None = None
     ) -> None:
-        """`items` are all of the batch: what they hold and were given counts. `rooms`: items that a tenant may begin
-        now; one that is not in it has no cap. ProgrammingError for a weight of 0."""
+        """`items` are all items of the batch, because the lanes that they hold or were given count. `rooms` says how
+        many items a tenant may begin now; a tenant without an entry has no cap. Raises ProgrammingError for a weight of
+        0.
+        """
         self._weights = dict(weights or {})
         if any(weight <= 0 for weight in self._weights.values()):
             raise ProgrammingError("a tenant's weight is more than 0")
@@ -37,11 +40,11 @@ class Shares:
             self._given[item.tenant] += item.started or item.outcome not in NEVER_RAN
 
     def offer(self, item: Item) -> None:
-        """Let an item wait for a lane; one whose tenant has no room left is not taken."""
+        """Let an item wait for a lane. An item whose tenant has no room left is ignored."""
         heappush(self._waiting.setdefault(item.tenant, []), (item.priority, item.position, item))
 
     def take(self, *, holds: bool = True) -> Item | None:
-        """The next item, None when none may be taken. With `holds` its lane counts as held from now on."""
+        """The next item, or None if no item may begin. With `holds`, the item's lane counts as held from now on."""
         able = [tenant for tenant in self._waiting if self._rooms.get(tenant, 1) > 0]
         if not able:
             return None

@@ -11,17 +11,25 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from dataclasses import fields
+from typing import Any, Final, TypeVar
 
 from cutter import limits
 from cutter.types import Json
 
 MALFORMED: Final = "malformed"
 
+T = TypeVar("T")
+
 _ERROR_TEXTS: Final = ("gate", "outcome", "reason", "at")
 _TEXT_PIN: Final = re.compile(r"_(sha256|digest|artifact|id)$")
 _COUNTS: Final = frozenset({"candidate_count", "units_created", "units_enacted"})
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+def record(kind: type[T], row: Json) -> T:
+    """The fields of a row that a frozen record names, as they are; KeyError for one that the row lacks."""
+    return kind(**{one.name: row[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
 def shown(value: object) -> str:

@@ -1,7 +1,8 @@
-"""Pure: one queue, night after night: each run of it is a batch of its own, with an id that only the time makes.
+"""Pure: runs one queue file every night. Each night is a batch of its own, and its id depends only on the pattern and
+the time.
 
-The same pattern at the same time gives the same id on every machine, so that a night is never run twice, and its id is
-known in the afternoon, when its approvals are signed.
+The same pattern at the same time gives the same id on every machine. So no night runs twice, and people know the id in
+the afternoon, when they sign the approvals.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ _LINE = re.compile(rb"^batch_id[ \t]*:.*$", re.MULTILINE)
 
 
 def is_named_for_the_night(file: str) -> bool:
-    """True for the name of a queue file that begins a night: overnight.yaml, overnight-laws.yaml (seed 001 §7)."""
+    """True for a queue file whose name makes its batch an overnight batch: overnight.yaml, overnight-laws.yaml (seed
+    001 §7).
+    """
     return _NAME.fullmatch(file) is not None
 
 
 def batch_id_of(pattern: bytes, when: datetime) -> str:
-    """The batch id of a pattern's run at an instant (to the second, with its zone): a UUID of version 7."""
+    """The batch id for a pattern at a time (to the second, with a time zone): a UUID of version 7."""
     if when.tzinfo is None:
         raise InvalidInput(f"{when} has no time zone")
     instant = when.astimezone(UTC).replace(microsecond=0)
@@ -35,10 +38,12 @@ def batch_id_of(pattern: bytes, when: datetime) -> str:
 
 
 def queue_of(pattern: bytes, when: datetime) -> bytes:
-    """The pattern's bytes with that time's batch id in place of its own. Raises QueueRefused or InvalidInput."""
+    """The pattern's bytes with the batch id of that time in place of the pattern's own. Raises QueueRefused or
+    InvalidInput.
+    """
     load_queue(pattern, items_max=QUEUE_ITEMS_MAX)
     wanted = batch_id_of(pattern, when)
     made = _LINE.sub(f"batch_id: {wanted}".encode(), pattern, count=1)
     if load_queue(made, items_max=QUEUE_ITEMS_MAX).batch_id != wanted:
-        raise InvalidInput("the queue's batch_id must stand on a line of its own that begins with it: write it so")
+        raise InvalidInput("the queue's batch_id must be at the beginning of a line of its own: write it there")
     return made

@@ -5,8 +5,8 @@
     <approvers_dir>/epoch-0002.yaml.<fpr>.asc  signatures of approvers of epoch 1 over it
     <approvers_dir>/keys/<fpr>-<16 hex>.asc    public keys, each named in an epoch by its sha256
 
-Nothing in the folder is believed on its own: the epoch is taken by the sha256 that the database names, and a key by the
-sha256 that the epoch names, so that a changed or missing file means "could not verify" and never another answer.
+cutter trusts no file of the folder by itself. It finds the epoch by the sha256 that the database names, and a key by
+the sha256 that the epoch names. So a changed or missing file means "could not verify", and never another answer.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from cutter import gpg, limits
+from cutter.approvals.epoch_transition import refuse_succession
 from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, GateRule, Policy, Signing, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
-from cutter.approvals.succession import refuse_succession
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
 from cutter.gpg import Gpg, find_binary
@@ -36,7 +36,7 @@ GPG_VERSION_FLOOR = (2, 2, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewApprover:
-    """A person to take into an epoch; `public_key` is their armored export. Without gates they may sign nothing."""
+    """A person to add to an epoch. `public_key` is their armored export. Without gates the person may sign nothing."""
 
     name: str
     public_key: bytes
@@ -47,7 +47,7 @@ class NewApprover:
 
 
 def default_rules(tier: Tier = Tier.MEDIUM) -> tuple[GateRule, ...]:
-    """Both sovereign gates at one tier with the default thresholds: one person, tier high two."""
+    """Both sovereign gates at one tier with the default thresholds: one person, or two people for tier high."""
     return tuple(GateRule(gate=gate, tier=tier, thresholds=tuple(DEFAULT_THRESHOLDS.items())) for gate in ALL_GATES)
 
 
@@ -63,9 +63,9 @@ def init(
     deployment_id: str | None = None,
     signing: Signing = Signing.REQUIRED,
 ) -> Policy:
-    """Make epoch 1 with a new deployment_id. Its sha256 goes to the database, by the database's owner.
+    """Make epoch 1 with a new deployment_id. The database's owner then puts its sha256 into the database.
 
-    Conflict when the folder has an epoch 1 already.
+    Raises Conflict if the folder already has an epoch 1.
     """
     binary = gpg_binary or find_binary()
     data = render_policy(
@@ -93,7 +93,7 @@ def propose(
     succession: int | None = None,
     signing: Signing | None = None,
 ) -> Policy:
-    """Write the epoch after `previous`, yet unsigned; what is not given stays as it was."""
+    """Write the epoch after `previous`, without signatures. Values that are not given stay as they were."""
     binary = previous.gpg_binary
     data = render_policy(
         number=previous.number + 1,
@@ -119,7 +119,9 @@ def add_signature(approvers_dir: Path, epoch: Policy, fingerprint: str, signatur
 
 
 def check_succession(approvers_dir: Path, previous: Policy, following: Policy, *, now: datetime) -> None:
-    """Return when the next epoch may be installed; Refused says what is missing. `now` is the database's clock."""
+    """Return if the next epoch may be installed. Raises Refused that says what is missing. `now` is the database's
+    clock.
+    """
     _, ring = load_current(approvers_dir, previous.sha256)
     name = _epoch_path(approvers_dir, following.number).name
     files = sorted(approvers_dir.glob(f"{name}.*.asc"))[: limits.APPROVALS_A_GATE_MAX * 2]
@@ -133,7 +135,7 @@ def check_succession(approvers_dir: Path, previous: Policy, following: Policy, *
 
 
 def read_epoch(approvers_dir: Path, number: int) -> Policy:
-    """The policy of an epoch's present file; the database says whether it is in force."""
+    """The policy in an epoch's present file. Only the database says whether it is in force."""
     path = _epoch_path(approvers_dir, number)
     try:
         return parse_policy(path.read_bytes())
@@ -144,7 +146,9 @@ def read_epoch(approvers_dir: Path, number: int) -> Policy:
 
 
 def public_key(approvers_dir: Path, approver: Approver) -> bytes:
-    """The public key that an epoch names, by its sha256; NotFound when the folder lacks it or holds another."""
+    """The public key that an epoch names by its sha256. Raises NotFound if the folder lacks the key or holds another
+    one.
+    """
     path = _key_path(approvers_dir, approver.fingerprint, approver.key_sha256)
     try:
         data = path.read_bytes()
@@ -160,9 +164,9 @@ def public_key(approvers_dir: Path, approver: Approver) -> bytes:
 def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[Policy, Gpg]:
     """The epoch whose sha256 the database names, and a keyring of exactly its approvers' keys.
 
-    The file is read and compared at every call; the keyring is kept for as long as the epoch is the same. Raises
-    Unavailable(what="approvers") when file or key is missing or changed, Unavailable(what="gpg") when the binary is
-    missing or older than the epoch's floor.
+    The file is read and compared at every call. The keyring is reused as long as the epoch is the same. Raises
+    Unavailable(what="approvers") if the file or a key is missing or changed. Raises Unavailable(what="gpg") if the
+    binary is missing or older than the epoch's floor.
     """
     data = _epoch_of(approvers_dir, expected_sha256)
     if data is None:
@@ -173,14 +177,14 @@ def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[Policy, Gpg
     policy = parse_policy(data)
     ring = _ring(approvers_dir.absolute(), policy)
     if ring.home is None or not (ring.home / "pubring.kbx").is_file():
-        # Something tidied the temporary folder away under a long-lived worker; the keys are still there to read.
+        # Another program removed the temporary folder of a long-lived worker. The keys can be read again.
         _ring.cache_clear()
         ring = _ring(approvers_dir.absolute(), policy)
     return policy, ring
 
 
 def _epoch_of(approvers_dir: Path, sha256: str) -> bytes | None:
-    # Newest first: the epoch in force is nearly always the last one.
+    # The newest file comes first, because the epoch in force is nearly always the last one.
     for path in sorted(approvers_dir.glob("epoch-[0-9][0-9][0-9][0-9].yaml"), reverse=True):
         try:
             data = path.read_bytes()

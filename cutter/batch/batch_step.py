@@ -1,0 +1,329 @@
+"""Pure: decides what a batch does next from the database's view of it (`fn_batch_seen`): starts, stops, queues, its
+state.
+
+This module remembers nothing between two looks, so the same view always gives the same answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from cutter import limits
+from cutter.batch import plan
+from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
+from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
+from cutter.batch.triage import seed_code
+from cutter.batch.view import BatchRecord, BatchView, ItemRecord
+from cutter.catalogue import LONGEST_CAP_SECONDS
+from cutter.messages import BatchStop
+
+ERROR, QUARANTINE, REVIEW = "error_queue", "quarantine_queue", "human_review_queue"
+QUEUES = (ERROR, QUARANTINE, REVIEW)
+
+BATCH = "batch"
+"""The name under which a batch sets a stop latch."""
+
+SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_authz"}
+AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz"}
+IN_MOTION = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
+
+HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + limits.HALT_MARGIN_SECONDS
+"""If a document has not stopped within this time after a halt, it will not stop: its workflow may be gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Halt:
+    """A halt: the batch starts nothing more. `kind` is the reason in one word, `reason` in a sentence. `document_id`
+    names the document that caused the halt, if one did.
+    """
+
+    kind: str
+    reason: str
+    document_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An item that enters a queue."""
+
+    document_id: str
+    queue: str
+    state: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orders:
+    """What to do now. `decided` holds the items that get no run: document id, decision in one word, and reason."""
+
+    halt: Halt | None = None
+    starts: tuple[str, ...] = ()
+    decided: tuple[tuple[str, str, str], ...] = ()
+    stops: tuple[tuple[str, str], ...] = ()
+    enters: tuple[Entry, ...] = ()
+    leaves: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def anything(self) -> bool:
+        """True when carrying out these orders changes the view."""
+        return bool(self.halt or self.starts or self.decided or self.stops or self.enters or self.leaves)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The batch as a whole: its state (one of nine), its counts, and whether its workflow has nothing left to do
+    (`over`).
+    """
+
+    state: BatchState
+    totals: dict[str, int]
+    partial: bool
+    over: bool
+    gate: str
+
+
+def items_of(view: BatchView) -> list[Item]:
+    """The view's items in the form that the planner takes, in the order of the queue."""
+    return [_item(one) for one in view.items]
+
+
+def _item(one: ItemRecord) -> Item:
+    stage = stage_of(one.state, outcome=one.outcome, ended=one.ended, approved=one.approved)
+    outcome = outcome_of(one.state, outcome=one.outcome, ended=one.ended)
+    if one.run_id is None and one.decided:
+        stage, outcome = Stage.SETTLED, Outcome(one.decided)
+    return Item(
+        document_id=one.document_id, position=one.position, priority=one.priority,
+        depends_on=tuple(one.depends_on), critical=one.critical, tenant=one.tenant, stage=stage,
+        outcome=outcome, in_review=one.queue == REVIEW, law=one.enacted,
+    )  # fmt: skip
+
+
+def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
+    """The items that the planner decides about. Documents that are included again count as pending. So do blocked
+    documents, because their dependency may have been enacted since.
+    """
+    names = {
+        one.document_id
+        for one in view.items
+        if one.included or (one.decided == "blocked" and one.run_id is None and not one.kept_out)
+    }
+    return [replace(one, stage=Stage.PENDING, outcome=None) if one.document_id in names else one for one in items]
+
+
+def decide(
+    view: BatchView, *, window: int, rooms: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()
+) -> Orders:
+    """What to do now. `reviews` are items that still lack an approval which should already exist.
+
+    `rooms` says how many items each tenant with a cap may begin now. Further items of that tenant wait.
+    """
+    batch, items = view.batch, items_of(view)
+    by_id = view.by_document()
+    again = [one.document_id for one in view.items if one.included]
+    unasked = {*again, *(one.document_id for one in view.items if stopped_by_the_batch(one))}
+    halt = _halt(batch, [one for one in items if one.document_id not in unasked], view.age_seconds)
+    kind = halt.kind if halt else batch.halted
+    reason = (halt.reason if halt else batch.halted_reason) or ""
+    decided: list[tuple[str, str, str]] = []
+    starts: list[str] = []
+    if kind in ("failure", "critical", "cancel"):
+        decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
+    elif kind is None:
+        anew = _for_the_planner(view, items)
+        decided = [
+            (name, "blocked", _why(one))
+            for name, one in plan.blocked(anew).items()
+            if name not in again and by_id[name].decided != "blocked"
+        ]
+        starts = plan.next_starts(anew, lanes=batch.lanes, window=window, weights=batch.weights, rooms=rooms)
+    return Orders(
+        halt=halt,
+        starts=tuple(starts),
+        decided=tuple(decided),
+        stops=tuple(_stops(items, by_id, kind)),
+        enters=(*_failures(batch, items, by_id, kind), *reviews),
+        leaves=tuple(_leaves(items, by_id)),
+    )
+
+
+def summarise(view: BatchView, *, attended: bool) -> Summary:
+    """Summarise the batch. The view must be newer than the orders that were carried out."""
+    batch, items = view.batch, items_of(view)
+    state = batch_state(items, halted=batch.halted is not None)
+    moving = any(one.stage in IN_MOTION for one in items)
+    at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
+    anew = _for_the_planner(view, items)
+    # Documents that were included again, and those whose dependency is now enacted, begin as soon as a lane is free.
+    signed = {one.document_id for one in view.items if one.included} - set(plan.blocked(anew))
+    pending = bool(signed) or any(one.stage is Stage.PENDING for one in (*items, *plan.startable(anew)))
+    late = batch.halted is not None and (view.halted_seconds or 0.0) > HEARD_BY_SECONDS
+    if batch.halted and (late or not moving):
+        # The batch can end although some documents have not started, wait for people, or do not react to a stop.
+        # `resume-batch` continues with these documents later.
+        state = state if state in ENDS else BatchState.FAILED_PARTIAL
+        over = late or batch.halted == "hard_cap" or not at_people
+    else:
+        unanswered = [one for one in at_people if attended or not one.in_review]
+        over = not (moving or pending or unanswered)
+    # If an item must still leave its queue, the next look removes it, so the batch is not over yet.
+    over = over and not _leaves(items, view.by_document())
+    gates = {SOVEREIGN_STAGES[one.stage] for one in at_people}
+    awaited = AWAITED.get(state, "")
+    return Summary(
+        state=state, totals=totals_of(items, view), partial=is_partial(items), over=over,
+        gate=awaited if awaited in gates else "",
+    )  # fmt: skip
+
+
+def unheard(view: BatchView, seconds: float) -> list[ItemRecord]:
+    """The items whose run was registered more than `seconds` ago and has not begun."""
+    return [
+        one
+        for one in view.items
+        if one.state == "pending" and not one.ended and longer_ago(view, one.created_at, seconds)
+    ]
+
+
+def longer_ago(view: BatchView, at: str | None, seconds: float) -> bool:
+    """True if `at`, a time from the database, is more than `seconds` before the time of the view."""
+    now = datetime.fromisoformat(view.batch.began_at) + timedelta(seconds=view.age_seconds)
+    return at is not None and datetime.fromisoformat(at) < now - timedelta(seconds=seconds)
+
+
+def unheeded(one: ItemRecord) -> bool:
+    """True for an item whose latch is set and whose run has not stopped yet."""
+    return bool(one.latched and not one.ended and not one.stopped)
+
+
+def deliveries(view: BatchView, orders: Orders, *, again: bool) -> list[BatchStop]:
+    """The stop messages to deliver: those of these orders, and with `again` also those to documents that have not
+    stopped yet.
+
+    If a gate holds the latch of a document, every look tries to set that latch. But the document gets another message
+    only with `again`.
+    """
+    batch, now = view.batch, {document_id for document_id, _ in orders.stops}
+    kind = stop_word(orders.halt.kind if orders.halt else batch.halted)
+    return [
+        BatchStop(document_id=one.document_id, kind=kind, reason=reason_of(batch, orders))
+        for one in view.items
+        if (one.document_id in now and (again or one.latched)) or (again and unheeded(one))
+    ]
+
+
+def reason_of(batch: BatchRecord, orders: Orders) -> str:
+    """The sentence that tells the documents why the batch stops them."""
+    return (orders.halt.reason if orders.halt else batch.halted_reason) or "the batch was stopped"
+
+
+def totals_of(items: Sequence[Item], view: BatchView) -> dict[str, int]:
+    """The number of items by stage, by outcome and by queue, without zeros."""
+    counts = Counter(one.stage.value for one in items)
+    counts.update(one.outcome.value for one in items if one.outcome is not None)
+    gone = {document_id for document_id, _ in _leaves(items, view.by_document())}
+    counts.update(one.queue for one in view.items if one.queue and one.document_id not in gone)
+    return dict(sorted(counts.items()))
+
+
+def waiting_at(view: BatchView, gate: str) -> list[ItemRecord]:
+    """The items that wait for people at a gate."""
+    stage = next(one for one, name in SOVEREIGN_STAGES.items() if name == gate)
+    waiting = {one.document_id for one in items_of(view) if one.stage is stage}
+    return [one for one in view.items if one.document_id in waiting]
+
+
+def _why(one: plan.Blocked) -> str:
+    chain = f", because {one.cause} is not enacted" if one.cause != one.dependency else ""
+    return f"it depends on {one.dependency}, which is not enacted{chain}"
+
+
+def stopped_by_the_batch(one: ItemRecord) -> bool:
+    """True for an item that its own batch has stopped. Such a stop is the effect of a halt, so it must not cause
+    another halt.
+    """
+    return one.stopped and one.stopped_by == BATCH
+
+
+def _halt(batch: BatchRecord, items: Sequence[Item], age_seconds: float) -> Halt | None:
+    """The halt that is due now, if any. `items` must lack failed items that a signature includes again, and items that
+    the batch itself has stopped.
+    """
+    if batch.halted is not None:
+        return None
+    critical = stops_the_rest(items, strict=False)
+    if critical is not None:
+        reason = f"{critical.document_id} is critical and {critical.outcome}"
+        return Halt(kind="critical", reason=reason, document_id=critical.document_id)
+    failed = stops_the_rest(items, strict=batch.policy == "strict")
+    if failed is not None:
+        reason = f"--stop-on-first-failure: {failed.document_id} {failed.outcome}"
+        return Halt(kind="failure", reason=reason, document_id=failed.document_id)
+    if age_seconds > batch.hard_cap_seconds:
+        return Halt(kind="hard_cap", reason=f"STOP_OVER_BATCH_HARDCAP: more than {batch.hard_cap_seconds / 60:.0f} min")
+    return None
+
+
+def _stops(items: Sequence[Item], by_id: Mapping[str, ItemRecord], kind: str | None) -> list[tuple[str, str]]:
+    if kind is None:
+        return []
+    touched = IN_MOTION if kind == "hard_cap" else (*IN_MOTION, *SOVEREIGN_STAGES)
+    return [
+        (one.document_id, stop_word(kind))
+        for one in items
+        if (one.stage in touched and not by_id[one.document_id].latched)
+        or (kind == "cancel" and _may_be_cancelled(by_id[one.document_id]))
+    ]
+
+
+def _may_be_cancelled(one: ItemRecord) -> bool:
+    """True for an item whose run has stopped without a cancel: the run would wait forever if it did not get the cancel
+    too.
+    """
+    return one.stopped and not one.ended and one.latch_kind != "cancel"
+
+
+def stop_word(halted: str | None) -> Literal["stop", "cancel"]:
+    """The message that a halted batch sends to its documents: `cancel` if the batch was cancelled, else `stop`."""
+    return "cancel" if halted == "cancel" else "stop"
+
+
+def _failures(
+    batch: BatchRecord, items: Sequence[Item], by_id: Mapping[str, ItemRecord], kind: str | None
+) -> list[Entry]:
+    queue = QUARANTINE if batch.policy == "quarantine" else ERROR
+    found = []
+    for item in items:
+        one = by_id[item.document_id]
+        state = one.state or ""
+        ours = kind is not None and state in ("stopped_stop", "stopped_cancel")
+        if item.outcome in FAILURES and not ours and (one.queue, one.queue_state) != (queue, state):
+            found.append(
+                Entry(
+                    document_id=item.document_id,
+                    queue=queue,
+                    state=state,
+                    code=seed_code(state),
+                    reason=one.reason or state,
+                )
+            )
+    return found
+
+
+def _leaves(items: Sequence[Item], by_id: Mapping[str, ItemRecord]) -> list[tuple[str, str]]:
+    """The items that have continued since they entered their queue, with their present state."""
+    gone = []
+    for item in items:
+        one = by_id[item.document_id]
+        if one.queue is None:
+            continue
+        still_waits = one.queue == REVIEW and item.stage in SOVEREIGN_STAGES
+        still_failed = one.queue != REVIEW and item.outcome in FAILURES
+        if not still_waits and not still_failed:
+            gone.append((item.document_id, one.state or "decided"))
+    return gone

@@ -1,0 +1,70 @@
+"""Pure: which work a resume of a batch would start, and which failed documents need a signature first.
+
+If a batch has nothing left to do, a resume must write nothing. So cutter asks this module before it opens a workflow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cutter import limits
+from cutter.batch import batch_step
+from cutter.batch.state import ENDS
+from cutter.batch.view import BatchView, ItemRecord
+from cutter.types import Json
+
+ASKED_ANEW = ("busy", "blocked", "voided")
+"""Decisions that a resume takes back, because their reason may no longer exist."""
+
+
+def moves(view: BatchView) -> bool:
+    """True when a resume would change anything: start or adopt an item, lift a halt, or change the batch's state."""
+    if view.batch.state not in ENDS or any(_open(one) for one in view.items):
+        return True
+    asked = asked_anew(view)
+    orders = batch_step.decide(asked, window=limits.BATCH_WINDOW)
+    halted = orders.halt.kind if orders.halt else None
+    if orders.starts or halted != view.batch.halted:
+        return True
+    summary = batch_step.summarise(view, attended=view.attended)
+    return bool(summary.state.value != view.batch.state)
+
+
+def unsigned_failures(view: BatchView) -> list[Json]:
+    """The items whose run failed and that nobody has included again, each with the command that includes it."""
+    batch_id = view.batch.batch_id
+    return [
+        {
+            "document_id": one.document_id,
+            "run_id": one.run_id,
+            "state": one.state,
+            "sign": include_command(batch_id, one.document_id),
+        }
+        for one in view.items
+        if one.failed and not one.included
+    ]
+
+
+def include_command(batch_id: str, document_id: str) -> str:
+    """The command that an approver types so that a failed document runs again in its batch."""
+    return f"cutter approve --batch {batch_id} --decision include_failed --only {document_id} --reason TEXT"
+
+
+def _open(item: ItemRecord) -> bool:
+    """True for a run that can continue without people after its workflow is open. A stopped run waits for people."""
+    return bool(item.run_id) and not item.ended and not item.stopped
+
+
+def asked_anew(view: BatchView) -> BatchView:
+    """The view that a resume would produce: without the halt, and without decisions whose reason may no longer exist.
+
+    A document that another run holds up stays busy until that run has ended.
+    """
+    batch = replace(view.batch, halted=None, halted_reason=None)
+    items = tuple(
+        replace(one, decided=None, reason=None)
+        if one.decided in ASKED_ANEW and not one.kept_out and not one.open_run
+        else one
+        for one in view.items
+    )
+    return replace(view, batch=batch, items=items, age_seconds=0.0)

@@ -1,0 +1,159 @@
+"""Pure: a batch and its items as the database holds them at one moment (`fn_batch_seen`).
+
+Times are the database's own texts. A malformed value is kept unchanged, so that views show it as malformed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cutter.domain.recorded_values import record
+from cutter.domain.run_state import RunState
+from cutter.messages import Mode
+from cutter.types import Json
+
+FailurePolicy = Literal["default", "strict", "quarantine"]
+"""How a batch reacts to a failure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRecord:
+    """A batch's row. `halted` is the reason for a halt in one word. `weights` holds the weight of each tenant."""
+
+    batch_id: str
+    queue_sha256: str
+    mode: Mode
+    policy: FailurePolicy
+    unattended: bool
+    lanes: int
+    weights: dict[str, int]
+    hard_cap_seconds: float
+    created_by: str
+    starter: str
+    created_at: str
+    state: str
+    state_at: str
+    halted: str | None
+    halted_reason: str | None
+    began_at: str
+    ended_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedRun:
+    """The newest failed run of a document, and the batch of that run if it had one."""
+
+    run_id: str
+    batch_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRun:
+    """The facts that decide how a document of a batch continues. They are about its newest run in the batch, if it has
+    one.
+
+    `wrote` says that leg A is sealed, and `enacted` that the enactment is sealed. `included` says that a signature
+    includes the failed document again. `corrected` says that a version was registered after the run began.
+    """
+
+    run_id: str | None
+    document_id: str
+    state: str | None
+    outcome: str | None
+    latched: bool
+    wrote: bool
+    enacted: bool
+    included: bool
+    corrected: bool
+
+    @property
+    def stopped(self) -> bool:
+        """True when the run is stopped and waits for a resume."""
+        return RunState(self.state or "").stopped
+
+    @property
+    def failed(self) -> bool:
+        """True when the newest run in this batch failed."""
+        return RunState(self.state or "").failed
+
+    @property
+    def voided(self) -> bool:
+        """True when the run was voided or cancelled."""
+        return RunState(self.state or "").voided
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRecord(ItemRun):
+    """An item of a batch, with its newest run in the batch, its open request and its open queue entry.
+
+    `decided` says why the item gets no run. `kept_out` says that the reason is an earlier failure, in `failed_run`.
+    `open_run` is the run of another batch or person that keeps the document busy. `stopped_by` names who set the latch.
+    `approved` says that enough people signed.
+    """
+
+    position: int
+    priority: int
+    depends_on: list[str]
+    critical: bool
+    tenant: str
+    source_uri: str | None
+    scope: str | None
+    actor: str | None
+    decided: str | None
+    reason: str | None
+    ended: bool
+    created_at: str | None
+    state_at: str | None
+    ended_at: str | None
+    kept_out: bool
+    failed_run: FailedRun | None
+    open_run: str | None
+    latch_kind: str | None
+    stopped_by: str | None
+    gate: str | None
+    request_kb_id: str | None
+    expires_at: str | None
+    approved: bool
+    queue: str | None
+    queue_code: str | None
+    queue_kb_id: str | None
+    queue_state: str | None
+
+    @classmethod
+    def of(cls, row: Json) -> ItemRecord:
+        """An item of the database's answer."""
+        before = row["failed_run"]
+        return record(cls, {**row, "failed_run": None if before is None else record(FailedRun, before)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchView:
+    """A batch with its items in the order of the queue, and the seconds since it began and since it was halted."""
+
+    batch: BatchRecord
+    items: tuple[ItemRecord, ...]
+    age_seconds: float
+    halted_seconds: float | None
+
+    @classmethod
+    def of(cls, answer: Json) -> BatchView:
+        """The view from an answer of `fn_batch_seen` for an existing batch."""
+        return cls(
+            batch=record(BatchRecord, answer["batch"]), items=tuple(map(ItemRecord.of, answer["items"])),
+            age_seconds=answer["age_seconds"], halted_seconds=answer["halted_seconds"],
+        )  # fmt: skip
+
+    @property
+    def batch_id(self) -> str:
+        """Of the batch."""
+        return self.batch.batch_id
+
+    @property
+    def attended(self) -> bool:
+        """True if people are there who can be asked for signatures."""
+        return not self.batch.unattended
+
+    def by_document(self) -> dict[str, ItemRecord]:
+        """The items by their document ids."""
+        return {one.document_id: one for one in self.items}

@@ -1,0 +1,40 @@
+"""IO: the documents about runs and batches that wait to be put."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from cutter.storage.records import records
+from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingDocument:
+    """A document about a batch that is not yet in the knowledge base."""
+
+    batch_id: str
+    kb_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingOfRun:
+    """A document about a run that the session's role has to put. A report without a body is rendered from a receipt."""
+
+    kb_id: str
+    kind: str
+    subject: str
+    body: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAndClock:
+    """Everything that a run's projections are made of, and the database's clock."""
+
+    sidecar: Json
+    now: datetime
+
+
+WAITING = records("waiting_run_documents", WaitingOfRun)
+STATE = records("run_sidecar_now", RunAndClock)
+WAITING_OF_BATCHES = records("waiting_batch_documents", WaitingDocument)

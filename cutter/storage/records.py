@@ -1,0 +1,73 @@
+"""IO: named queries whose rows are records: a frozen dataclass whose fields are the query's columns, or one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Generic, LiteralString, TypeVar
+
+import psycopg
+from psycopg.rows import RowFactory, class_row, scalar_row
+
+from cutter.errors import ProgrammingError
+from cutter.storage.queries import query
+
+T = TypeVar("T")
+Connection = psycopg.Connection[Any]
+Parameters = Mapping[str, Any] | None
+Named = Callable[[str], LiteralString]
+"""What gives the SQL of a name."""
+
+NONE: Parameters = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Generic[T]):
+    """A named query and what each of its rows is. Make it with `records` or `values`."""
+
+    name: str
+    factory: RowFactory[T]
+    named: Named
+    columns: tuple[str, ...] | None
+    """The names of its columns; None for one column, whatever its name."""
+
+    def sent(self, connection: Connection, parameters: Parameters = NONE) -> psycopg.Cursor[T]:
+        """The query, sent; inside a pipeline its rows are there after the pipeline."""
+        return connection.cursor(row_factory=self.factory).execute(self.named(self.name), parameters)
+
+    def all(self, connection: Connection, parameters: Parameters = NONE) -> list[T]:
+        """Every row."""
+        return self.sent(connection, parameters).fetchall()
+
+    def first(self, connection: Connection, parameters: Parameters = NONE) -> T | None:
+        """The first row, or None."""
+        return self.sent(connection, parameters).fetchone()
+
+    def one(self, connection: Connection, parameters: Parameters = NONE) -> T:
+        """The only row of a query that always has one."""
+        return the_row(self.name, self.sent(connection, parameters))
+
+
+def records(name: str, kind: type[T], *, named: Named = query) -> Rows[T]:
+    """A query whose columns are the fields of `kind`; psycopg names the one that does not fit."""
+    columns = tuple(signature(kind).parameters)
+    return Rows(name, class_row(kind), named, columns)
+
+
+def values(name: str, *, named: Named = query) -> Rows[Any]:
+    """A query with one column; annotate the constant with the column's type, such as `Rows[int]`."""
+    return Rows(name, scalar_row, named, None)
+
+
+def the_row(name: str, cursor: psycopg.Cursor[T]) -> T:
+    """The row of a query that always has one."""
+    row = cursor.fetchone()
+    if row is None:
+        raise ProgrammingError(f"{name} answered nothing")
+    return row
+
+
+def answer(connection: Connection, statement: LiteralString, parameters: Sequence[Any] = ()) -> Any:
+    """The one value that a statement answers, such as a call of a function; None where it answers no row."""
+    return connection.cursor(row_factory=scalar_row).execute(statement, parameters).fetchone()

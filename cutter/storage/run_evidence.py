@@ -1,0 +1,21 @@
+"""IO: everything that the database says of a run, as its evidence and as its sidecar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cutter.storage.records import Rows, records, values
+from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneMoment:
+    """Evidence and sidecar of a run from one moment; both None for a run that is not known."""
+
+    evidence: Json | None
+    sidecar: Json | None
+
+
+EVIDENCE: Rows[Json | None] = values("run_evidence")
+SIDECAR: Rows[Json | None] = values("run_sidecar")
+BOTH = records("run_evidence_and_sidecar", OneMoment)

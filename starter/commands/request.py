@@ -1,0 +1,104 @@
+"""IO: `cutter request`: shows a run's request as a page, Markdown or JSON, built on this machine from the pinned
+text.
+"""
+
+from __future__ import annotations
+
+import webbrowser
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cutter.approvals.request import RequestDocument
+from cutter.domain.digests import sha256_hex
+from cutter.domain.visible import json_text
+from cutter.errors import InvalidInput
+from cutter.projections import request_page
+from cutter.request_view import RequestView, request_record
+from cutter.settings import Settings, load
+from cutter.storage import private
+from cutter.storage import runs as known_runs
+from starter.approver import signing_desk
+from starter.console.terminal import Json, say, show, write
+
+
+class Form(StrEnum):
+    """The forms of one request. All forms are built from the same data and name its view_digest."""
+
+    HTML = "html"
+    MARKDOWN = "md"
+    JSON = "json"
+
+
+def request(
+    run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
+    form: Annotated[Form, typer.Option(help="html: a page to read; md: the request document; json: for tools")]
+    = Form.HTML,
+    out: Annotated[
+        Path | None, typer.Option(help="File; a page's default is below <state_dir>/requests", dir_okay=False)
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in your browser.")] = False,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Compute every digest of a request again on this machine, then show its findings, tree and text.
+
+    The page needs no network. Markdown and JSON go to standard output unless --out names a file.
+
+    Example: cutter request ICX-LAW-2026-001 --open
+    """
+    if open_page and form is not Form.HTML:
+        raise InvalidInput(f"--open shows the page: leave out --form {form.value}")
+    settings = load()
+    run_id = known_runs.run_id_of(settings, run)
+    document, shown = _document(settings, run_id) if form is Form.MARKDOWN else _built(settings, run_id, form)
+    if form is not Form.HTML and out is None and not as_json:
+        write(shown.decode().removesuffix("\n"))
+        return
+    path = saved(settings, document, shown, form, out)
+    if open_page and not webbrowser.open(path.as_uri()):
+        say(f"no browser was found: open {path}")
+    found: dict[str, Any] = {
+        "run_id": run_id, "gate": document.request.gate, "form": form.value, "file": str(path),
+        "sha256": sha256_hex(shown), "view_digest": document.view_digest,
+    }  # fmt: skip
+    show(found, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
+
+
+def _built(settings: Settings, run_id: str, form: Form) -> tuple[RequestDocument, bytes]:
+    document, data, view = signing_desk.read_view(settings, run_id)
+    return document, rendered(form, document, data, view)
+
+
+def _document(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes]:
+    """The request document. What it shows is built again only while somebody can still sign it.
+
+    PostgreSQL has the digest of its bytes, so that an old one is shown as people signed it, whatever was changed since.
+    """
+    document, data, is_open = signing_desk.read_newest(settings, run_id)
+    if is_open:
+        signing_desk.recompute(settings, document)
+    return document, data
+
+
+def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestView) -> bytes:
+    """The request in one of its forms. `data` is the request document, which is the Markdown form."""
+    if form is Form.MARKDOWN:
+        return data
+    if form is Form.HTML:
+        return request_page.render(document, view)
+    return f"{json_text(request_record(document, view), indent=2)}\n".encode()
+
+
+def saved(settings: Settings, document: RequestDocument, shown: bytes, form: Form, out: Path | None) -> Path:
+    """Write the form and return its path. Raises InvalidInput if no file can be written there."""
+    name = f"{document.request.run_id}-{document.request.gate}.{form.value}"
+    path = (out or settings.state / "requests" / name).absolute()
+    try:
+        if out is None:
+            private.own_folder(path.parent)
+        private.write(path, shown)
+    except OSError as problem:
+        raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
+    return path

@@ -1,0 +1,63 @@
+"""IO: the text that a run has pinned, read from PostgreSQL and marked again, for the report of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cutter import marking
+from cutter.catalogue import Sovereign
+from cutter.marking.law_title import law_title
+from cutter.projections.shown_law import PinnedLaw
+from cutter.request_view import build_view
+from cutter.settings import Settings
+from cutter.storage.pools import OPERATOR, session
+from cutter.storage.records import records
+from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
+from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedText:
+    """The bytes of a run's source version, with what they are marked with."""
+
+    data: bytes
+    profile_body: str
+    options: Json
+    docprefix: str
+    forbidden_ids: list[str]
+    source_version_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Units of one lifecycle status."""
+
+    status: str
+    units: int
+
+
+TEXT = records("text_of_run", PinnedText)
+HELD = records("units_held", Held)
+
+
+def pinned_law(settings: Settings, run_id: str) -> PinnedLaw:
+    """The law of a run: its cut where the text can be marked, and what PostgreSQL holds of it if the run wrote."""
+    asked = {"run_id": run_id, "gate": Sovereign.LIFECYCLE.value}
+    with session(settings, OPERATOR) as connection:
+        text = TEXT.first(connection, asked)
+        sealed = SEALED.all(connection, asked)
+        stored = STORED.all(connection, asked) if sealed else []
+        held = {one.status: one.units for one in HELD.all(connection, asked)} if sealed else {}
+    if text is None:
+        return PinnedLaw(why="The run has pinned no text.")
+    title = law_title(text.data)
+    options = marking.Options(**text.options, forbidden_ids=tuple(text.forbidden_ids))
+    profile = marking.parse_profile(text.profile_body.encode())
+    marked = marking.mark(text.data, profile=profile, docprefix=text.docprefix, options=options)
+    if isinstance(marked, marking.MarkRefusal):
+        return PinnedLaw(title=title, why=f"The text cannot be cut: {marked.message}", refused=marked.findings)
+    view = build_view(
+        text.data, marked, docprefix=text.docprefix, source_version_id=text.source_version_id, stored=stored,
+        sealed=map(sealed_gate, sealed),
+    )  # fmt: skip
+    return PinnedLaw(view=view, title=title, held=held)
