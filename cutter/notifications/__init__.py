@@ -1,1 +1,1 @@
-"""Pure: notifications, an optional extra: message cards about runs and batches, and the channels that send them."""
+"""Pure: notifications, which are optional: message cards about runs and batches, and the channels that send cards."""

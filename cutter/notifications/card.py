@@ -1,7 +1,7 @@
-"""Pure: the message card, the same for every channel: what happened, to what, and what a person types next.
+"""Pure: the message card: the event, its run or batch, and the next commands. Every channel sends the same card.
 
-A card holds no text of a law, no address of a unit and no secret: counts, ids, states, the policy's reason, commands.
-It is written down as JSON before it is sent, so that every try sends the same.
+A card holds only counts, ids, states, the policy's reason and commands. It holds no text of a law, no address of a unit
+and no secret. PostgreSQL stores the card as JSON before a channel sends it, so every try sends the same bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cutter.domain.visible import is_hidden
 
 
 class Kind(StrEnum):
-    """What a message is about; which kinds go to which channel is a setting."""
+    """The subject of a message. A setting of each channel selects its kinds."""
 
     APPROVAL = "approval"
     POLICY_STOP = "policy_stop"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 
 class Phase(StrEnum):
-    """A question waits for people, and an answer ends it; everything else is only told."""
+    """`asked` is a question to people, `answered` ends a question, and `told` asks for no decision."""
 
     ASKED = "asked"
     ANSWERED = "answered"
@@ -39,7 +39,7 @@ class Phase(StrEnum):
 
 
 class Severity(StrEnum):
-    """How urgent a message is: `action` asks a person to do something."""
+    """The urgency of a message. `action` means that a person must do something."""
 
     INFO = "info"
     ACTION = "action"
@@ -49,7 +49,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One line of a card. Both are of a fixed form: ids, numbers, times, states."""
+    """One line of a card. Its name and value have a fixed form: ids, numbers, times, states."""
 
     name: str
     value: str
@@ -57,9 +57,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One message. `subject` is the same in a question and its answer; `place` is a gate or a state.
+    """One message. A question and its answer have the same `subject`. `place` is a gate or a state.
 
-    `unsigned`: a press of a button may decide it. Raises ValueError where only signatures decide.
+    `unsigned` is true if the press of a button may decide the question. Raises ValueError if `unsigned` is true for a
+    question that only signatures decide.
     """
 
     kind: Kind
@@ -79,17 +80,17 @@ class Card:
 
     def __post_init__(self) -> None:
         if self.unsigned and self.place in tuple(Sovereign):
-            raise ValueError("a sovereign gate is decided by signatures alone")
+            raise ValueError("only signatures decide a sovereign gate")
         if self.unsigned and self.mode != "dryrun":
-            raise ValueError("a live run is decided by signatures alone")
+            raise ValueError("only signatures decide about a live run")
 
     def to_json(self) -> str:
-        """The card as it is stored and sent; the same card has the same bytes."""
+        """The card as PostgreSQL stores it and a channel sends it. The same card always has the same bytes."""
         return ADAPTER.dump_json(self).decode()
 
 
 ADAPTER: Final = TypeAdapter(Card)
-"""Reads and writes a card's JSON, and has its JSON schema."""
+"""Reads and writes the JSON of a card, and makes its JSON schema."""
 
 
 def from_json(text: str) -> Card:
@@ -98,7 +99,10 @@ def from_json(text: str) -> Card:
 
 
 def one_line(text: str, most: int = limits.CARD_LINE_MAX) -> str:
-    """A text on one line of at most `most` characters: hidden characters are spaces, a cut text ends in an ellipsis."""
+    """The text on one line of at most `most` characters.
+
+    Each hidden character becomes a space. A text that is too long is cut and ends with an ellipsis.
+    """
     visible = "".join(" " if is_hidden(one) or unicodedata.category(one) == "Zs" else one for one in text)
     line = " ".join(visible.split())
     return line if len(line) <= most else line[: most - 1] + "…"

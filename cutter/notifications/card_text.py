@@ -1,4 +1,4 @@
-"""Pure: what each message says (seed 003 §7; spec 05 "Slack")."""
+"""Pure: the text of each message (seed 003 §7; spec 05 "Slack")."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cutter.notifications.card import Card, Fact, Kind, Phase, Severity, one_lin
 
 
 class Outcome(StrEnum):
-    """What became of a question."""
+    """The result of a question."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
@@ -26,10 +26,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """What waits for people. `subject` identifies it; `place` is a sovereign gate, or a gate that the policy stopped.
+    """A question to people. `subject` identifies it. `place` is a sovereign gate, or the gate that the policy stopped.
 
-    `units` are as many addresses below `docprefix`, None where they are not counted yet; `changes` are how many of
-    them are added, changed and removed. `reason` is the policy's, one line. `command` is what a person types.
+    `units` is the number of units below `docprefix`, or None if they are not counted yet. `changes` are the numbers of
+    added, changed and removed units. `reason` is the policy's reason on one line. `command` is the command that decides
+    the question.
     """
 
     subject: str
@@ -54,7 +55,7 @@ class Waiting:
 
 
 def asked(waiting: Waiting) -> Card:
-    """The question: what would be written, the policy's reason, and the command that decides it."""
+    """The card of a question: the planned write, the policy's reason, and the command that decides."""
     sovereign = waiting.place in tuple(Sovereign)
     return Card(
         kind=Kind.APPROVAL if sovereign else Kind.POLICY_STOP, phase=Phase.ASKED, severity=Severity.ACTION,
@@ -66,7 +67,7 @@ def asked(waiting: Waiting) -> Card:
 
 
 def answered(question: Card, outcome: Outcome, by: Sequence[str]) -> Card:
-    """The answer to a question: by whom, and nothing left to type or to press."""
+    """The card of an answer. It names the people who decided, and has neither a command nor a button."""
     text = f"{outcome} by {', '.join(by)}" if by else outcome.value
     return replace(
         question, phase=Phase.ANSWERED, severity=Severity.INFO, unsigned=False, commands=(),
@@ -84,7 +85,7 @@ _TEXTS: Final = {
 
 
 def of_run(kind: Kind, subject: str, *, state: str, run_id: str, document_id: str, mode: str) -> Card:
-    """A run that stopped, failed or finished. The reason stays in `cutter status`: it may quote the law."""
+    """The card of a run that stopped, failed or finished. It lacks the reason, because the reason may quote the law."""
     facts = {"Document": document_id, "Run": run_id, "Mode": mode, "State": state}
     return Card(
         kind=kind, phase=Phase.TOLD, severity=_SEVERITIES[kind], subject=subject, place=state, run_id=run_id,
@@ -94,7 +95,7 @@ def of_run(kind: Kind, subject: str, *, state: str, run_id: str, document_id: st
 
 
 def of_batch(subject: str, *, state: str, batch_id: str, mode: str, counts: Mapping[str, int]) -> Card:
-    """A batch that halted or ended, with the counts of its documents."""
+    """The card of a batch that halted or ended, with the counts of its documents."""
     halted = state.startswith("halted_")
     bad = halted or state != "batch_closeout"
     facts = {"Batch": batch_id, "Mode": mode, "State": state}
@@ -108,12 +109,12 @@ def of_batch(subject: str, *, state: str, batch_id: str, mode: str, counts: Mapp
 
 
 def test_card(channel: str, at: datetime) -> Card:
-    """What `cutter notify test` sends."""
+    """The card that `cutter notify test` sends."""
     moment = f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     return Card(
         kind=Kind.TEST, phase=Phase.TOLD, severity=Severity.INFO, subject=f"test:{channel}:{moment}",
         title=f"A test of the channel {channel}", facts=_pairs({"Channel": channel, "Sent": moment}),
-        text="If you read this, messages arrive here. Nothing is asked of you.", commands=("cutter notify list",),
+        text="If you read this, messages arrive here. You need to do nothing.", commands=("cutter notify list",),
     )  # fmt: skip
 
 
@@ -133,7 +134,7 @@ def _facts(waiting: Waiting) -> tuple[Fact, ...]:
 
 
 def _writes(waiting: Waiting) -> str:
-    """What would be written, in numbers."""
+    """The planned write in numbers."""
     if waiting.place not in tuple(Sovereign):
         return f"The policy stopped it there, of {waiting.units or 0} units"
     enacts = waiting.place == Sovereign.LIFECYCLE

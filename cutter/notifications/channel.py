@@ -1,4 +1,4 @@
-"""Pure: what a channel of messages is, and the trouble that it can report."""
+"""Pure: the interface of a channel, and the troubles that a channel can report."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _CODE = re.compile(r"[a-z0-9_]{1,60}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A card on its way. `key` is the same at every try: a receiver recognises a repetition by it.
+    """A card to send. `key` is the same at every try, so that a receiver can recognise a repetition.
 
-    `created` is in Unix seconds. `in_doubt`: an earlier try may have arrived. `question` is this channel's own name of
-    the message that this one answers; None for a question and for what is only told.
+    `created` is in Unix seconds. `in_doubt` is true if an earlier try may have arrived. `question` is the channel's own
+    name of the message that this message answers. It is None if this message answers none.
     """
 
     key: str
@@ -28,10 +28,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """Why a message did not arrive. `in_doubt`: it may have arrived; `everywhere`: the next message would fail too.
+    """The reason why a message did not arrive. `in_doubt` is true if the message may have arrived after all.
 
-    `retry_seconds` is what the receiver asks for, None where it says nothing. `final`: no other try can succeed.
-    `code` is a short snake_case word: never what was sent, nor what the receiver answered.
+    `everywhere` is true if the next message would fail too. `retry_seconds` is the pause that the receiver asks for, or
+    None. `final` is true if no further try can succeed. `code` is a short snake_case word. It never quotes the message
+    or the receiver's answer.
     """
 
     code: str
@@ -46,11 +47,14 @@ class Trouble:
 
 
 class Channel(Protocol):
-    """One way to people. It is made from the settings and from the secrets folder (`cutter.notifications.channels`)."""
+    """One way to people. `cutter.notifications.channels` makes it from the settings and the secrets folder."""
 
     @property
     def name(self) -> str:
-        """Its name in settings, rows and commands."""
+        """The channel's name in settings, rows and commands."""
 
     def send(self, message: Message) -> str | Trouble:
-        """Send one message within NOTIFICATION_LEASE_SECONDS: the channel's own name of it, or what went wrong."""
+        """Send one message within NOTIFICATION_LEASE_SECONDS.
+
+        Return the channel's name of the message, or the trouble.
+        """

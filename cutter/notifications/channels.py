@@ -1,6 +1,6 @@
-"""IO: the channels that there are, and which of them the settings switch on.
+"""IO: finds the channels and tells which of them the settings switch on.
 
-Each is a module of this package with `make(settings)`: the channel, or None where it is off.
+Each channel is a module of this package. Its function `make(settings)` returns the channel, or None if it is off.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from cutter.settings import NOTIFICATION_CHANNELS, Settings
 CHANNELS: Final = NOTIFICATION_CHANNELS
 
 DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.TEST))
-"""What a channel sends that CUTTER_NOTIFY does not name."""
+"""The kinds of message that a channel sends if CUTTER_NOTIFY does not name the channel."""
 
 
 def channel(settings: Settings, name: str) -> Channel | None:
-    """The channel of that name, None where it is off; InvalidInput and Unavailable say what it lacks."""
+    """The channel of that name, or None if it is off.
+
+    Raises InvalidInput for an unknown name or wrong settings, and Unavailable if a library or a secret is missing.
+    """
     if name not in CHANNELS:
         raise InvalidInput(f"there is no channel {name!r}: choose one of {', '.join(CHANNELS)}")
     try:
@@ -33,7 +36,7 @@ def channel(settings: Settings, name: str) -> Channel | None:
 
 
 def is_on(settings: Settings, name: str) -> bool:
-    """Whether the settings switch a channel on; its secrets and libraries may still be missing."""
+    """True if the settings switch the channel on. Its secrets and libraries may still be missing."""
     return bool(getattr(settings, CHANNELS[name]))
 
 

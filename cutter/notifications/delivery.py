@@ -1,8 +1,8 @@
-"""IO: delivers the notifications that PostgreSQL holds, channel by channel, in passes.
+"""IO: delivers the notifications that PostgreSQL holds. One pass serves one channel.
 
-No run and no gate waits for any of it: rows are written in the transaction that they tell of, and a pass is made later
-by `cutter notify serve` and by `cutter reconcile`. A card is written down before it is sent, so that every try sends
-the same. A sender that dies between sending and recording leaves the message in doubt, and the next pass sends it.
+No run and no gate waits for a delivery. The transaction of an event writes its notification. `cutter notify serve` and
+`cutter reconcile` make a pass later. A pass stores each card before it sends the card, so that every try sends the same
+card. If the sender dies after sending and before recording, the message is in doubt, and the next pass sends it again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FAILED = "select cutter_governance.fn_notification_failed(%s, %s, %s, %s)"
 
 @dataclass(slots=True, kw_only=True)
 class Pass:
-    """What one pass of a channel did: messages that arrived, those that still wait, and how long to pause."""
+    """The result of one pass: the messages that arrived, those that still wait, and the pause before the next pass."""
 
     sent: list[Json] = field(default_factory=list)
     waiting: list[Json] = field(default_factory=list)
@@ -41,7 +41,10 @@ class Pass:
 
 
 def make_pass(settings: Settings, channel: Channel) -> Pass:
-    """Put in line what is new for a channel, then send what is due, until the channel says that it is enough."""
+    """Store the cards of new notifications for a channel, then send the due messages.
+
+    The pass ends early if a trouble would also meet the next message.
+    """
     done = Pass()
     with session(settings, OPERATOR) as connection:
         policy = current.read(settings.policy)
@@ -57,7 +60,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
 
 
 def denied(policy: Policy | Broken, about: Json, at: datetime, gate: str | None) -> str | None:
-    """Why the policy denies a message; None when it allows it."""
+    """The reason why the policy denies a message, or None if the policy allows it."""
     action = ProposedAction(
         connector=NOTIFICATION_POST.connector.value, operation=NOTIFICATION_POST.name, at=at, gate=gate,
         document_id=about.get("document_id"), tenant=about.get("tenant"), mode=about.get("mode"),
@@ -67,7 +70,7 @@ def denied(policy: Policy | Broken, about: Json, at: datetime, gate: str | None)
 
 
 def _send(connection: Connection, channel: Channel, policy: Policy | Broken, entry: Json, done: Pass) -> bool:
-    """One message; False when the next would fare no better."""
+    """Send one message and record the result. False means that the next message would fail too."""
     gate = entry["place"] if entry["phase"] != "told" else None
     if denied(policy, entry["about"], datetime.fromisoformat(entry["now"]), gate) is not None:
         _note(connection, entry, Trouble(code="policy_denied", in_doubt=entry["in_doubt"], everywhere=False))
@@ -92,7 +95,7 @@ def _message(entry: Json) -> Message:
 
 
 def _note(connection: Connection, entry: Json, trouble: Trouble) -> float:
-    """Record why a message did not arrive, and when it is tried again; the seconds until then."""
+    """Record why a message did not arrive and when the next try is due. Return the seconds until the next try."""
     delays = limits.NOTIFICATION_RETRY_SECONDS
     seconds = trouble.retry_seconds or delays[min(entry["attempts"], len(delays) - 1)]
     over = trouble.final or entry["attempts"] + 1 >= limits.NOTIFICATION_TRIES

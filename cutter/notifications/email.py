@@ -1,7 +1,7 @@
-"""IO: the channel e-mail, over SMTP by the standard library: plain text, one message to all recipients.
+"""IO: the channel e-mail. It sends plain text over SMTP with the standard library, one message to all recipients.
 
-The connection is encrypted from the first byte (`tls`) or before anything is said (`starttls`), and the server's
-certificate is verified. `none` is for a relay on the same machine.
+The connection is encrypted from the first byte (`tls`), or before it carries the login or a message (`starttls`). The
+channel verifies the server's certificate. `none` is only for a relay on the same machine.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailChannel:
-    """A mail server, and who gets its messages."""
+    """A mail server, the sender and the recipients."""
 
     host: str
     port: int
@@ -53,7 +53,7 @@ class EmailChannel:
     name: str = NAME
 
     def send(self, message: Message) -> str | Trouble:
-        """Hand a message to the server; its own name is the Message-ID, the same at every try."""
+        """Give a message to the server. The message's name is its Message-ID, which is the same at every try."""
         mail = compose(message, self.sender, self.recipients)
         sent = False
         try:
@@ -69,13 +69,13 @@ class EmailChannel:
         return str(mail["Message-ID"])
 
     def _server(self) -> smtplib.SMTP:
-        """A server that is not connected yet, so that the deadline covers its greeting too."""
+        """A server without a connection. The caller connects later, so that its deadline also covers the greeting."""
         seconds = limits.CHANNEL_STEP_SECONDS
         if self.security == "tls":
             server: smtplib.SMTP = smtplib.SMTP_SSL(timeout=seconds, context=ssl.create_default_context())
         else:
             server = smtplib.SMTP(timeout=seconds)
-        # smtplib verifies the certificate against this name, and sets it only if its constructor connects.
+        # smtplib verifies the certificate against this name. Its constructor sets the name only if it connects itself.
         server._host = self.host  # type: ignore[attr-defined]
         return server
 
@@ -87,7 +87,7 @@ class EmailChannel:
     def _log_in(self, server: smtplib.SMTP) -> None:
         server.ehlo()
         if self.security == "starttls":
-            # Raises when the server does not offer it: nothing is ever sent in clear instead.
+            # This raises if the server offers no encryption, so that nothing is sent in clear.
             server.starttls(context=ssl.create_default_context())
             server.ehlo()
         if self.user is not None:
@@ -95,7 +95,7 @@ class EmailChannel:
 
 
 def make(settings: Settings) -> EmailChannel | None:
-    """E-mail as the settings and the secrets folder name it; None where it is off."""
+    """The e-mail channel that the settings and the secrets folder describe, or None if it is off."""
     if not settings.email_to:
         return None
     if settings.smtp_host is None or settings.email_from is None:
@@ -110,7 +110,7 @@ def make(settings: Settings) -> EmailChannel | None:
 
 
 def compose(message: Message, sender: str, recipients: tuple[str, ...]) -> EmailMessage:
-    """The mail of a card. An answer belongs to the thread of its question; machines must not reply to it."""
+    """The mail of a card. An answer is in the thread of its question. A header asks machines not to reply."""
     card = message.card
     mail = EmailMessage(policy=SMTP.clone(max_line_length=200))
     mail["From"], mail["To"] = sender, ", ".join(recipients)
@@ -140,7 +140,10 @@ def text_of(card: Card) -> str:
 
 @contextmanager
 def _deadline(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
-    """End the whole conversation in time: a server that answers a byte at a time never exceeds the time of one step."""
+    """Limit the time of the whole conversation.
+
+    The limit of each step is not enough, because a server that sends one byte at a time never exceeds it.
+    """
     timer = threading.Timer(limits.SMTP_SECONDS, _hang_up, (server,))
     timer.daemon = True
     timer.start()
@@ -160,7 +163,7 @@ def _hang_up(server: smtplib.SMTP) -> None:
 
 
 def _say_goodbye(server: smtplib.SMTP) -> None:
-    """Close the connection; what the server answers to it changes nothing about the message."""
+    """Close the connection. The server's answer to this does not matter, because it already has the message."""
     try:
         server.quit()
     except (smtplib.SMTPException, OSError):
@@ -168,7 +171,10 @@ def _say_goodbye(server: smtplib.SMTP) -> None:
 
 
 def _trouble(problem: smtplib.SMTPException | OSError, *, sent: bool) -> Trouble:
-    """What went wrong, by its class and code alone: a server's text may quote what was sent."""
+    """The trouble of an error, from its class and code.
+
+    A server's text is not used, because it may quote the message.
+    """
     match problem:
         case smtplib.SMTPRecipientsRefused():
             return Trouble(code="recipients_refused")

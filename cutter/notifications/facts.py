@@ -1,4 +1,4 @@
-"""IO: what PostgreSQL says about the things that people must hear of, as cards."""
+"""IO: reads the new notifications from PostgreSQL and makes their cards."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ class RequestToAsk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopToAsk:
-    """A run that the policy stopped. `tier` and `needed`: what a resume takes; `unsigned`: whether a press counts."""
+    """A run that the policy stopped. A resume needs `needed` people of the tier `tier`.
+
+    `unsigned` is true if the press of a button may decide.
+    """
 
     id: int
     subject: str
@@ -61,7 +64,7 @@ class StopToAsk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerToTell:
-    """How a question was decided, with the card that asked it; no card if it was never sent."""
+    """The decision about a question, with the question's card. `card` is None if the question was never sent."""
 
     id: int
     card: str | None
@@ -110,7 +113,10 @@ BATCHES = records("notification_batches_to_tell", BatchToTell)
 def new_cards(
     connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | Broken
 ) -> Iterator[tuple[int, Card | None]]:
-    """Each notification that a channel has not in line yet, with its card; None for a question that is over."""
+    """(Notification id, card) of each notification that is new for a channel.
+
+    The card is None for a question that was decided before anyone asked it.
+    """
     asked = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS,
              "most": limits.NOTIFICATIONS_A_PASS}  # fmt: skip
     for request in REQUESTS.all(connection, asked):
@@ -144,7 +150,7 @@ def _batch(one: BatchToTell) -> Card:
 
 
 def _waiting(one: RequestToAsk, policy: Policy | Broken) -> Waiting:
-    """A request at a sovereign gate, from its own document and from what the policy says of its writes."""
+    """The question of a request at a sovereign gate, from the request document and the policy's decisions."""
     document = parse_request(one.document.encode())
     if isinstance(document, Refusal):
         raise ProgrammingError(f"the request of {one.run_id} cannot be read back: {document.reason}")
@@ -162,7 +168,7 @@ def _waiting(one: RequestToAsk, policy: Policy | Broken) -> Waiting:
 
 
 def _stopped(one: StopToAsk) -> Waiting:
-    """A run that the policy has stopped before a gate, until people say that it may continue."""
+    """The question about a run that the policy stopped before a gate. The run continues after people agree."""
     step = next_step(run_id=one.run_id, document_id=one.document_id, state=one.state)
     return Waiting(
         subject=one.subject, place=one.place, run_id=one.run_id, document_id=one.document_id,
@@ -177,7 +183,7 @@ _AWAITING = {gate.sovereign: gate.from_state.value for gate in GATES if gate.sov
 def _decisions(
     one: RequestToAsk, sovereign: Sovereign, document: RequestDocument, policy: Policy | Broken
 ) -> Iterator[Decision]:
-    """What the policy says of every write that the approval will authorise."""
+    """The policy's decision about each write that the approval will authorise."""
     for gate in GATES:
         write = write_of(gate.name)
         if stands_on(gate) is sovereign and write is not None:

@@ -1,4 +1,4 @@
-"""IO: which messages have not arrived, and when each channel was served."""
+"""IO: finds the messages that have not arrived, and the time of each channel's last pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cutter.storage.records import records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undelivered:
-    """A message that no channel has taken; `of` is its run or batch."""
+    """A message that its channel has not delivered. `of` is the id of its run or batch."""
 
     channel: str
     kind: str
@@ -29,7 +29,8 @@ class Undelivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelHealth:
-    """A channel that was served: how many messages wait, since when, and how many were given up."""
+    """A channel: its waiting messages, the age of the oldest one, its given-up messages, and the age of its last pass.
+    """
 
     name: str
     waiting: int
@@ -43,18 +44,18 @@ HEALTH = records("notification_health", ChannelHealth)
 
 
 def undelivered(connection: Connection, channel: str | None = None) -> list[Undelivered]:
-    """Messages that wait for a try, and those that were given up lately; of one channel or of all."""
+    """The messages that wait for a try, and those given up within NOTIFICATION_DAYS. None means all channels."""
     asked = {"channel": channel, "days": limits.NOTIFICATION_DAYS, "most": limits.NOTIFICATIONS_SHOWN}
     return UNDELIVERED.all(connection, asked)
 
 
 def health(connection: Connection) -> list[ChannelHealth]:
-    """Each channel that was ever served: what waits, what was given up, when it was served."""
+    """The health of each channel that has had a pass."""
     return HEALTH.all(connection, {"days": limits.NOTIFICATION_DAYS})
 
 
 def sentences(channels: Sequence[ChannelHealth]) -> Iterator[str]:
-    """What is wrong with the channels, a sentence each; nothing if every message arrives."""
+    """One sentence for each problem of the channels. There is no sentence if every message arrives."""
     for one in channels:
         minutes, days = (one.waiting_seconds or 0) // 60, limits.NOTIFICATION_DAYS
         if one.waiting and minutes:

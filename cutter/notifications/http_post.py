@@ -1,4 +1,4 @@
-"""IO: one HTTP POST with bounds: no redirect is followed, because it would carry a token elsewhere."""
+"""IO: one HTTP POST with limits. It follows no redirect, because a redirect would send the token to another server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Stays(HTTPRedirectHandler):
 
 
 def exchange(request: Request, read: Callable[[IO[bytes]], T]) -> T | Trouble:
-    """One request, and its answer as `read` takes it, within CHANNEL_STEP_SECONDS for each step of it."""
+    """Send one request and return its answer, read by `read`. Each step may take CHANNEL_STEP_SECONDS."""
     try:
         with build_opener(_Stays).open(request, timeout=limits.CHANNEL_STEP_SECONDS) as response:
             return read(response)
@@ -37,7 +37,7 @@ def exchange(request: Request, read: Callable[[IO[bytes]], T]) -> T | Trouble:
 
 
 def bounded(response: IO[bytes]) -> bytes | None:
-    """The answer's bytes; None for one that is too large or too slow."""
+    """The bytes of the answer, or None if the answer is too large or too slow."""
     until, data = monotonic() + limits.CHANNEL_ANSWER_SECONDS, b""
     while piece := response.read1(limits.MIB):  # type: ignore[attr-defined]
         data += piece
@@ -56,7 +56,7 @@ def _refused(refused: HTTPError) -> Trouble:
 
 
 def asked_seconds(text: str) -> float:
-    """The seconds of a Retry-After header, up to the longest delay of ours."""
+    """The seconds of a Retry-After header, but at most our longest delay."""
     seconds = float(text) if re.fullmatch("[0-9]{1,6}", text) else limits.NOTIFICATION_RETRY_SECONDS[0]
     return min(seconds, limits.NOTIFICATION_RETRY_SECONDS[-1])
 

@@ -1,4 +1,4 @@
-"""IO: secrets of channels, one file each in the secrets folder."""
+"""IO: reads the secrets of channels. Each secret is one file in the secrets folder."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ _PASSWORD = re.compile(r"[ -~]{1,255}")
 
 
 def secret(settings: Settings, name: str) -> str:
-    """A token or key of at least 16 characters; Unavailable without its file. No error shows the content."""
+    """A token or key of at least 16 characters. No error shows its content.
+
+    Raises Unavailable if the file is missing, and InvalidInput if its content has the wrong form.
+    """
     return _read(settings, name, _SECRET, "one line of 16 to 255 visible ASCII characters")
 
 
 def login_password(settings: Settings, name: str) -> str:
-    """A password of any length that somebody else chose."""
+    """A password. It may be short, because somebody else chose it."""
     return _read(settings, name, _PASSWORD, "one line of 1 to 255 ASCII characters")
 
 

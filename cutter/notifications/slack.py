@@ -1,7 +1,8 @@
-"""IO: the channel Slack, by slack_sdk (extra `slack`): cards in one channel of a workspace.
+"""IO: the channel Slack. It posts cards into one channel of a workspace with slack_sdk (extra `slack`).
 
-slack_sdk makes the calls. This module bounds them: each step has its time, an answer its size, and no redirect is
-followed, because it would carry the token elsewhere. Nothing that Slack answers is shown but its code.
+slack_sdk makes the calls, and this module limits them. Each step has a time limit and each answer a size limit. A call
+follows no redirect, because a redirect would send the token to another server. Errors show only the code of Slack's
+answer.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _OPERATOR: Final = frozenset(
         *("channel_not_found", "not_in_channel", "is_archived", "restricted_action"),
     }
 )
-"""Refusals that meet every message, until somebody corrects the token, its scopes or the channel."""
+"""Slack's refusals of every message. They last until somebody corrects the token, its scopes or the channel."""
 
 _IN_DOUBT: Final = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "not_slack"})
 _FINAL: Final = frozenset({"message_not_found", "cant_update_message"})
@@ -52,7 +53,7 @@ class SlackChannel:
     name: str = NAME
 
     def send(self, message: Message) -> str | Trouble:
-        """Post a message, or change the one that it answers; the name of the message is `<channel>/<ts>`."""
+        """Post a message, or replace the question that it answers. The name of the message is `<channel>/<ts>`."""
         body = slack_blocks.render(message.card)
         if message.card.phase is Phase.ANSWERED:
             return self._change(message.question or "", body)
@@ -69,9 +70,9 @@ class SlackChannel:
         return answer if isinstance(answer, Trouble) else question
 
     def _find(self, message: Message) -> str | Trouble | None:
-        """The name of a message whose answer was lost; None when it is not in the channel.
+        """The name of a message for which Slack's answer was lost, or None if the message is not in the channel.
 
-        Where the app may not read the channel, None: a card that is there twice is better than none.
+        The result is also None if the app may not read the channel, because two equal cards are better than none.
         """
         oldest = str(message.created - limits.SLACK_WINDOW_SECONDS)
         answer = self.call(
@@ -87,7 +88,7 @@ class SlackChannel:
         return next((f"{self.channel}/{one.get('ts')}" for one in ours), None)
 
     def call(self, method: str, arguments: Mapping[str, object]) -> Json | Trouble:
-        """Slack's answer to one call; arguments that are no texts are sent as JSON."""
+        """Slack's answer to one call. An argument that is not a text is sent as JSON."""
         sent = {name: one if isinstance(one, str) else json.dumps(one) for name, one in arguments.items()}
         try:
             answer = self.client.api_call(method, params=sent)
@@ -99,14 +100,14 @@ class SlackChannel:
 
 
 def make(settings: Settings) -> SlackChannel | None:
-    """Slack as the settings and the secrets folder name it; None where it is off."""
+    """The Slack channel that the settings and the secrets folder describe, or None if it is off."""
     if settings.slack_channel is None:
         return None
     return SlackChannel(channel=settings.slack_channel, client=client(settings.slack_url, secret(settings, TOKEN_FILE)))
 
 
 def client(url: str, token: str) -> WebClient:
-    """A client that tries once and logs nothing: the outbox tries again, and a log would quote answers."""
+    """A client that tries once, because the next pass tries again. It has no log, because a log would quote answers."""
     silent = logging.getLogger("cutter.slack_sdk")
     silent.disabled = True
     return _Bounded(token=token, base_url=url, logger=silent, retry_handlers=[])
@@ -116,7 +117,7 @@ _QUIET: Final = {"unfurl_links": "false", "unfurl_media": "false"}
 
 
 class _Failed(Exception):
-    """A call that brought no answer of Slack's."""
+    """A call without an answer from Slack."""
 
     def __init__(self, trouble: Trouble) -> None:
         super().__init__(trouble.code)
@@ -125,7 +126,7 @@ class _Failed(Exception):
 
 class _Bounded(WebClient):
     def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:  # noqa: ARG002
-        """The one place where slack_sdk opens a connection."""
+        """slack_sdk opens every connection here."""
         answer = http_post.exchange(req, http_post.bounded)
         if isinstance(answer, Trouble):
             raise _Failed(answer)
@@ -133,7 +134,7 @@ class _Bounded(WebClient):
 
 
 def _slack_s(data: bytes | None) -> str:
-    """The text of an answer that is of Slack's form, else of a refusal that says so."""
+    """The text of an answer if it is a JSON object as from Slack. Otherwise a refusal with the error `not_slack`."""
     try:
         text = (data or b"").decode()
         if isinstance(json.loads(text), dict):

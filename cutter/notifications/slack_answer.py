@@ -1,4 +1,4 @@
-"""IO: an answer in Slack to one person alone, at the address that came with their press."""
+"""IO: answers one person in Slack. Slack sends the address for the answer with the press of a button."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SIGNING_SECRET_FILE = "slack.signing-secret"
 
 
 def answer(api_url: str, address: str, text: str) -> Trouble | None:
-    """Say something to the person who pressed; None when Slack has taken it.
+    """Send a text to the person who pressed a button. Return None if Slack accepted it, otherwise the trouble.
 
-    Only Slack's own host for such answers is called, whatever the address says.
+    Only Slack's own host for such answers is called. An address on another host is refused.
     """
     if not address.startswith(_answers_at(api_url)):
         return Trouble(code="foreign_address")
@@ -26,7 +26,7 @@ def answer(api_url: str, address: str, text: str) -> Trouble | None:
 
 
 def private(text: str) -> Json:
-    """A message that its reader alone sees, and that leaves the card as it is."""
+    """A message that only its reader sees. It does not replace the card."""
     return {"response_type": "ephemeral", "replace_original": False, "text": text}
 
 

@@ -1,6 +1,7 @@
-"""Pure: a card as Slack's Block Kit JSON.
+"""Pure: writes a card as Slack's Block Kit JSON.
 
-What is not of a fixed form is escaped, cut, and put into objects that Slack does not format.
+This module escapes and cuts each text without a fixed form. It puts such a text into an object that Slack does not
+format.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from cutter.types import Json
 
 APPROVE: Final = "cutter_approve"
 REJECT: Final = "cutter_reject"
-"""What the buttons are called in a callback."""
+"""The names of the two buttons in a callback."""
 
 EVENT: Final = "cutter_card"
-"""Name of a message's metadata, by which it is found again."""
+"""The name of a message's metadata. A later try finds the message by it."""
 
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def render(card: Card) -> Json:
-    """The message of a card: its text is what Slack's own notifications show, its metadata is what finds it again."""
+    """The message of a card. Slack shows its `text` in notifications. A later try finds the message by its metadata."""
     blocks = [_header(card.title), _fields(card.facts)] if card.facts else [_header(card.title)]
     blocks.append(_plain(card.text or card.title))
     if card.commands:
@@ -32,7 +33,7 @@ def render(card: Card) -> Json:
     if card.unsigned:
         blocks.append(_buttons(card.subject))
     elif card.phase is Phase.ASKED:
-        blocks.append(_context("It takes signatures: nothing in Slack decides it."))
+        blocks.append(_context("Only signatures decide this. Nothing in Slack can decide it."))
     about = {"subject": card.subject, "document": card.document_id or "", "gate": card.place}
     return {
         "text": escaped(card.title, limits.CARD_LINE_MAX),
@@ -42,9 +43,9 @@ def render(card: Card) -> Json:
 
 
 def escaped(text: str, most: int) -> str:
-    """One line of at most `most` characters that Slack shows literally: no mention, no link, nothing hidden.
+    """One line of at most `most` characters that Slack shows literally, without mentions, links and hidden characters.
 
-    What is cut ends in …; control, format and private characters are shown as spaces.
+    A cut text ends with "…". Control, format and private characters become spaces.
     """
     visible = "".join(" " if is_hidden(one) or unicodedata.category(one) == "Zs" else one for one in text)
     pieces: list[str] = []
@@ -64,12 +65,12 @@ def _invitation(card: Card) -> str:
 
 
 def _lines(commands: tuple[str, ...]) -> str:
-    """Lines that cannot end the block of code around them."""
+    """The commands, one a line. They contain no backquote, so they cannot end the block of code around them."""
     return "\n".join(escaped(one, limits.CARD_LINE_MAX).replace("`", "'") for one in commands)
 
 
 def _fields(facts: tuple[Fact, ...]) -> Json:
-    """Only what has a fixed form is here: these objects are formatted."""
+    """The facts of a card. Slack formats these objects, so only values of a fixed form may be in them."""
     texts = [f"*{one.name}*\n{escaped(one.value, limits.CARD_LINE_MAX)}" for one in facts]
     return {"type": "section", "fields": [{"type": "mrkdwn", "text": text, "verbatim": True} for text in texts]}
 
@@ -78,8 +79,8 @@ def _buttons(subject: str) -> Json:
     return {
         "type": "actions",
         "elements": [
-            _button(APPROVE, "Approve", "primary", subject, "It continues as the policy asks, under your name."),
-            _button(REJECT, "Reject", "danger", subject, "The run is cancelled, under your name."),
+            _button(APPROVE, "Approve", "primary", subject, "The run continues, under your name."),
+            _button(REJECT, "Reject", "danger", subject, "cutter cancels the run, under your name."),
         ],
     }
 

@@ -1,7 +1,7 @@
-"""Pure: what Slack sends when someone presses a button: first whether Slack sent it, then what it says.
+"""Pure: checks and reads the request that Slack sends after a person presses a button.
 
-Version 0 of Slack's signing: HMAC-SHA256 of `v0:<time>:<body>` under the app's signing secret. It is checked over the
-bytes as they came, before anything reads them.
+The signature follows version 0 of Slack's signing: HMAC-SHA256 of `v0:<time>:<body>` with the app's signing secret.
+`flaw` checks it on the received bytes before `click` reads them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ANSWER_TO = re.compile(r"https?://[!-~]{1,500}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Click:
-    """A button of a card, pressed. `answer_to` is where Slack takes an answer for this person alone; empty for none."""
+    """The press of a button. `answer_to` is the address for an answer to this person only, or empty."""
 
     user: str
     approve: bool
@@ -43,13 +43,13 @@ class Click:
 
 
 def signature(secret: str, time: str, body: bytes) -> str:
-    """What Slack writes into its header for these bytes at that time (Unix seconds, as text)."""
+    """The value that Slack writes into its header for these bytes at that time (Unix seconds, as text)."""
     made = hmac.new(secret.encode(), b"v0:" + time.encode() + b":" + body, hashlib.sha256)
     return f"v0={made.hexdigest()}"
 
 
 def flaw(secret: str, body: bytes, *, time: str | None, given: str | None, now: float) -> str | None:
-    """Why these bytes do not count as Slack's; None when they do. `now` is in Unix seconds."""
+    """The reason why these bytes do not come from Slack, as a code, or None if they do. `now` is in Unix seconds."""
     if not secret or time is None or given is None or not _TIME.fullmatch(time) or not _SIGNATURE.fullmatch(given):
         return "unsigned"
     if abs(now - int(time)) > limits.SLACK_WINDOW_SECONDS:
@@ -60,7 +60,7 @@ def flaw(secret: str, body: bytes, *, time: str | None, given: str | None, now: 
 
 
 def click(body: bytes) -> Click | None:
-    """The button that was pressed; None for anything else that Slack may send. Total: it never raises."""
+    """The pressed button, or None for any other bytes. It never raises."""
     try:
         ((name, payload),) = parse_qsl(body.decode(), strict_parsing=True, max_num_fields=1)
         found = json.loads(payload) if name == "payload" else None

@@ -1,7 +1,7 @@
-"""IO: the channel webhook: each card as a signed JSON body, posted to one address.
+"""IO: the channel webhook. It posts each card as a signed JSON body to one address.
 
-The signature is HMAC-SHA256 over `<timestamp>.` and the exact bytes of the body, under the secret that both sides
-have. A receiver verifies it before it reads the body, refuses an old timestamp, and ignores a key that it has seen.
+The signature is HMAC-SHA256 over `<timestamp>.` and the exact bytes of the body, with a secret that both sides have. A
+receiver verifies the signature before it reads the body. It refuses an old timestamp and ignores a repeated key.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KEY_HEADER: Final = "Cutter-Key"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What is posted. `key` is the same at every try of one message; `version` changes if a reader must change."""
+    """The posted JSON. `key` is the same at every try of one message. `version` changes if a receiver must change."""
 
     version: Literal[1] = 1
     key: str
@@ -46,14 +46,14 @@ BODY: Final = TypeAdapter(Body)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookChannel:
-    """An address, and the secret that its receiver shares."""
+    """An address, and the secret that cutter shares with the receiver."""
 
     url: str
     secret: str = field(repr=False)
     name: str = NAME
 
     def send(self, message: Message) -> str | Trouble:
-        """Post a message. Any 2xx status is its receipt, whatever the answer says; the message's name is its key."""
+        """Post a message. Any 2xx status means that it arrived. The name of the message is its key."""
         body = body_of(message)
         time = str(int(datetime.now(UTC).timestamp()))
         headers = {
@@ -65,19 +65,19 @@ class WebhookChannel:
 
 
 def make(settings: Settings) -> WebhookChannel | None:
-    """The webhook as the settings and the secrets folder name it; None where it is off."""
+    """The webhook that the settings and the secrets folder describe, or None if it is off."""
     if settings.webhook_url is None:
         return None
     return WebhookChannel(url=settings.webhook_url, secret=secret(settings, SECRET_FILE))
 
 
 def signature(shared: str, time: str, body: bytes) -> str:
-    """The header's value for these bytes at that time (Unix seconds, as text)."""
+    """The value of the signature header for these bytes at that time (Unix seconds, as text)."""
     return "v1=" + hmac.new(shared.encode(), time.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
 def body_of(message: Message) -> bytes:
-    """The exact bytes that are signed and posted; the same message has the same bytes at every try."""
+    """The exact bytes to sign and post. The same message has the same bytes at every try."""
     return BODY.dump_json(
         Body(key=message.key, created=datetime.fromtimestamp(message.created, UTC), card=message.card)
     )

@@ -1,6 +1,7 @@
-"""Pure: the commands: every side effect that a worker can have, one table (seed 002 AG-EXE-01, seed 003 §1.4, §5).
+"""Pure: one table of the commands: every side effect that a worker can have (seed 002 AG-EXE-01, seed 003 §1.4, §5).
 
-A command is what is proposed to the policy, what its receipt is found by, and what its receipt says. Reads are none.
+A worker proposes a command to the effect policy. The command's receipt has the same fields, and the worker finds the
+receipt by the command's idempotency key. Reading is no side effect, so no command reads.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from cutter.catalogue import GATES, Sovereign
 from cutter.domain.digests import is_digest
 
 ESCALATION: Final = "SG_failure_escalation"
-"""What a document about a stop or a failure is written at (seed 000 §3)."""
+"""The gate at which a worker writes a document about a stop or a failure (seed 000 §3)."""
 
 PLACES: Final = (*(gate.name for gate in GATES), *(gate.value for gate in Sovereign), ESCALATION)
-"""Where in a run a command may happen; one about a batch as a whole, or about a void, happens at none of them."""
+"""The gates of a run at which a command may happen. A command about a whole batch, or about a void, has no gate."""
 
 
 class Connector(StrEnum):
-    """What a command goes through."""
+    """The system in which a command has its effect."""
 
     DATABASE = "database"
     BACKUP = "backup"
@@ -32,10 +33,11 @@ class Connector(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One kind of side effect. `places` are the gates where it happens, empty for anywhere.
+    """One kind of side effect. `places` names the gates where it happens. If `places` is empty, it can happen anywhere.
 
-    `approvable`: people can be asked about it. Documents and notifications are what they are asked with, and evidence
-    tells of what has happened already: those may only be allowed or denied.
+    `approvable` is true if the policy can ask people about it. The policy can only allow or deny documents,
+    notifications and evidence: cutter asks people by documents and notifications, and evidence reports facts of the
+    past.
     """
 
     connector: Connector
@@ -64,11 +66,11 @@ OPERATIONS: Final = (
     ),
     Operation(
         connector=Connector.DATABASE, name="enact_units", risk=Tier.HIGH, reversible=False,
-        how_to_reverse="enacted law is never voided", places=("IG_lifecycle_enact_execute",), approvable=True,
+        how_to_reverse="an enacted document cannot be voided", places=("IG_lifecycle_enact_execute",), approvable=True,
     ),
     Operation(
         connector=Connector.DATABASE, name="withdraw_drafts", risk=Tier.HIGH, reversible=False,
-        how_to_reverse="the document is run again", approvable=True,
+        how_to_reverse="start a new run of the document", approvable=True,
     ),
     Operation(
         connector=Connector.BACKUP, name="take", risk=Tier.LOW, reversible=True, how_to_reverse="delete the artifact",
@@ -99,18 +101,18 @@ WITHDRAW_DRAFTS: Final = BY_KEY[Connector.DATABASE, "withdraw_drafts"]
 
 
 def write_of(gate: str) -> Operation | None:
-    """What a gate writes into the database, or None."""
+    """The gate's write into the database; None for a gate that writes nothing."""
     return next((one for one in OPERATIONS if one.connector is Connector.DATABASE and gate in one.places), None)
 
 
 def operations_at(place: str) -> tuple[Operation, ...]:
-    """Everything that is done at a gate: what belongs there alone, and its document."""
+    """Every side effect at a gate: those that happen only there, and the gate's document."""
     return (*(one for one in OPERATIONS if place in one.places), KB_PUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One side effect: what is done to which target, with the sha256 of what is written there."""
+    """One side effect: the operation, its target, and the sha256 of the content that the operation writes there."""
 
     operation: Operation
     target: str
@@ -122,5 +124,8 @@ class Command:
 
     @property
     def idempotency_key(self) -> str:
-        """Identifies the side effect, whatever is written (seed 003 §4.1): other fields under it are a conflict."""
+        """The key of the side effect, independent of the content (seed 003 §4.1).
+
+        If the same key comes with another `fields_sha256`, that is a conflict.
+        """
         return f"{self.operation.connector}:{self.operation.name}:{self.target}"

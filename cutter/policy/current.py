@@ -1,4 +1,4 @@
-"""IO: the policy in force: the present policy.yaml, read again at every attempt."""
+"""IO: the effect policy in force: the file policy.yaml. A worker reads it again at every attempt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cutter.policy.rules_file import parse_rules
 
 
 def read(path: Path) -> Policy | Broken:
-    """The policy of a file; a file that is missing, unreadable or wrong is `Broken`, which denies everything."""
+    """Read the policy of a file. A missing, unreadable or wrong file gives `Broken`, which denies everything."""
     try:
         with path.open("rb") as file:
             data = file.read(limits.RULES_BYTES_MAX + 1)
@@ -25,12 +25,16 @@ def read(path: Path) -> Policy | Broken:
 
 
 def shipped() -> bytes:
-    """The policy that allows what the product does."""
+    """The bytes of the policy that comes with cutter. It allows every side effect of cutter."""
     return (resources.files("cutter.policy") / "default.yaml").read_bytes()
 
 
 def install(path: Path, data: bytes, *, replace: bool = False) -> Policy:
-    """Put a policy in force. InvalidInput says everything that is wrong with it; Conflict when another one is there."""
+    """Write a policy to `path`, so that it is in force.
+
+    Raises InvalidInput with all problems of a wrong policy, Conflict if `path` has another policy and `replace` is
+    false, and Unavailable if `path` cannot be written.
+    """
     policy = parse_rules(data)
     if isinstance(policy, Broken):
         raise InvalidInput("\n".join(["the policy was not installed:", *map(str, policy.problems)]))
@@ -40,7 +44,7 @@ def install(path: Path, data: bytes, *, replace: bool = False) -> Policy:
                 f"{path} has another policy: give --replace to put this one in its place", code="policy_exists"
             )
         path.parent.mkdir(parents=True, exist_ok=True)
-        # A worker reads the old one or the new one, and never half of it.
+        # The replacement is atomic, so a worker reads the whole old policy or the whole new one.
         part = path.with_name(f".{path.name}.part")
         part.write_bytes(data)
         os.replace(part, path)

@@ -1,7 +1,7 @@
-"""Pure: the rules of policy.yaml and what they decide (seed 003 §5; spec 05 "Policy").
+"""Pure: the rules of policy.yaml and their decisions (seed 003 §5; spec 05 "Policy").
 
-The first rule that matches decides, so that a file is read from top to bottom as a person reads it. Everything else
-denies: no rule, no file, a broken file, a rule that asks for what is not known.
+The first rule that matches decides, so a person can read the file from top to bottom. The policy denies an action if no
+rule matches, if the file is missing or broken, or if the matching rule needs a fact that is not known yet.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FILE: Final = "policy.yaml"
 
 
 class Verdict(StrEnum):
-    """What a rule says of an action."""
+    """The answer of a rule about an action."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -29,10 +29,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedAction:
-    """One side effect, and where it would happen. `at` is the database's clock.
+    """One side effect, and where it would happen. `at` is the database's clock, with a time zone.
 
-    What is None the action does not have, such as a batch's own documents a gate; but `candidates` is None until the
-    law is marked, and a rule that asks for it then cannot be answered.
+    A field is None if the action has no such property. For example, a document about a whole batch has no gate.
+    `candidates` is None until the law is marked. If a rule asks for the number of candidates before that, the policy
+    denies the action.
     """
 
     connector: str
@@ -51,7 +52,7 @@ class ProposedAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """How many candidates a law may have, both ends included; None is open."""
+    """The number of candidates that a law may have, both ends included. None means that an end is open."""
 
     least: int | None
     most: int | None
@@ -65,7 +66,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Minutes of the day in UTC, from `start` until before `end`; past midnight where it ends before it starts."""
+    """A part of the day: minutes since midnight UTC, with `start` and without `end`.
+
+    If `end` is less than `start`, the window continues past midnight.
+    """
 
     start: int
     end: int
@@ -83,7 +87,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One rule. A field that is empty or None was left out and matches every action; of a list, one entry is enough."""
+    """One rule. An empty field, or None, was left out of the file and matches every action.
+
+    A field with several entries matches if one entry matches.
+    """
 
     name: str
     line: int
@@ -100,13 +107,13 @@ class Rule:
 
     @property
     def says(self) -> str:
-        """The verdict as the file has it."""
+        """The verdict as it is written in the file, such as `needs_approval(high)`."""
         return f"{self.verdict}({self.tier})" if self.tier else self.verdict.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A file that was read whole: its rules in their order, its identity and its text."""
+    """A policy file without problems: its rules in the order of the file, its text, and the text's digest."""
 
     rules: tuple[Rule, ...]
     text: str
@@ -118,7 +125,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Problem:
-    """One thing that is wrong with a file; line 0 is the file as a whole."""
+    """One problem of a policy file. Line 0 means the whole file."""
 
     line: int
     rule: str
@@ -131,7 +138,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """A file that is no policy, or none at all: everything is denied. `sha256` is of its bytes, empty without any."""
+    """A policy file that is wrong or missing. It denies everything.
+
+    `sha256` is the digest of the file's bytes, or empty if there is no file.
+    """
 
     problems: tuple[Problem, ...]
     sha256: str = ""
@@ -140,7 +150,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the policy says of one action; `rule` is empty and `line` 0 where no single rule says it."""
+    """The policy's decision about one action. If no single rule decided, `rule` is empty and `line` is 0."""
 
     verdict: Verdict
     rule: str
@@ -151,29 +161,29 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passed:
-    """A rule that did not match, and why."""
+    """A rule that did not match, and the reason."""
 
     rule: Rule
     why: str
 
 
 def decide(policy: Policy | Broken, action: ProposedAction) -> Decision:
-    """The decision of the first rule that matches; without one, deny."""
+    """The decision of the first rule that matches. If no rule matches, the decision is deny."""
     return explain(policy, action)[0]
 
 
 def explain(policy: Policy | Broken, action: ProposedAction) -> tuple[Decision, tuple[Passed, ...]]:
-    """The decision, and the rules before it that did not match."""
+    """The decision, and the rules above the deciding rule, which did not match."""
     if isinstance(policy, Broken):
         first = policy.problems[0]
-        return _no(first.rule, first.line, f"{first}: nothing is allowed until it is corrected"), ()
+        return _no(first.rule, first.line, f"{first}: correct this first, until then every action is denied"), ()
     passed: list[Passed] = []
     for rule in policy.rules:
         miss = next(_misses(rule, action), None)
         if miss is not None:
             passed.append(Passed(rule=rule, why=miss))
         elif rule.candidates is not None and action.candidates is None:
-            # Not known is not "no": a later denial would be passed over.
+            # The rule may match once the number is known. Skipping it would let a later rule allow the action instead.
             return _no(rule.name, rule.line, f"{_at(rule)} asks how many candidates there are, which is not known at "
                                              f"{_place(action)}"), tuple(passed)  # fmt: skip
         else:
@@ -182,7 +192,7 @@ def explain(policy: Policy | Broken, action: ProposedAction) -> tuple[Decision, 
 
 
 def shadowed(policy: Policy) -> tuple[tuple[Rule, Rule], ...]:
-    """(Rule, an earlier one that always decides in its place): probably not what was meant."""
+    """Pairs of a rule and an earlier rule that always decides before it. The author probably did not intend this."""
     found = []
     for number, rule in enumerate(policy.rules):
         earlier = next((one for one in policy.rules[:number] if _covers(one, rule)), None)
@@ -210,7 +220,7 @@ def _place(action: ProposedAction) -> str:
 
 
 def _misses(rule: Rule, action: ProposedAction) -> Iterator[str]:
-    """Why a rule does not match, in the order of its fields; nothing when it does as far as is known."""
+    """The reasons why a rule does not match, in the order of its fields. No reason means that every known fact fits."""
     for name, allowed, value in (
         ("connector", rule.connector, action.connector),
         ("operation", rule.operation, action.operation),
@@ -233,7 +243,11 @@ def _named(pattern: str, document_id: str | None) -> bool:
 
 
 def _covers(earlier: Rule, later: Rule) -> bool:
-    """True when every action that the later rule matches, the earlier one matches too, as far as plain lists tell."""
+    """True if the earlier rule matches every action that the later rule matches.
+
+    This compares only equal values, not the meaning of patterns. So it can miss a covered rule, but never reports one
+    wrongly.
+    """
     lists = ("connector", "operation", "gate", "document", "tenant", "mode")
     wider = all(
         not (mine := getattr(earlier, name)) or ((theirs := getattr(later, name)) and set(theirs) <= set(mine))
@@ -244,7 +258,7 @@ def _covers(earlier: Rule, later: Rule) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permit:
-    """What the policy said of everything that one attempt would do: (action, decision), each once."""
+    """The policy's decisions about all side effects of one attempt: (action, decision), one pair an action."""
 
     policy_sha256: str
     policy_text: str
@@ -252,16 +266,16 @@ class Permit:
 
     @property
     def denied(self) -> Decision | None:
-        """The first denial; None when there is none."""
+        """The first denial, or None if the policy denied nothing."""
         return next((one for _, one in self.decisions if one.verdict is Verdict.DENY), None)
 
     @property
     def tier(self) -> Tier | None:
-        """The highest tier that is asked for."""
+        """The highest tier of approval that a decision needs, or None if no decision needs one."""
         return max((one.tier for _, one in self.decisions if one.tier), key=list(Tier).index, default=None)
 
     def record(self) -> dict[str, Any]:
-        """As the database keeps it: which policy, and which rule of it decided what."""
+        """The permit as the database stores it: the policy's digest and text, and the deciding rule of each action."""
         return {
             "sha256": self.policy_sha256,
             "text": self.policy_text,
@@ -277,7 +291,7 @@ class Permit:
 
 
 def permit(policy: Policy | Broken, actions: Sequence[ProposedAction]) -> Permit:
-    """Every action decided by the same policy."""
+    """Decide all actions by one policy."""
     return Permit(
         policy_sha256=policy.sha256,
         policy_text=policy.text,

@@ -1,7 +1,7 @@
-"""Pure: policy.yaml, read strictly: every field known, every value of its form, or the whole file is broken.
+"""Pure: reads policy.yaml strictly. One unknown field or malformed value makes the whole file broken.
 
-A misspelt word would make a rule that never matches, and a denial that never matches allows: so connectors, operations,
-gates and modes are closed lists, and a rule that no action can match is refused.
+If a word of a denial is misspelt, the denial never matches, and a later rule may allow the action. Therefore
+connectors, operations, gates and modes are closed lists, and a rule that no action can match is an error.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Allowed = Callable[[str], Any]
 
 
 def parse_rules(data: bytes) -> Policy | Broken:
-    """The policy of these bytes, or everything that is wrong with them, by line; never raises."""
-    # Workers read the file at every attempt, and nearly always it is the same one.
+    """The policy of these bytes, or all their problems, sorted by line. It never raises."""
+    # A worker reads the file at every attempt, and the file rarely changes. So parsed files are cached.
     return _parsed(data)
 
 
@@ -54,7 +54,7 @@ def _parsed(data: bytes) -> Policy | Broken:
 
 
 class _Reading:
-    """Reads rules and notes what is wrong with each; `rule` is the name of the one that is being read."""
+    """Reads the rules and collects their problems. `rule` is the name of the rule that it reads now."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -79,7 +79,7 @@ class _Reading:
         return tuple(rules)
 
     def _rule(self, node: Node) -> Rule | None:
-        # First, so that everything that is wrong with a rule names it.
+        # The name is read first, because each problem of the rule must name the rule.
         self.rule = _name_in(node)
         try:
             return _rule(node)
@@ -113,12 +113,12 @@ def _rule(node: Node) -> Rule:
 def _require_sense(rule: Rule) -> None:
     matched = [one for one in OPERATIONS if _may_match(rule, one)]
     if not matched:
-        raise Wrong(rule.line, "no command has this connector, operation and gate: it would never match")
+        raise Wrong(rule.line, "no command has this connector, operation and gate: the rule would never match")
     unasked = [one for one in matched if not one.approvable]
     if rule.verdict is Verdict.NEEDS_APPROVAL and unasked:
         names = ", ".join(f"{one.connector} {one.name}" for one in unasked)
-        raise Wrong(rule.line, f"nobody can be asked about {names}: name a connector, operation or gate that "
-                               "leaves them out, or allow or deny")  # fmt: skip
+        raise Wrong(rule.line, f"nobody can be asked about {names}: name a connector, operation or gate without "
+                               "them, or choose allow or deny")  # fmt: skip
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def _verdict(given: FieldReader) -> tuple[Verdict, Tier | None]:
         return Verdict(text), None
     tier = text.removeprefix("needs_approval(").removesuffix(")")
     if tier not in tuple(Tier):
-        raise Wrong(given.node("verdict").line, f"there is no such tier; known: {', '.join(Tier)}")
+        raise Wrong(given.node("verdict").line, f"there is no such tier: choose one of {', '.join(Tier)}")
     return Verdict.NEEDS_APPROVAL, Tier(tier)
 
 
@@ -140,7 +140,7 @@ def _span(given: FieldReader) -> Span | None:
     start, _, end = given.text("candidates", _SPAN, "such as 1..500, ..500 or 501..").partition("..")
     least, most = (int(part) if part else None for part in (start, end))
     if (least is None and most is None) or (least is not None and most is not None and least > most):
-        given.fail("candidates", "must leave something out and something in")
+        given.fail("candidates", "must match some numbers and exclude some, such as 1..500")
     return Span(least=least, most=most)
 
 
@@ -150,7 +150,7 @@ def _window(given: FieldReader) -> Window | None:
     text = given.text("window", _WINDOW, "times of the day in UTC: 22:00-06:00")
     start, end = (int(time[:2]) * 60 + int(time[3:]) for time in text.split("-"))
     if start == end:
-        given.fail("window", "must end at another time than it starts")
+        given.fail("window", "must have two different times")
     return Window(start=start, end=end)
 
 
@@ -160,7 +160,10 @@ def _one_of(given: FieldReader, name: str, known: Iterable[str]) -> tuple[str, .
 
 
 def _texts(given: FieldReader, name: str, allowed: Allowed, words: str) -> tuple[str, ...]:
-    """The values of a matcher: one text, or a list of distinct ones; none when the rule does not ask for it."""
+    """The values of a field that selects actions: one text, or a list of distinct texts.
+
+    The result is empty if the rule does not have the field.
+    """
     if not given.has(name):
         return ()
     node = given.node(name)
@@ -171,13 +174,13 @@ def _texts(given: FieldReader, name: str, allowed: Allowed, words: str) -> tuple
             raise Wrong(one.line, f"{name} must be {words}")
         texts.append(one.text)
     if not texts or len(set(texts)) < len(texts):
-        given.fail(name, "must list something, and nothing twice; leave it out to match all")
+        given.fail(name, "must list at least one value, and each value once; leave the field out to match everything")
     return tuple(texts)
 
 
 def _items(node: Node, name: str) -> tuple[Node, ...]:
     if not isinstance(node, Items) or len(node.items) > limits.RULES_MAX:
-        raise Wrong(node.line, f"{name} must be a list of at most {limits.RULES_MAX}")
+        raise Wrong(node.line, f"{name} must be a list of at most {limits.RULES_MAX} entries")
     return node.items
 
 

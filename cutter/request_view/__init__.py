@@ -1,7 +1,7 @@
-"""Pure: what a request shows: units with their text, findings, acceptances, what was written, and every digest of it.
+"""Pure: everything that a request shows: units with their text, findings, acceptances, written rows, and all digests.
 
-One value, `RequestView`, is built from the pinned bytes. The request document, the page, the JSON form and the terminal
-all show that value and name its digest, so that they cannot differ.
+`build_view` makes one value, `RequestView`, from the pinned bytes. The request document, the page, the JSON form and
+the terminal all show this value and name its digest. So they cannot differ from each other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pure: builds the view of a request from the pinned bytes and their marking, the same way on every machine."""
+"""Pure: builds the view of a request from the pinned bytes and their marking. Every machine builds the same view."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cutter.request_view.view import (
 )
 
 _WORD = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W぀-ヿ㐀-鿿豈-﫿]+")
-"""A word; in scripts without spaces each character of Han and Kana counts as one."""
+"""A word. Han and Kana have no spaces between words, so each of their characters counts as one word."""
 
 _NUMBER = re.compile(r"(?:[A-Z]+(?:-[A-Z]+)*-)?(\d+[A-Z]*(?:-\d+[A-Z]*)*|[IVXLCDM]+|[A-Z])(~\d+)?")
 
@@ -37,9 +37,9 @@ def build_view(
     stored: Iterable[StoredUnit] = (),
     sealed: Iterable[SealedGate] = (),
 ) -> RequestView:
-    """The view of a marking of exactly these bytes; raises ProgrammingError when they are others.
+    """The view of these bytes and their marking. Raises ProgrammingError if the marking is of other bytes.
 
-    `stored` and `sealed` are what PostgreSQL holds after leg A; before it there are none.
+    `stored` and `sealed` are the rows and the receipts that PostgreSQL holds after leg A. Before leg A both are empty.
     """
     plan = build_plan(data, marking, docprefix=docprefix, source_version_id=source_version_id)
     text = _Text(data)
@@ -60,7 +60,7 @@ def build_view(
 
 
 class _Text:
-    """The snapshot with the place of each of its lines."""
+    """The snapshot with the offset of each of its lines."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -70,7 +70,7 @@ class _Text:
         return bisect_right(self.begins, offset)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """First and last line of a piece that is not empty."""
+        """The first and the last line of a piece. The piece must not be empty."""
         return self.line_at(start), self.line_at(end - 1)
 
     def line(self, number: int) -> str:
@@ -120,7 +120,10 @@ def _units(
 
 
 def _findings_of(units: Sequence[Candidate], findings: Sequence[ShownFinding]) -> dict[str, tuple[int, ...]]:
-    """Places of the findings of each unit: by their address, else by the unit in which their line is."""
+    """For each unit's address, the positions of its findings in the list.
+
+    A finding belongs to the unit that it names. If it names none, it belongs to the unit that holds its line.
+    """
     places: dict[str, list[int]] = {unit.address: [] for unit in units}
     ordered = sorted(units, key=lambda unit: unit.line)
     begins = [unit.line for unit in ordered]
@@ -149,13 +152,16 @@ def _left_out(marking: Marking, text: _Text) -> Iterator[LeftOut]:
 
 
 def _number(address: str) -> str | None:
-    """`5` of `ARTICLE-5`, `II` of `CHAPTER-II`, None of `PREAMBLE`; a second unit of a number keeps its `~2`."""
+    """The number in an address: `5` of `ARTICLE-5`, `II` of `CHAPTER-II`, None of `PREAMBLE`.
+
+    The second unit with the same number keeps its `~2`.
+    """
     found = _NUMBER.fullmatch(address.rpartition("/")[2])
     return found[1] + (found[2] or "") if found else None
 
 
 def _excerpt(body: str) -> str:
-    """The first words of a body after its heading and the lines that continue it."""
+    """The first words of a body, without its heading and without lines that continue the heading."""
     _, _, rest = body.lstrip().partition("\n")
     lines = rest[: limits.EXCERPT_CHARACTERS * 4].split("\n")
     return _shortened(" ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split()))

@@ -1,6 +1,7 @@
-"""Pure: the part of a request document that shows the law: findings, units, acceptances, what was written and verified.
+"""Pure: the part of a request document about the law: findings, units, acceptances, written and verified rows.
 
-Every text that is not ours is escaped, so that none can draw a heading, a link or a tag, or hide its neighbours.
+This module escapes every text of a law or a person. Such a text can make no heading, link or tag, and can hide no other
+text.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from cutter.domain.markdown import cell, code, escape
 from cutter.request_view.view import LeftOut, RequestView, ShownFinding, ShownUnit
 
 UNREAD = frozenset({"blank", "byte_order_mark"})
-"""Reasons of pieces that hold nothing to read."""
+"""Reasons of the left-out pieces that hold nothing to read."""
 
 
 def markdown(view: RequestView) -> str:
-    """The sections from the findings to what was written and verified, each ending in an empty line."""
+    """The sections from the findings to the written and verified rows. Each section ends with an empty line."""
     parts = (findings, units, _left_out, accepted, _sealed)
     return "".join(f"{line}\n" for part in parts for line in part(view))
 
@@ -33,7 +34,7 @@ def number(value: int) -> str:
 
 
 def findings(view: RequestView) -> Iterator[str]:
-    """How many findings of each severity there are, then each of them."""
+    """The number of findings of each severity, then each finding."""
     yield "## Findings"
     yield ""
     if not view.findings:
@@ -64,7 +65,7 @@ def _finding_list(severity: str, found: Sequence[ShownFinding], most: int) -> It
 
 
 def units(view: RequestView) -> Iterator[str]:
-    """The tree of units, each with its number, title, place and size."""
+    """The tree of units. Each unit has its number, title, place and size."""
     size = sum(unit.size for unit in view.units)
     words = sum(unit.words for unit in view.units)
     yield "## Units"

@@ -1,4 +1,4 @@
-"""Pure: the JSON form of a request's view, and the digest that every form of it names."""
+"""Pure: the JSON form of a request's view, and the digest that every form of the view names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA: Final = "cutter-request-view/1"
 
 
 def view_record(view: RequestView) -> Json:
-    """Everything that is shown except the source text itself, which `snapshot_sha256` stands for."""
+    """The whole view without the source text. `snapshot_sha256` represents the source text."""
     return {
         "schema": SCHEMA,
         "docprefix": view.docprefix,
@@ -36,7 +36,7 @@ def view_digest(view: RequestView) -> str:
 
 
 def request_record(document: RequestDocument, view: RequestView) -> Json:
-    """The JSON form of a request: what is asked, everything that is shown, and the source text."""
+    """The JSON form of a request: the question, the whole view, and the source text."""
     return {
         "view_digest": view_digest(view),
         "request": {**asdict(document.request), "challenge": document.request.challenge},

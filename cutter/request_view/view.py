@@ -1,4 +1,4 @@
-"""Pure: the value that a request shows. Offsets are bytes of the snapshot, lines count from 1 and end at LF only."""
+"""Pure: the value that a request shows. Offsets count bytes of the snapshot. Lines count from 1 and end only at LF."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cutter.marking.law_title import law_title
 from cutter.marking.result import Severity
 
 OUTSIDE = "outside_the_region"
-"""Reason of the text before and after the profile's sentinels."""
+"""The reason of the text outside the profile's two sentinels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredUnit:
-    """A unit as PostgreSQL holds it after leg A: the ids of its rows, and what is compared with the plan."""
+    """A unit as PostgreSQL holds it after leg A: the ids of its rows, and the values to compare with the plan."""
 
     address: str
     unit_id: str
@@ -37,7 +37,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedGate:
-    """A gate between the two signatures, by its sealed receipt."""
+    """A gate that passed between the two signatures, with its sealed receipt."""
 
     gate: str
     role: str
@@ -47,7 +47,7 @@ class SealedGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFinding:
-    """A finding with the text of its line; `because` is the reason of its acceptance, None without one."""
+    """A finding with the text of its line. `because` is the reason of its acceptance, or None if nobody accepted it."""
 
     severity: Severity
     code: str
@@ -61,7 +61,7 @@ class ShownFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedFinding:
-    """A red finding that a person accepted by name, with the reason."""
+    """A red finding that a person accepted by its name, with the person's reason."""
 
     name: str
     because: str
@@ -69,10 +69,11 @@ class AcceptedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownUnit:
-    """A unit of the cut in the order of the text.
+    """A unit of the cut. `position` counts in the order of the text.
 
-    `number` is the number of its heading as its address has it, None without one. `first_line` to `last_line` hold the
-    body, `line` its heading. `findings` are places in the view's list. `stored` is None before leg A.
+    `number` is the heading's number as the address has it, or None. The body is on the lines `first_line` to
+    `last_line`, and its heading on `line`. `findings` are positions in the view's list of findings. `stored` is None
+    before leg A.
     """
 
     position: int
@@ -98,12 +99,12 @@ class ShownUnit:
 
     @property
     def size(self) -> int:
-        """Bytes of the body."""
+        """The size of the body in bytes."""
         return self.end - self.start
 
     @property
     def number_not_in_title(self) -> str | None:
-        """The number where the title does not say it, such as the `2~2` of a second Article 2."""
+        """The number if the title does not contain it, such as `2~2` for a second Article 2. Otherwise None."""
         if self.number is None or re.search(
             rf"(?<![^\W_]){re.escape(self.number)}(?![^\W_])", self.title, re.IGNORECASE
         ):
@@ -113,7 +114,7 @@ class ShownUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A piece of the text that becomes no unit, with the reason; `blank` pieces hold nothing to read."""
+    """A piece of the text that becomes no unit, with the reason. A piece with reason `blank` has nothing to read."""
 
     start: int
     end: int
@@ -124,13 +125,13 @@ class LeftOut:
 
     @property
     def size(self) -> int:
-        """Bytes of the piece."""
+        """The size of the piece in bytes."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digests:
-    """What the bytes, the profile, the cut and its assessment digest to."""
+    """The digests of the bytes, the profile, the cut, and the assessment of the cut."""
 
     snapshot_sha256: str
     profile_sha256: str
@@ -142,9 +143,9 @@ class Digests:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestView:
-    """Everything that a request shows of a law. `data` is the pinned snapshot, of which all pieces are slices.
+    """Everything that a request shows of a law. `data` is the pinned snapshot. Every piece is a slice of `data`.
 
-    `sealed` are the gates that wrote and verified, empty before leg A.
+    `sealed` holds the gates that wrote and verified the rows. It is empty before leg A.
     """
 
     data: bytes = field(repr=False)
@@ -159,27 +160,27 @@ class RequestView:
     sealed: tuple[SealedGate, ...] = ()
 
     def body(self, piece: ShownUnit | LeftOut) -> str:
-        """The text of a piece; of a unit, exactly the bytes that `body_sha256` is the digest of."""
+        """The text of a piece. For a unit, `body_sha256` is the digest of exactly these bytes."""
         return self.data[piece.start : piece.end].decode("utf-8")
 
     @cached_property
     def title(self) -> str | None:
-        """What the law calls itself. It is for heads of pages: no digest holds it, except that of the source text."""
+        """The law's own title, for the head of a page. No digest covers it except the digest of the source text."""
         return law_title(self.data)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The lines of the whole source, without their line feeds; line n is at n - 1."""
+        """The lines of the whole source, without line feeds. Line n is at index n - 1."""
         return tuple(self.data.decode("utf-8").split("\n"))
 
     @cached_property
     def pieces(self) -> tuple[ShownUnit | LeftOut, ...]:
-        """Units and what is left out, in the order of the text; together they are the whole source."""
+        """The units and the left-out pieces, in the order of the text. Together they are the whole source."""
         return tuple(sorted((*self.units, *self.left_out), key=lambda piece: piece.start))
 
     @cached_property
     def children(self) -> dict[str | None, tuple[ShownUnit, ...]]:
-        """The units below each address; those at the top below None."""
+        """The units below each address. The key None has the units at the top."""
         below: dict[str | None, list[ShownUnit]] = {}
         for unit in self.units:
             below.setdefault(unit.parent_address, []).append(unit)

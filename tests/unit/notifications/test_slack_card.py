@@ -101,7 +101,7 @@ def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None
     ],
 )
 def test_no_card_can_be_built_whose_buttons_would_pass_by_a_signature(changed: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="signatures alone"):
+    with pytest.raises(ValueError, match="only signatures decide"):
         card_text.asked(replace(EFFECT, **changed))
     assert buttons(ask(replace(EFFECT, tier=Tier.HIGH))) == [slack_blocks.APPROVE, slack_blocks.REJECT]
 
