@@ -1,1 +1,1 @@
-"""Pure: the pre-write backup (seed 000 §4, IG_backup; spec "Backup"): taken, encrypted, restored, compared."""
+"""Pure: the pre-write backup (seed 000 §4, IG_backup; spec "Backup"): take, encrypt, restore and compare."""

@@ -1,4 +1,4 @@
-"""IO: the store of backups: the artifacts' store, where only our own account can read what is put."""
+"""IO: the store of backups. It is the store of artifacts, and only our own account can read new objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RECORD_SUFFIX = ".json"
 
 
 def open_store(url: str) -> Store:
-    """Artifacts below one fsspec URL, by relative paths such as `<run_id>/pre_write.gpg`."""
+    """The store of artifacts at an fsspec URL. Their names are relative paths such as `<run_id>/pre_write.gpg`."""
     try:
         return Store(url, id_rule=artifact_id_rule, what="backup", private=True)
     except Unavailable as problem:
@@ -24,11 +24,11 @@ def open_store(url: str) -> Store:
 
 
 def chunks(store: Store, artifact_id: str) -> Iterator[bytes]:
-    """An artifact's bytes in parts. Raises NotFound, and Unavailable when it cannot be read or is no regular file."""
+    """An artifact's bytes in parts. Raises NotFound, and Unavailable if it is unreadable or not a regular file."""
     try:
         yield from store.chunks(artifact_id)
     except InvalidInput as problem:
         if problem.code != NOT_REGULAR:
             raise
-        # An operator can put the artifact back, so the run waits instead of failing.
+        # An operator can put the artifact back, so the run waits and does not fail.
         raise Unavailable(f"artifact {artifact_id} cannot be read: {problem}", what="backup") from None

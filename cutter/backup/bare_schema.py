@@ -1,8 +1,9 @@
-"""Pure: the bare tables of the migrations, for a database that only proves a restore.
+"""Pure: extracts bare tables from the migrations, for a database that only proves a restore.
 
-Restoring nine tables into the full schema fails on foreign keys to the others and on the gateway trigger (measured), so
-the scratch gets tables, types and schemas only. What else the migrations hold (rows, indexes, grants, keys added later)
-is left out here; the caller (`cutter.backup.scratch`) drops the foreign keys written inside a CREATE TABLE.
+A restore of the nine tables into the full schema fails, because of foreign keys to other tables and because of the
+gateway trigger (measured). So the scratch database gets only tables, types and schemas. This module leaves out
+everything else in the migrations: rows, indexes, grants, and keys that are added later. The caller
+(`cutter.backup.scratch`) drops the foreign keys inside a CREATE TABLE.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ _KEPT = re.compile(
 
 
 def bare_statements(schema_sql: str) -> tuple[str, ...]:
-    """The statements that make schemas, types, domains, sequences and tables, in their order.
+    """The statements that make schemas, types, domains, sequences and tables, in the order of the migrations.
 
-    Raises ValueError when a statement is not closed.
+    Raises ValueError if a statement is not closed.
     """
     return tuple(text for one in statements(schema_sql) if _KEPT.match(text := _on_one_line(one.text)))
 
 
 def _on_one_line(statement: str) -> str:
-    """The statement without comments and line breaks; quotes and dollar quotes keep what they hold."""
+    """The statement without comments and line breaks. Quoted and dollar-quoted texts stay as they are."""
     parts: list[str] = []
     for token in TOKEN.finditer(statement):
         text = token[0]

@@ -1,7 +1,7 @@
 """IO: connections of a backup to PostgreSQL, and the messages of their errors.
 
-A password reaches a child process by its environment and nowhere else; neither a connection string nor a server's
-message text (which may quote a row) gets into an error, only the SQLSTATE.
+A child process gets a password only in its environment. An error shows only the SQLSTATE. It shows neither a connection
+string nor a message of the server, because such a message may quote a row.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from cutter.errors import InvalidInput, Unavailable
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 AWAY = (psycopg.OperationalError, psycopg.InternalError, psycopg.InterfaceError)
-"""Lost, refused, timed out, cancelled, out of space or memory: the environment. Everything else is about the data."""
+"""Errors of the environment: lost, refused, timed out, cancelled, out of space or memory. Others are about the data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """How a PostgreSQL program connects: a connection string without a secret, and an environment with it."""
+    """The way in which a PostgreSQL program connects: a connection string, and an environment with the password."""
 
     conninfo: str
     environment: Mapping[str, str]
 
 
 def client(dsn: str) -> Client:
-    """For pg_dump. Raises InvalidInput for a malformed connection string, without repeating it."""
+    """The connection for pg_dump. Raises InvalidInput for a malformed connection string and does not quote it."""
     parts = _parts(dsn)
     password = parts.pop("password", None)
     if "sslpassword" in parts:
-        raise InvalidInput("a client key with a passphrase is not supported: it would be on a command line")
+        raise InvalidInput("a client key with a passphrase is not supported: the passphrase would be on a command line")
     environment = dict(os.environ) | {"LC_ALL": "C", "PGAPPNAME": "cutter backup"}
     environment.pop("PGPASSWORD", None)
     if password:
@@ -47,7 +47,7 @@ def client(dsn: str) -> Client:
 
 
 def connect(dsn: str, deadline: Deadline) -> Connection:
-    """A connection with bounded waits and autocommit off; raises Unavailable(what="backup") when it is not had."""
+    """A connection with limited waits and without autocommit. Raises Unavailable(what="backup") if it fails."""
     parts = _parts(dsn)
     try:
         return psycopg.connect(
@@ -68,14 +68,14 @@ def connect(dsn: str, deadline: Deadline) -> Connection:
 
 
 def bound(connection: Connection, deadline: Deadline) -> None:
-    """Let the server end this transaction a little after the deadline, when we are stopped and cannot."""
+    """Let the server end this transaction soon after the deadline, because a stopped process cannot do it itself."""
     milliseconds = deadline.milliseconds() + limits.BACKUP_GRACE_MILLISECONDS
     for name in ("statement_timeout", "lock_timeout", "transaction_timeout", "idle_in_transaction_session_timeout"):
         connection.execute(sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(name), sql.Literal(milliseconds)))
 
 
 def away(problem: psycopg.Error) -> Unavailable:
-    """The error of an unavailable environment, with its SQLSTATE."""
+    """The error for an unavailable environment, with the SQLSTATE."""
     return Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup")
 
 

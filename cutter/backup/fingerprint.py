@@ -1,8 +1,9 @@
-"""IO: one digest of everything that the nine tables hold, computed by the server.
+"""IO: one digest of the whole contents of the nine tables. The server computes it.
 
-Framing (version line `backup/1`): one line a table in the order of BACKUP_TABLES, its fields joined by U+001F: name,
-columns as `name type` ordered by name and joined by a comma, number of rows, sha256 over the rows' digests in the
-order of their bytes. Lines are joined by LF; sha256 of the UTF-8.
+The digest is the SHA-256 of a text in UTF-8, whose lines are joined by LF. The first line is `backup/1`. Each further
+line is a table, in the order of BACKUP_TABLES. Its fields are joined by U+001F: the name, the columns, the number of
+rows, and the sha256 over the rows' digests in the order of their bytes. The columns are written as `name type`, ordered
+by name and joined by a comma.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _OUTPUT = {
     "bytea_output": "hex",
     "xmlbinary": "base64",
     "search_path": "pg_catalog",
-    # A row that a policy hides must be an error, not an absence.
+    # If a row-security policy hides rows, the query must fail. Otherwise the rows would be missing silently.
     "row_security": "off",
 }
-"""Settings that change how a value is written; pinned, so that two sessions write the same."""
+"""Settings that change the text of a value. They are pinned, so that two sessions write the same text."""
 
 
 def _query(name: str) -> LiteralString:
@@ -50,7 +51,7 @@ class _Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Digest:
-    """The number of a table's rows, and the digest of all of them."""
+    """The number of rows of a table, and the digest of all rows."""
 
     number: int
     digest: str
@@ -65,14 +66,15 @@ class TableMissing(LookupError):
 
 
 def content_fingerprint(connection: Connection) -> str:
-    """`contents(connection).fingerprint`."""
+    """The fingerprint of the nine tables as this transaction sees them."""
     return contents(connection).fingerprint
 
 
 def contents(connection: Connection) -> Contents:
-    """Digest and row counts as this transaction sees them; in READ COMMITTED the tables may be of different moments.
+    """The digest and the row counts as this transaction sees them.
 
-    Raises TableMissing, or psycopg's errors. Leaves the transaction's settings as they were.
+    In READ COMMITTED the tables may be from different moments. Raises TableMissing, or psycopg's errors. It restores
+    the settings of the transaction.
     """
     with _pinned_output(connection):
         read = {table: _table(connection, table) for table in BACKUP_TABLES}

@@ -11,8 +11,8 @@ SELECT attname AS name, format_type(atttypid, atttypmod) AS kind
  ORDER BY attname COLLATE "C"
 
 -- name: rows
--- Every row as its exact text, hashed, ordered by that hash: neither physical order nor collation nor the order in
--- which columns were added counts. bytea because 64 hex characters a row would reach the 1 GB limit at half the rows.
+-- Hashes the exact text of each row and orders the hashes. So the physical order of rows, the collation and the order of
+-- added columns do not matter. The hashes are bytea: as hex text they would reach the 1 GB limit at half the rows.
 SELECT count(*) AS number,
        encode(sha256(coalesce(string_agg(one.digest, ''::bytea ORDER BY one.digest), ''::bytea)), 'hex') AS digest
   FROM (SELECT sha256(convert_to(ROW({columns})::text, 'UTF8')) AS digest FROM ONLY {table}) AS one

@@ -1,4 +1,4 @@
-"""IO: the key that backups are encrypted for: pinned by its fingerprint, found in a home, and fit for use today."""
+"""IO: finds the key for which backups are encrypted, by its pinned fingerprint, and checks that it is usable today."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from cutter.gpg_status import FINGERPRINT
 
 
 def home_of_backups(home: Path, binary: str) -> Gpg:
-    """gpg in a home that holds the backup's key; it is never made here, because a new one would hold no key."""
+    """gpg in the home that holds the backup key. The home must exist, because a new home would hold no key."""
     return Gpg(home, binary, existing=True, what="backup")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
-    """The pinned key and the key ids (16 hex) that a message for it may name."""
+    """The pinned key, and the ids (16 hex characters) of its encryption keys, which a message for it may name."""
 
     fingerprint: str
     encryption_key_ids: frozenset[str]
 
 
 def pinned(fingerprint: str) -> str:
-    """A deployment-pinned fingerprint in gpg's own form; raises InvalidInput for a short id or a name."""
+    """The fingerprint from the settings in gpg's own form. Raises InvalidInput for a short id or a name."""
     text = fingerprint.replace(" ", "").upper()
     if not FINGERPRINT.fullmatch(text):
         raise InvalidInput("the backup key is pinned by its full fingerprint: 40 (or 64) hex characters")
@@ -33,7 +33,7 @@ def pinned(fingerprint: str) -> str:
 
 
 def find_recipient(gpg: Gpg, fingerprint: str) -> Recipient | BackupRefusal:
-    """The key of the pinned fingerprint from the home, if it can be encrypted for today."""
+    """The key with the pinned fingerprint, or the refusal if it is missing or cannot encrypt today."""
     keys = _keys(gpg.key_listing())
     key = keys.get(fingerprint)
     if key is None:
@@ -53,7 +53,10 @@ class _Key:
 
 
 def _keys(colons: str) -> dict[str, _Key]:
-    """Primary fingerprint → its validity and its (key id, validity) pairs that can encrypt (GnuPG doc/DETAILS)."""
+    """The keys by primary fingerprint: the validity, and a pair (key id, validity) for each key that can encrypt.
+
+    GnuPG's doc/DETAILS explains the listing.
+    """
     keys: dict[str, _Key] = {}
     current: _Key | None = None
     named = False

@@ -1,7 +1,7 @@
-"""IO: processes joined by pipes, fed and read in one loop with a deadline; every exit code is reported.
+"""IO: runs processes that are joined by pipes. One loop with a deadline writes to them and reads from them.
 
-gpg ends with success when the program that feeds it dies, so no exit code stands for another's. The plaintext runs
-from process to process inside the kernel. When our own process dies, the ends of the pipes close and the rest follows.
+The caller gets every exit code, because gpg succeeds even if the program before it dies. The plaintext flows between
+the processes inside the kernel. If our own process dies, its ends of the pipes close and the other processes end.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from cutter.errors import Unavailable
 
 
 class Deadline:
-    """A bound on the whole of a backup; `remaining` raises when it has passed."""
+    """The time limit of a whole backup. `remaining` raises after the limit."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 
     def remaining(self) -> float:
-        """Seconds left; raises Unavailable(what="backup") at 0."""
+        """The seconds that are left. Raises Unavailable(what="backup") if none are left."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise Unavailable(f"the backup took longer than {self.seconds:g} seconds", what="backup")
         return left
 
     def milliseconds(self) -> int:
-        """What is left, for the server's own timeouts; at least 1, since 0 would switch them off."""
+        """The milliseconds that are left, for timeouts of the server. At least 1, because 0 switches a timeout off."""
         return max(1, int(self.remaining() * 1000))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One program of a pipeline. `environment` is all that it gets."""
+    """One program of a pipeline. `environment` is its whole environment."""
 
     name: str
     command: Sequence[str]
@@ -51,7 +51,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exit:
-    """How a stage ended: its code (negative: the signal that killed it) and the start of its error stream."""
+    """The end of a stage: the exit code, and the start of its error stream.
+
+    A negative code is the number of the signal that killed the stage.
+    """
 
     code: int
     stderr: str
@@ -62,7 +65,10 @@ class Exit:
 
 
 class Pipeline:
-    """A context manager: inside it run `chunks` to its end, then `exits`; leaving it ends and reaps what still runs."""
+    """A context manager that runs the stages. Inside it, read `chunks` to its end, then call `exits`.
+
+    At the end of the context, it kills and reaps the processes that still run.
+    """
 
     def __init__(self, stages: Sequence[Stage], *, deadline: Deadline, fed: bool = False) -> None:
         self._stages = stages
@@ -101,10 +107,10 @@ class Pipeline:
         self._end()
 
     def chunks(self, feed: Iterable[bytes] = ()) -> Iterator[bytes]:
-        """What the last stage writes, while `feed` goes into the first.
+        """The output of the last stage. At the same time, the bytes of `feed` go into the first stage.
 
-        `feed` is always read to its end, also when the first stage has stopped listening, so that a digest taken on it
-        is of the whole. Raises Unavailable(what="backup") at the deadline.
+        `feed` is always read to its end, even if the first stage no longer reads. So a digest over `feed` covers all
+        its bytes. Raises Unavailable(what="backup") at the deadline.
         """
         source = iter(feed)
         with selectors.DefaultSelector() as selector:
@@ -125,7 +131,7 @@ class Pipeline:
             self._deadline.remaining()
 
     def exits(self) -> dict[str, Exit]:
-        """Exit of every stage by name; to be called after `chunks` has ended."""
+        """The exit of every stage by its name. Call this after `chunks` has ended."""
         for stage, process in zip(self._stages, self._running, strict=True):
             try:
                 process.wait(self._deadline.remaining())
@@ -181,7 +187,10 @@ def _close(stream: IO[bytes] | None) -> None:
 
 
 def answer(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """A short question to a program; raises Unavailable(what="backup") when it does not start or answer in time."""
+    """The answer of a program to a short question.
+
+    Raises Unavailable(what="backup") if the program does not start or does not answer in time.
+    """
     try:
         return subprocess.run(
             list(command),

@@ -1,4 +1,4 @@
-"""IO: versions of PostgreSQL's programs and server; pg_dump must be as new as the server it reads."""
+"""IO: versions of PostgreSQL's programs and server. pg_dump must be at least as new as the server."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ _VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
 
 
 def version(program: Path) -> tuple[int, str]:
-    """(major, whole version) such as (18, "18.4"); raises Unavailable(what="backup") when it does not tell."""
+    """(major, whole version) of a program, such as (18, "18.4").
+
+    Raises Unavailable(what="backup") if the program does not report its version.
+    """
     done = answer((str(program), "--version"), {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"})
     found = _VERSION.search(done.stdout)
     if done.returncode != 0 or found is None:
-        raise Unavailable(f"{program.name} does not tell its version (exit code {done.returncode})", what="backup")
+        raise Unavailable(f"{program.name} does not report its version (exit code {done.returncode})", what="backup")
     return int(found[2]), found[1]
 
 
 def server_version(connection: Connection) -> tuple[int, str]:
-    """(major, whole version) of the server at the other end."""
+    """(major, whole version) of the connection's server."""
     number = connection.info.server_version
     return number // 10_000, f"{number // 10_000}.{number % 10_000}"
 
 
 def too_old(dump: tuple[int, str], server: tuple[int, str]) -> BackupRefusal | None:
-    """The refusal when this pg_dump cannot read that server whole; None when it can."""
+    """The refusal if this pg_dump is too old to read that server completely, otherwise None."""
     if dump[0] >= server[0]:
         return None
     return BackupRefusal(

@@ -1,7 +1,7 @@
-"""Pure: what a backup and its restore check say, and the closed list of reasons for refusing one.
+"""Pure: the record of a backup, the report of its restore check, and the closed list of reasons to refuse a backup.
 
-A refusal is a value: the gate fails with it. An unavailable environment (disk full, killed gpg, lost connection) is
-`cutter.errors.Unavailable` with what="backup", which may be tried again.
+A refusal is a value with which the gate fails. If the environment is unavailable (disk full, gpg killed, connection
+lost), `cutter.errors.Unavailable` with what="backup" is raised, and a retry may help.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RECORD_VERSION = "backup/1"
 
 
 class RefusalCode(StrEnum):
-    """Why a backup is not one. All of them are `failed_backup`; none is worth a retry."""
+    """The reason to refuse a backup. Each one leads to the state `failed_backup`, and no retry helps."""
 
     FINGERPRINT_MISMATCH = "fingerprint_mismatch"
     KEY_EXPIRED = "key_expired"
@@ -38,7 +38,10 @@ class RefusalCode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupRefusal:
-    """The gate's reason: a code for machines, a sentence that says what to do, and both sides where there are two."""
+    """The reason why the gate fails: a code for machines, and a sentence that tells a person what to do.
+
+    If two values differ, `expected` and `observed` hold them.
+    """
 
     code: RefusalCode
     message: str
@@ -48,7 +51,7 @@ class BackupRefusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What the nine tables hold at one moment: a digest of every row, and rows by table."""
+    """The contents of the nine tables at one moment: a digest over every row, and the number of rows by table."""
 
     fingerprint: str
     row_counts: Mapping[str, int]
@@ -56,10 +59,10 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupRecord:
-    """An artifact under its final name. `sha256` and `size_bytes` are of the ciphertext.
+    """The record of an artifact. `sha256` and `size_bytes` are those of the ciphertext.
 
-    `taken_utc` is the database's clock at the snapshot, cut to the second, so that a backup never looks younger than
-    it is. `recipient` is the full fingerprint of the key it is encrypted for.
+    `taken_utc` is the database's clock at the snapshot. It is rounded down to the second, so that a backup never looks
+    younger than it is. `recipient` is the full fingerprint of the key for which the artifact is encrypted.
     """
 
     artifact_id: str
@@ -81,7 +84,7 @@ class BackupRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """A backup that was decrypted, restored and found equal to its snapshot; there is no report of a lesser one."""
+    """The report of a good backup: it was decrypted and restored, and equals its snapshot. Others give a refusal."""
 
     artifact_id: str
     sha256: str
@@ -93,12 +96,12 @@ class RestoreReport:
 
 
 def to_json(record: BackupRecord) -> str:
-    """The record as canonical JSON, as it is stored with the artifact."""
+    """The record as canonical JSON. This text is stored with the artifact."""
     return canonical_json({"version": RECORD_VERSION} | {name: getattr(record, name) for name in _FIELDS})
 
 
 def from_json(text: str) -> BackupRecord:
-    """The record back; raises InvalidInput on anything but what `to_json` writes."""
+    """The record that `to_json` wrote. Raises InvalidInput for any other text."""
     try:
         value: Any = json.loads(text)
         if not isinstance(value, dict) or value.pop("version", None) != RECORD_VERSION or set(value) != set(_FIELDS):

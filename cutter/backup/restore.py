@@ -1,7 +1,8 @@
-"""IO: decrypt an artifact, restore it and compare: a backup that was not restored is not a backup (spec "Backup").
+"""IO: decrypts an artifact, restores it and compares it with its snapshot.
 
-Artifact → gpg --decrypt → pg_restore --section=data → our own connection, one transaction: lock, bare tables, load,
-fingerprint. A check rolls it back, so the scratch database is afterwards as it was before, also after a kill.
+A backup counts only after a successful restore (spec "Backup"). The bytes flow from the artifact through gpg --decrypt
+and pg_restore --section=data into our own connection. One transaction takes the lock, makes the bare tables, loads the
+rows and computes the fingerprint. A check rolls it back, so the scratch database stays unchanged, even after a kill.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ def restore_check(
     schema_sql: str | None = None,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
 ) -> RestoreReport | BackupRefusal:
-    """Prove that the artifact gives back exactly the snapshot that `record` was made of; no trace remains.
+    """Prove that a restore of the artifact gives exactly the snapshot of `record`. It leaves no trace.
 
-    `scratch_dsn` names a database that its user owns; two checks there wait for each other. `gpg_home` holds the
-    private key. `schema_sql` is the product's own when None. Raises Unavailable(what="backup") for an environment that
-    is unavailable and at the deadline.
+    `scratch_dsn` names a database that its user owns. Two checks in one database wait for each other. `gpg_home` holds
+    the private key. If `schema_sql` is None, cutter's own migrations are used. Raises Unavailable(what="backup") at the
+    deadline, and if the environment is unavailable.
     """
     work = _Work(
         record, open_store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
@@ -71,7 +72,10 @@ def restore_into(
     schema_sql: str | None = None,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
 ) -> RestoreReport | BackupRefusal:
-    """The same into an empty database, and it stays there; a refusal leaves the database empty."""
+    """Restore the artifact into an empty database, check it as `restore_check` does, and keep the rows.
+
+    After a refusal the database is still empty.
+    """
     work = _Work(
         record, open_store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
         schema_sql, Deadline(deadline_seconds),
@@ -80,7 +84,10 @@ def restore_into(
 
 
 def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
-    """The record of an artifact. It is as trustworthy as the store: compare its sha256 with the run's receipt."""
+    """The record of an artifact. Compare its sha256 with the run's receipt.
+
+    Without this comparison the record is only as trustworthy as the store.
+    """
     return from_json(
         open_store(artifacts_url)
         .get(artifact_id + RECORD_SUFFIX, limit=limits.BACKUP_RECORD_BYTES_MAX)
@@ -89,7 +96,7 @@ def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
 
 
 def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
-    """(sha256, bytes) of an artifact now, for the check before a write; raises NotFound, Unavailable."""
+    """The (sha256, size in bytes) of an artifact now, for the check before a write. Raises NotFound, Unavailable."""
     read = _Reader(chunks(open_store(artifacts_url), artifact_id))
     for _ in read:
         pass
@@ -107,7 +114,7 @@ class _Work:
 
 
 class _Reader:
-    """Chunks of an artifact, digested as they pass."""
+    """Passes the chunks of an artifact on and computes their digest."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
@@ -138,14 +145,14 @@ def _restore(work: _Work, dsn: str, *, keep: bool) -> RestoreReport | BackupRefu
     except NotFound:
         return BackupRefusal(
             code=RefusalCode.ARTIFACT_MISSING,
-            message="the artifact is not in the store any more: take a new backup",
+            message="the artifact is no longer in the store: take a new backup",
             expected=work.record.artifact_id,
         )
 
 
 def _in_transaction(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
     postgres.bound(connection, work.deadline)
-    # Before the lock: in a database of another role this one may lock nothing.
+    # This comes before the lock, because in a database of another role this role must lock nothing.
     if not keep and (foreign := scratch.require_own(connection)):
         return foreign
     scratch.lock(connection, work.deadline)
@@ -166,7 +173,7 @@ def _load_and_compare(connection: postgres.Connection, work: _Work, *, keep: boo
     with Pipeline(_stages(work), deadline=work.deadline, fed=True) as pipeline:
         script = pipeline.chunks(artifact)
         failure = _load(connection, script)
-        for _ in script:  # to the end even then: the digest and the exit codes say what went wrong first
+        for _ in script:  # After a failure too: the digest and the exit codes show the first cause.
             pass
         exits = pipeline.exits()
     key = _decryption_key(exits["gpg"])
@@ -188,7 +195,7 @@ def _stages(work: _Work) -> tuple[Stage, ...]:
 
 
 def _load(connection: postgres.Connection, chunks: Iterator[bytes]) -> str:
-    """What stopped the load, empty if nothing did. A lost connection is raised."""
+    """The reason why the load failed, or an empty text. A lost connection raises."""
     try:
         scratch.load(connection, chunks)
     except ScriptRefused as problem:
@@ -212,7 +219,7 @@ def _damaged(artifact: _Reader, record: BackupRecord) -> BackupRefusal | None:
 
 
 def _decryption_key(gpg: Exit) -> str:
-    """Primary fingerprint of the key that opened the message, only if gpg says that it is whole."""
+    """The primary fingerprint of the key that opened the message, or an empty text if gpg found the message damaged."""
     words = status_words(gpg.stderr.splitlines())
     said = {line[0] for line in words}
     keys = [line for line in words if line[0] == "DECRYPTION_KEY" and len(line) >= 3]
@@ -232,12 +239,12 @@ def _undecrypted(gpg: Exit, key: str, record: BackupRecord) -> BackupRefusal | N
     if not key:
         return BackupRefusal(
             code=RefusalCode.ARTIFACT_DAMAGED,
-            message=f"gpg does not find the artifact whole (exit code {gpg.code}): take a new backup",
+            message=f"gpg says that the artifact is damaged (exit code {gpg.code}): take a new backup",
         )
     if key != pinned(record.recipient):
         return BackupRefusal(
             code=RefusalCode.WRONG_RECIPIENT,
-            message="another key than the pinned one opened the artifact",
+            message="a key that is not the pinned one opened the artifact: take a new backup",
             expected=record.recipient,
             observed=key,
         )
@@ -261,7 +268,7 @@ def _compared(restored: Contents, key: str, work: _Work) -> RestoreReport | Back
     if (restored.fingerprint, dict(restored.row_counts)) != (record.content_fingerprint, dict(record.row_counts)):
         return BackupRefusal(
             code=RefusalCode.RESTORE_DIFFERS,
-            message="what the backup restores is not what its snapshot held: take a new backup",
+            message="the restored rows differ from the rows of the snapshot: take a new backup",
             expected=f"{record.content_fingerprint}, {sum(record.row_counts.values())} rows",
             observed=f"{restored.fingerprint}, {sum(restored.row_counts.values())} rows",
         )

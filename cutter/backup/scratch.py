@@ -1,4 +1,4 @@
-"""IO: the nine tables, bare and empty, in a database that proves a restore; everything in the caller's transaction."""
+"""IO: makes and loads the nine bare tables in a database that proves a restore, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cutter.storage.records import records, values
 from cutter.storage.sql_files import shipped
 
 LOCK = 0x6B75_7073
-"""Advisory lock of a scratch database: two checks at once wait for each other and never mix."""
+"""The advisory lock of a scratch database. Of two checks, one waits for the other, so that their rows never mix."""
 
 
 def _query(name: str) -> LiteralString:
@@ -32,7 +32,7 @@ def _query(name: str) -> LiteralString:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ForeignKey:
-    """A table with a constraint of it."""
+    """A table, and the name of one of its foreign keys."""
 
     table: str
     key: str
@@ -47,12 +47,12 @@ _IDENTITY_COLUMNS: RowsOf[str] = values("identity_columns", named=_query)
 
 
 def schema_sql() -> str:
-    """The product's tables: the sum of the migrations."""
+    """The SQL of all migrations, which make cutter's tables."""
     return "\n".join(migration.body for migration in shipped().migrations)
 
 
 def lock(connection: Connection, deadline: Deadline) -> None:
-    """Wait for this database until the deadline, then Unavailable(what="backup")."""
+    """Wait for the lock of this database. Raises Unavailable(what="backup") at the deadline."""
     while not _TRY_LOCK.one(connection, {"key": LOCK}):
         connection.execute(_query("end_overdue"), {"key": LOCK})
         time.sleep(min(limits.BACKUP_POLL_SECONDS, deadline.remaining()))
@@ -60,14 +60,14 @@ def lock(connection: Connection, deadline: Deadline) -> None:
 
 
 def require_own(connection: Connection) -> BackupRefusal | None:
-    """For a check, which drops what it finds: the database must be this role's own."""
+    """Refuse a database of another role. A check drops everything in the database, so this role must own it."""
     if _OWNED.first(connection, None) is True:
         return None
-    return _unfit("it belongs to another role: a restore check only works in a database that cutter_backup owns")
+    return _unfit("it belongs to another role: a restore check works only in a database that cutter_backup owns")
 
 
 def empty(connection: Connection) -> BackupRefusal | None:
-    """Drop everything here, if the database is ours; a check rolls it back, so even that is not lost."""
+    """Drop everything in the database if this role owns it. A check rolls back, so nothing is lost."""
     if unfit := require_own(connection):
         return unfit
     for schema in _SCHEMAS.all(connection, None):
@@ -77,16 +77,16 @@ def empty(connection: Connection) -> BackupRefusal | None:
 
 
 def require_empty(connection: Connection) -> BackupRefusal | None:
-    """For a restore that stays: nothing is dropped, so nothing may be there."""
+    """Refuse a database that has tables. A permanent restore drops nothing, so it needs an empty database."""
     found = _TABLES.first(connection, None)
     return _unfit(f"it holds {found}: name an empty database") if found else None
 
 
 def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
-    """The nine tables with their columns and checks, without foreign keys, triggers and every other table."""
+    """Make the nine tables with their columns and checks, without foreign keys, triggers and other tables."""
     connection.execute("SET LOCAL search_path = public")
     for statement in bare_statements(schema):
-        # Our own migrations; nothing of an artifact gets here.
+        # These statements come from our own migrations, never from an artifact.
         connection.execute(statement)
     made = set(_TABLES.all(connection, None))
     if missing := sorted(set(BACKUP_TABLES) - made):
@@ -100,7 +100,7 @@ def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
 
 
 def load(connection: Connection, chunks: Iterable[bytes]) -> None:
-    """Rows from pg_restore's script. Raises ScriptRefused, or psycopg's errors."""
+    """Load the rows from pg_restore's script. Raises ScriptRefused, or psycopg's errors."""
     script = events(chunks)
     event = next(script, None)
     while event is not None:
@@ -114,9 +114,9 @@ def load(connection: Connection, chunks: Iterable[bytes]) -> None:
 
 @contextmanager
 def _silent_end(connection: Connection) -> Iterator[None]:
-    """Close the connection when a load breaks off.
+    """Close the connection if a load fails.
 
-    Otherwise psycopg would end the COPY, and log the server's answer to it, which quotes a row of the law.
+    Otherwise psycopg would end the COPY and log the server's answer, and this answer quotes a row of the law.
     """
     whole = False
     try:
@@ -128,7 +128,7 @@ def _silent_end(connection: Connection) -> Iterator[None]:
 
 
 def continue_identities(connection: Connection) -> None:
-    """Let the identity columns of a permanent restore continue after the highest value."""
+    """Let the identity columns of a permanent restore continue after their highest value."""
     for table in BACKUP_TABLES:
         for column in _IDENTITY_COLUMNS.all(connection, {"table": table}):
             connection.execute(

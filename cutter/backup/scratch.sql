@@ -1,15 +1,15 @@
 -- name: announce
--- When this transaction's own deadline is, for those who wait for it.
+-- Shows the deadline of this transaction to the checks that wait for it.
 SELECT set_config('application_name',
                   'cutter backup until ' || ceil(extract(epoch FROM clock_timestamp()) + %(seconds)s::numeric), true)
 
 -- name: try_lock
--- Ends with the transaction, so a killed check leaves none.
+-- The lock ends with the transaction, so a killed check holds no lock.
 SELECT pg_try_advisory_xact_lock(%(key)s)
 
 -- name: end_overdue
--- No timeout of the server ends a COPY that waits for a client which is stopped (measured: neither transaction_timeout
--- nor statement_timeout is looked at before the next byte), so who waits ends a holder that is past its own deadline.
+-- No timeout of the server ends a COPY that waits for a stopped client (measured: PostgreSQL checks transaction_timeout
+-- and statement_timeout only at the next byte). So a waiting check ends a holder that is past its own deadline.
 SELECT pg_terminate_backend(l.pid)
   FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
  WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND a.datname = current_database()

@@ -1,9 +1,11 @@
-"""Pure: the data script that `pg_restore --section=data` writes, read into loads of the nine tables.
+"""Pure: reads the data script of `pg_restore --section=data` into loads of the nine tables.
 
-pg_restore renders the archive as text and we load it on our own connection, instead of letting pg_restore connect.
-That keeps lock, load, comparison and rollback in one transaction (a killed worker leaves nothing, no orphan keeps
-writing), gives us SQLSTATEs instead of message text, and means that nothing in an archive is ever executed: an artifact
-is encrypted but not signed, so everyone who has the public key can make one.
+pg_restore only writes the archive as text, and cutter loads the text over its own connection. This has three reasons:
+
+- Lock, load, comparison and rollback are one transaction. A killed worker leaves nothing, and no orphan still writes.
+- cutter gets the SQLSTATE of an error and does not have to read its message.
+- PostgreSQL executes nothing from an archive. This matters because an artifact is encrypted but not signed, so everyone
+  who has the public key can make one.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from cutter.backup.tables import BACKUP_TABLES
 
 
 class ScriptRefused(ValueError):
-    """The archive holds something else than rows of the nine tables, or ends too early."""
+    """The archive has something that is not a row of the nine tables, or it ends too early."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """Rows for one table follow. Names are unquoted."""
+    """The start of the rows of one table. The names have no quotes."""
 
     table: str
     columns: tuple[str, ...]
@@ -43,7 +45,7 @@ _NOISE = re.compile(
     r"|--.*"
     r"|SET [a-z_]+ = [^;]*;"
     r"|SELECT pg_catalog\.set_config\('search_path', '', false\);"
-    # The caller lets identity columns continue after the highest value instead.
+    # This call is not needed, because the caller lets identity columns continue after their highest value.
     r"|SELECT pg_catalog\.setval\([^;]*\);"
     r"|\\(?:un)?restrict \w+"
 )
@@ -51,7 +53,7 @@ _END = b"\\."
 
 
 def events(chunks: Iterable[bytes]) -> Iterator[Event]:
-    """The script's loads, in order; each table at most once. Raises ScriptRefused on any line it does not know."""
+    """The loads of the script, in order. Raises ScriptRefused for an unknown line or a repeated or missing table."""
     open_load, seen = False, set[str]()
     for lines in _whole_lines(chunks):
         rows: list[bytes] = []
@@ -91,9 +93,9 @@ def _event(line: bytes) -> Event | None:
     if load := _LOAD.fullmatch(text):
         table = load[1].replace('"', "")
         if table not in BACKUP_TABLES:
-            raise ScriptRefused(f"the archive loads {table}, which is none of the nine tables")
+            raise ScriptRefused(f"the archive loads {table}, which is not one of the nine tables")
         return Load(table=table, columns=tuple(load[2].replace('"', "").split(", ")))
-    raise ScriptRefused("the archive holds a statement that is no load of the nine tables")
+    raise ScriptRefused("the archive holds a statement that does not load one of the nine tables")
 
 
 def _joined(rows: list[bytes]) -> bytes:
@@ -101,7 +103,7 @@ def _joined(rows: list[bytes]) -> bytes:
 
 
 def _whole_lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The lines that each chunk completes; linear also when one line spans many chunks."""
+    """The lines that each chunk completes. The time is linear even if one line spans many chunks."""
     pieces: list[bytes] = []
     held = 0
     for chunk in chunks:

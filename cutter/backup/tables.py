@@ -13,4 +13,4 @@ BACKUP_TABLES: tuple[str, ...] = (
     "public.iu_lifecycle_log",
     "public.unit_version",
 )
-"""Schema-qualified, in the order of the fingerprint. Everything that names the nine tables reads this."""
+"""The nine tables with their schemas, in the order of the fingerprint. No other module lists them."""

@@ -1,4 +1,4 @@
-"""IO: take the pre-write backup: snapshot → fingerprint → pg_dump | gpg → artifact (seed 000 §4, IG_backup)."""
+"""IO: takes the pre-write backup: snapshot → fingerprint → pg_dump | gpg → artifact (seed 000 §4, IG_backup)."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def take(
     artifact_id: str,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
 ) -> BackupRecord | BackupRefusal:
-    """Back up the nine tables as of one moment, encrypted for the pinned key, and store the record with the artifact.
+    """Back up the nine tables at one moment, encrypted for the pinned key, and store the record with the artifact.
 
-    `dsn` is cutter_backup's; `artifact_id` is a name that no attempt has used before. A refusal means that no retry
-    helps. Raises Unavailable(what="backup") when one may (disk full, killed gpg, lost connection, deadline), Conflict
-    when the artifact exists, InvalidInput for bad arguments. In every case but success nothing is left under the
+    `dsn` is that of cutter_backup. `artifact_id` must be a name that no earlier attempt used. After a refusal no retry
+    helps. After Unavailable(what="backup") a retry may help: disk full, gpg killed, connection lost, deadline. Raises
+    Conflict if the artifact exists, and InvalidInput for wrong arguments. Without success, nothing stays under the
     artifact's name. Seed 000 §4.
     """
     deadline = Deadline(deadline_seconds)
@@ -82,10 +82,11 @@ class _Dump:
     client: postgres.Client
 
     def stage(self, moment: _Moment, deadline: Deadline) -> Stage:
-        """`--strict-names`: without it a table that is missing is left out in silence, if another one matches.
+        """The stage that runs pg_dump.
 
-        Positions of identity sequences are left out: no snapshot holds them, and reading them needs a grant more. A
-        restore lets them continue after the highest value.
+        Without `--strict-names`, pg_dump would silently leave out a missing table if another table matches. The dump
+        has no positions of identity sequences: a snapshot does not include them, and reading them needs one more grant.
+        A restore lets the sequences continue after the highest value.
         """
         fixed = ("--no-password", "--format=custom", "--strict-names", f"--snapshot={moment.snapshot}")
         command = (
@@ -103,7 +104,7 @@ def _query(name: str) -> LiteralString:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Exported:
-    """The name of an exported snapshot, and when its transaction began."""
+    """The name of an exported snapshot, and the start of its transaction."""
 
     snapshot: str
     taken_utc: str
@@ -115,7 +116,7 @@ _SEQUENCES: Rows[str] = values("owned_sequences", named=_query)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Moment:
-    """An exported snapshot, valid while its transaction is open."""
+    """An exported snapshot with its contents. It is valid only while its transaction is open."""
 
     snapshot: str
     taken_utc: str
@@ -125,7 +126,7 @@ class _Moment:
 
 
 def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Moment:
-    """Fingerprint and dump look through the same snapshot, whatever commits meanwhile."""
+    """Open a snapshot that the fingerprint and the dump share. Later commits change neither of them."""
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     postgres.bound(connection, deadline)
@@ -167,10 +168,10 @@ def _write(
 
 
 def _seal(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
-    """Write the ciphertext; False, and nothing is written, unless its head names exactly the pinned key.
+    """Write the ciphertext if its head names exactly the pinned key. Otherwise write nothing and return False.
 
-    So not even a gpg that passes its input through puts plaintext on the disk. Always reads to the end, so that the
-    exit codes can be asked for.
+    So no plaintext reaches the disk, even if gpg passes its input through. This always reads to the end, because
+    `exits` needs finished processes.
     """
     source, head = iter(chunks), b""
     for chunk in source:
@@ -188,7 +189,7 @@ def _seal(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
 
 
 def _judge(exits: dict[str, Exit], recipient: Recipient, *, sealed: bool) -> BackupRefusal | None:
-    """Both exit codes; gpg first, since pg_dump fails too when gpg stops listening."""
+    """The refusal, or None for a good backup. It judges gpg first, because pg_dump fails too if gpg stops reading."""
     gpg, dump = exits["gpg"], exits["pg_dump"]
     if any(words[0] == "INV_RECP" for words in status_words(gpg.stderr.splitlines())):
         return BackupRefusal(
@@ -205,19 +206,19 @@ def _judge(exits: dict[str, Exit], recipient: Recipient, *, sealed: bool) -> Bac
         return None
     return BackupRefusal(
         code=RefusalCode.WRONG_RECIPIENT,
-        message="what gpg wrote is not encrypted for exactly the pinned backup key: check the gpg program",
+        message="gpg did not encrypt for exactly the pinned backup key: check the gpg program",
         expected=recipient.fingerprint,
     )
 
 
 def _first_line(stderr: str) -> str:
-    """pg_dump's reason, for the operator. It names tables and hosts; it never contains rows or passwords."""
+    """The first line of pg_dump's error, for the operator. It names tables and hosts, but never rows or passwords."""
     line = "".join(c for c in stderr.strip().split("\n")[0] if c.isprintable())
     return f" ({line[: limits.BACKUP_REASON_CHARACTERS_MAX]})" if line else ""
 
 
 def _publish(store: Store, draft: Draft, record: BackupRecord) -> None:
-    """Artifact first, record second: no record exists without its artifact."""
+    """Publish the artifact, then put its record. In this order, no record exists without its artifact."""
     draft.publish()
     try:
         _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
@@ -227,7 +228,7 @@ def _publish(store: Store, draft: Draft, record: BackupRecord) -> None:
 
 
 def _put(store: Store, name: str, data: bytes) -> None:
-    """A record; Conflict when anything is there already, even the same."""
+    """Put a record. Raises Conflict if the name is taken, even by the same bytes."""
     with write_once.draft(store, name) as draft:
         draft.write(data)
         draft.publish()

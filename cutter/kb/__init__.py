@@ -1,1 +1,1 @@
-"""IO: the knowledge base: a write-once store of documents, and the names of what a run puts there."""
+"""IO: the knowledge base: a write-once store of documents, and the names of the documents that a run puts there."""

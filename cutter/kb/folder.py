@@ -1,7 +1,7 @@
-"""Pure: names of what a run puts into the knowledge base (facts-domain, "Reports and codes").
+"""Pure: the names of the documents that a run puts into the knowledge base (facts-domain, "Reports and codes").
 
-A run's folder is `knowledge/dev/laws/<slug>/v<16 hex>-automation-cut-<YYYYMMDD>-<HHMM>-<12 hex>/`. Minute and the last
-block come from the run id, so that two runs of one document on one day, or in one minute, never share a folder.
+A run's folder is `knowledge/dev/laws/<slug>/v<16 hex>-automation-cut-<YYYYMMDD>-<HHMM>-<12 hex>/`. The minute and the
+last block come from the run id. So two runs of one document never share a folder, even if they begin in one minute.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cutter.domain.digests import is_digest
 from cutter.errors import ProgrammingError
 
 NUMBERED_NAMES = 9
-"""The last number that a document tries before it takes a name with its digest."""
+"""The last number in a name. If this name is taken too, the document gets a name with its digest."""
 
 ROOT = "knowledge/dev/laws"
 _OTHER_NAME = re.compile(r"(-other[0-9a-f]{1,12})?\.md$")
@@ -24,7 +24,10 @@ _SOVEREIGN_STEMS = {Sovereign.CUT: "SG1-cut-authz", Sovereign.LIFECYCLE: "SG2-li
 
 
 def run_folder(docprefix: str, version_digest: str, day: date, run_id: str) -> str:
-    """Folder of one run, no slash at its end. `version_digest` is the snapshot's sha256, `day` the run's UTC day."""
+    """The folder of one run, without a slash at the end.
+
+    `version_digest` is the snapshot's sha256 and `day` is the run's day in UTC.
+    """
     if not is_digest(version_digest):
         raise ProgrammingError(f"a version digest is 64 hex characters, not {version_digest!r}")
     run = ids.run_id(run_id)
@@ -34,32 +37,38 @@ def run_folder(docprefix: str, version_digest: str, day: date, run_id: str) -> s
 
 
 def phase_report(folder: str, gate: Gate, day: date) -> str:
-    """KB id of a gate's report, such as `…/01-source-pin-2026-11-21.md`."""
+    """The KB id of a gate's report, such as `…/01-source-pin-2026-11-21.md`."""
     return _document(folder, gate.report, day)
 
 
 def request(folder: str, gate: str, day: date, *, number: int = 1) -> str:
-    """KB id of the n-th request of a sovereign gate; an expired one is followed by a fresh one under its own name."""
+    """The KB id of the n-th request of a sovereign gate.
+
+    After a request has expired, a new request follows under a name of its own.
+    """
     return _document(folder, f"{_SOVEREIGN_STEMS[Sovereign(gate)]}-request", day, number=number)
 
 
 def approval(folder: str, gate: str, day: date, *, approver: str, number: int = 1) -> str:
-    """KB id that a person's tools give an approval; we never write it (facts-domain)."""
+    """The KB id of an approval. A person's own tools write it, never cutter (facts-domain)."""
     return _document(folder, f"{_SOVEREIGN_STEMS[Sovereign(gate)]}-approval-{approver}", day, number=number)
 
 
 def snapshot_copy(folder: str, version_digest: str) -> str:
-    """KB id of the copy of the pinned snapshot that a request refers to."""
+    """The KB id of the snapshot's copy to which a request refers."""
     return f"{folder}/source-snapshot-{version_digest[:16]}.md"
 
 
 def stop_report(folder: str, day: date, *, number: int, quarantined: bool = False) -> str:
-    """KB id of the n-th stop-route report of a run (SG_3); of one that its batch quarantines, its STOP document."""
+    """The KB id of the n-th stop-route report of a run (SG_3).
+
+    If the batch quarantines the run, it is the KB id of the run's STOP document.
+    """
     return _document(folder, "STOP-quarantine" if quarantined else "SG3-stop-route-report", day, number=number)
 
 
 def run_documents(folder: str, gates: Sequence[Gate], day: date) -> tuple[str, ...]:
-    """KB ids of a whole run's reports and first requests, in the order in which they come to be."""
+    """The KB ids of all reports and first requests of a run, in the order in which the run writes them."""
     names: list[str] = []
     for gate in gates:
         if gate.sovereign is not None:
@@ -69,9 +78,10 @@ def run_documents(folder: str, gates: Sequence[Gate], day: date) -> tuple[str, .
 
 
 def names_for(kb_id: str, sha256: str) -> Iterator[str]:
-    """The name itself, then those that a document takes in turn when its own name holds something else.
+    """The names to try for a document, in order: its own name, then names with a number, then a name with its digest.
 
-    Nobody can take the last one before the document exists: it carries the document's digest.
+    A name is tried if the names before it hold other bytes. Nobody can take the last name before the document exists,
+    because it contains the document's digest.
     """
     stem = _OTHER_NAME.sub("", kb_id)
     yield kb_id

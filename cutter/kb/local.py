@@ -1,8 +1,8 @@
 """IO: the write-once folder of a `file://` store.
 
-Every name is walked from the root part by part with O_NOFOLLOW, so no link inside the store leads anywhere, also when
-someone changes a folder into a link while we look. An object becomes visible by link(2), which is atomic and refuses an
-existing name; until then it has a dotted name that no id rule accepts.
+Each path is opened part by part from the root, with O_NOFOLLOW. So no link leads out of the store, even if someone
+replaces a folder by a link at the same moment. link(2) gives an object its name: it is atomic and refuses an existing
+name. Before that, the object has a name with a leading dot, which no id rule accepts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class LocalDraft:
-    """An object under construction; `publish` gives it its name."""
+    """An unfinished object. `publish` gives it its name."""
 
     def __init__(self, folder: int, name: str, mode: int) -> None:
         self._folder = folder
@@ -32,11 +32,11 @@ class LocalDraft:
         self._file = os.fdopen(os.open(self._temporary, _NEW, mode, dir_fd=folder), "wb")
 
     def write(self, data: bytes) -> None:
-        """Append."""
+        """Append bytes to the object."""
         self._file.write(data)
 
     def publish(self) -> None:
-        """Make the object appear whole and durably; FileExistsError when the name is taken."""
+        """Make the whole object visible and durable. Raises FileExistsError if the name is taken."""
         self._file.flush()
         os.fsync(self._file.fileno())
         os.link(
@@ -46,7 +46,7 @@ class LocalDraft:
         os.fsync(self._folder)
 
     def close(self) -> None:
-        """Remove what was not published. Closing writes out what is buffered, which fails again on a full disk."""
+        """Remove the object if it is not published. Closing writes buffered bytes, so on a full disk it fails again."""
         with suppress(OSError):
             self._file.close()
         with suppress(OSError):
@@ -54,9 +54,9 @@ class LocalDraft:
 
 
 class LocalFolder:
-    """Objects under one folder. Raises OSError as it comes; `Store` gives it its meaning.
+    """The objects in one folder. Methods let every OSError pass, and `Store` translates it.
 
-    `private`: only our own account can read what is put there.
+    If `private` is true, only our own account can read new objects.
     """
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
@@ -65,20 +65,20 @@ class LocalFolder:
         root.mkdir(parents=True, exist_ok=True)
 
     def create(self, name: str, data: bytes) -> None:
-        """Write a whole object under a free name, durably; FileExistsError when the name is taken."""
+        """Write a whole object durably under a free name. Raises FileExistsError if the name is taken."""
         with self.draft(name) as draft:
             draft.write(data)
             draft.publish()
 
     @contextmanager
     def draft(self, name: str) -> Iterator[LocalDraft]:
-        """An object to be written in parts; leaving the context without `publish` removes it."""
+        """A new object to write in parts. If the context ends without `publish`, the object is removed."""
         *folders, last = name.split("/")
         with self._folder(folders, make=True) as folder, closing(LocalDraft(folder, last, self._file_mode)) as draft:
             yield draft
 
     def read(self, name: str, limit: int) -> bytes:
-        """The bytes of a regular file, at most `limit` and one more, so that the caller sees that it is too large."""
+        """The bytes of a regular file, at most `limit` + 1. The one more byte shows the caller that it is too large."""
         with self._open(name) as handle:
             return b"".join(_parts(handle, limit + 1))
 
@@ -107,10 +107,10 @@ class LocalFolder:
             os.close(handle)
 
     def names(self, prefix: str) -> Iterator[str]:
-        """Names of regular files that begin with `prefix`; links and objects under construction are not listed."""
+        """The names of regular files that begin with `prefix`, without links. Unfinished objects have other names."""
         folders = prefix.split("/")[:-1]
         start = "/".join(folders)
-        # Opened apart from its content: a root that is missing for a moment is an outage and no empty folder.
+        # The root is opened on its own. A missing root is an outage, not an empty folder, so its error must pass.
         with self._folder([]), suppress(FileNotFoundError), self._folder(folders) as folder:
             yield from (name for name in _walk(folder, f"{start}/" if start else "") if name.startswith(prefix))
 

@@ -1,7 +1,7 @@
-"""IO: the write-once objects of any other fsspec URL (`s3://…`, `memory://…`).
+"""IO: the write-once objects of every fsspec URL that is not a local folder (`s3://…`, `memory://…`).
 
-A put asks the file system for its create-only mode, which an object store answers atomically (a conditional put), so
-that an object is whole or absent and is never replaced.
+A put uses the file system's create-only mode. An object store performs it atomically, as a conditional put. So an
+object is whole or absent, and is never replaced.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cutter.errors import InvalidInput
 
 
 class RemoteDraft:
-    """An object under construction; `publish` moves it to its name."""
+    """An unfinished object. `publish` moves it to its name."""
 
     def __init__(self, filesystem: Any, path: str) -> None:
         self._filesystem = filesystem
@@ -27,18 +27,18 @@ class RemoteDraft:
         self._file = filesystem.open(self._temporary, "wb")
 
     def write(self, data: bytes) -> None:
-        """Append."""
+        """Append bytes to the object."""
         self._file.write(data)
 
     def publish(self) -> None:
-        """Make the object appear whole; FileExistsError when the name is taken."""
+        """Make the whole object visible. Raises FileExistsError if the name is taken."""
         self._file.close()
         if self._filesystem.exists(self._path):
             raise FileExistsError(self._path)
         self._filesystem.mv(self._temporary, self._path)
 
     def close(self) -> None:
-        """Remove what was not published."""
+        """Remove the object if it is not published."""
         with suppress(OSError):
             self._file.close()
         with suppress(OSError):
@@ -46,29 +46,32 @@ class RemoteDraft:
 
 
 class RemoteFolder:
-    """Objects under one path of an fsspec file system. Raises OSError as it comes; `Store` gives it its meaning."""
+    """The objects under one path of an fsspec file system.
+
+    Methods let every OSError pass, and `Store` translates it.
+    """
 
     def __init__(self, filesystem: Any, root: str) -> None:
         self._filesystem = filesystem
         self._root = root.rstrip("/")
 
     def create(self, name: str, data: bytes) -> None:
-        """Write a whole object under a free name; FileExistsError when the name is taken."""
+        """Write a whole object under a free name. Raises FileExistsError if the name is taken."""
         path = self._path(name)
-        # File systems whose create-only mode is a look-up before the write are asked first, so that all behave alike.
+        # In some file systems the create-only mode only looks before it writes. This look makes all behave alike.
         if self._filesystem.exists(path):
             raise FileExistsError(path)
         try:
             self._put(path, data)
         except OSError:
-            # Someone else was quicker, or our own put succeeded and its answer was lost: the caller compares.
+            # Someone else wrote first, or our own put succeeded and its answer was lost. The caller compares the bytes.
             if self._filesystem.exists(path):
                 raise FileExistsError(path) from None
             raise
 
     @contextmanager
     def draft(self, name: str) -> Iterator[RemoteDraft]:
-        """An object to be written in parts; leaving the context without `publish` removes it."""
+        """A new object to write in parts. If the context ends without `publish`, the object is removed."""
         with closing(RemoteDraft(self._filesystem, self._path(name))) as draft:
             yield draft
 
@@ -76,17 +79,17 @@ class RemoteFolder:
         try:
             self._filesystem.pipe_file(path, data, mode="create")
         except FileNotFoundError:
-            # Object stores have no folders; where there are some, the first object of a folder makes it.
+            # An object store has no folders. In other file systems, the first object of a folder makes the folder.
             self._filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
             self._filesystem.pipe_file(path, data, mode="create")
 
     def read(self, name: str, limit: int) -> bytes:
-        """The object's bytes, at most `limit` and one more, so that the caller sees that it is too large."""
+        """The object's bytes, at most `limit` + 1. The one more byte shows the caller that it is too large."""
         data = self._filesystem.cat_file(self._object(name), start=0, end=limit + 1)
         return bytes(data)
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The object's bytes, of any size, in parts."""
+        """The bytes of an object of any size, in parts."""
         with self._filesystem.open(self._object(name), "rb") as file:
             while chunk := file.read(limits.BACKUP_CHUNK_BYTES):
                 yield chunk
@@ -102,7 +105,7 @@ class RemoteFolder:
         return path
 
     def names(self, prefix: str) -> Iterator[str]:
-        """Names of objects that begin with `prefix`."""
+        """The names of objects that begin with `prefix`."""
         folder = self._path(prefix.rpartition("/")[0]).rstrip("/")
         self._filesystem.invalidate_cache()
         for path in self._filesystem.find(folder):

@@ -1,4 +1,4 @@
-"""IO: approvals of one signing session, as a folder of the knowledge base: which they are, and their common digest."""
+"""IO: the approvals of one signing session, which are in one folder of the knowledge base, and their common digest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cutter.kb.store import Store
 
 
 def set_names(store: Store, folder: str) -> list[str]:
-    """KB ids of the statements of a set: those with a signature."""
+    """The KB ids of the statements of a set. A document of the folder counts if it has a signature."""
     names = store.list(f"{folder.rstrip('/')}/")
     if len(names) > limits.SET_DOCUMENTS_MAX:
         raise InvalidInput(f"{folder} holds {len(names)} documents, a set at most {limits.SET_DOCUMENTS_MAX}")
@@ -19,5 +19,5 @@ def set_names(store: Store, folder: str) -> list[str]:
 
 
 def listing_sha256(store: Store, names: list[str]) -> str:
-    """Digest of a set: canonical JSON of {KB id: sha256 of the statement}."""
+    """The digest of a set, over the canonical JSON of {KB id: sha256 of the statement}."""
     return canonical_digest({name: sha256_hex(store.get(name)) for name in names})

@@ -1,7 +1,8 @@
-"""IO: reads the store of documents and the store of artifacts (spec 00 "Storage of documents"; `writing` puts).
+"""IO: reads the store of documents and the store of artifacts (spec 00 "Storage of documents").
 
-Write-once: the same bytes under a name again are fine, other bytes refuse. Names are confined to the store by their id
-rule and by how they are opened. An environment that fails is `Unavailable`, so that the caller may try again.
+`cutter.kb.write_once` writes them. A store is write-once: it accepts the same bytes under a name again and refuses
+other bytes. The id rule and the way of opening confine each name to the store. A failure of the environment raises
+`Unavailable`, so the caller may try again.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from cutter.kb.local import LocalFolder
 from cutter.kb.remote import RemoteFolder
 
 NOT_REGULAR = "kb_not_regular"
-"""Code of the error about a name that holds a link, a folder or anything else but a regular object."""
+"""The error code for a name that holds a link, a folder or anything else that is not a regular object."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _LINK_OR_FILE_IN_THE_WAY = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR}
 
 
 class ObjectDraft(Protocol):
-    """An object under construction."""
+    """An unfinished object."""
 
     def write(self, data: bytes) -> None: ...
     def publish(self) -> None: ...
@@ -44,11 +45,12 @@ class _Objects(Protocol):
 
 
 class Store:
-    """A write-once store at an fsspec URL, to be read.
+    """Reads a write-once store at an fsspec URL.
 
-    `id_rule` says which names it accepts (`cutter.kb.ids`); `what` names it in errors (`kb`, `artifacts`); what is put
-    into a `private` local one, only our own account can read. A local root is made here, once: a root that disappears
-    later is an outage, and is never made again without people's knowledge.
+    `id_rule` is the rule for the names that it accepts (`cutter.kb.ids`). `what` is its name in errors (`kb`,
+    `artifacts`). If `private` is true, only our own account can read new objects of a local store. The constructor
+    makes a missing local root. If the root disappears later, that is an outage: a person must bring it back, because a
+    new root would be empty.
     """
 
     def __init__(
@@ -63,10 +65,9 @@ class Store:
             raise self._away(problem) from problem
 
     def get(self, name: str, *, limit: int = limits.KB_OBJECT_BYTES_MAX) -> bytes:
-        """The bytes under a name, read once.
+        """The bytes under a name, in one read.
 
-        Raises NotFound, InvalidInput (name; larger than `limit` bytes; a link or anything else but a regular object),
-        Unavailable.
+        Raises NotFound, InvalidInput (wrong name, more than `limit` bytes, or not a regular object) and Unavailable.
         """
         self.check(name)
         try:
@@ -78,7 +79,10 @@ class Store:
         return data
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The bytes under a name in parts, for objects of any size; raises what `get` raises."""
+        """The bytes of an object of any size, in parts.
+
+        Raises NotFound, InvalidInput and Unavailable, as `get` does.
+        """
         self.check(name)
         try:
             yield from self.objects.chunks(name)
@@ -86,7 +90,7 @@ class Store:
             raise self.meaning(name, problem) from problem
 
     def exists(self, name: str) -> bool:
-        """True when there is a regular object under that name."""
+        """True if the name holds a regular object."""
         self.check(name)
         try:
             self.objects.read(name, 0)
@@ -98,7 +102,7 @@ class Store:
         return True
 
     def taken(self, name: str) -> bool:
-        """True when anything at all has that name: an object, a link or a folder."""
+        """True if the name holds anything: an object, a link or a folder."""
         try:
             return self.exists(name)
         except InvalidInput as problem:
@@ -107,7 +111,7 @@ class Store:
             return True
 
     def list(self, prefix: str) -> list[str]:
-        """Sorted names that begin with `prefix` (a folder's ends in '/'); what the id rule refuses is left out."""
+        """The sorted names that begin with `prefix` (a folder's prefix ends with '/') and that the id rule accepts."""
         try:
             return sorted(name for name in self.objects.names(prefix) if self._accepts(name))
         except OSError as problem:
@@ -121,7 +125,7 @@ class Store:
         return True
 
     def meaning(self, name: str, problem: OSError) -> Exception:
-        """The error that a failure of the file system stands for."""
+        """Translate a failure of the file system into an error of cutter."""
         if self._root_is_gone():
             return self._away(problem)
         if isinstance(problem, FileNotFoundError):

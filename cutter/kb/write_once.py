@@ -1,4 +1,4 @@
-"""IO: puts objects into a store. Of the workers' code the handler of commands alone imports this (import contract)."""
+"""IO: puts objects into a store. In the workers, only the handler of commands imports this (import contract)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cutter.kb.store import NOT_REGULAR, ObjectDraft, Store
 
 
 def put(store: Store, name: str, data: bytes) -> str:
-    """Store bytes under a free name and return their sha256; the same bytes again are fine.
+    """Store bytes under a free name and return their sha256. It also succeeds if the name already has the same bytes.
 
-    Raises InvalidInput (name, size), Conflict (other bytes are there; names both digests), Unavailable.
+    Raises InvalidInput (wrong name or size), Conflict with both digests (the name has other bytes), and Unavailable.
     """
     store.check(name)
     if len(data) > limits.KB_OBJECT_BYTES_MAX:
@@ -33,7 +33,7 @@ def put(store: Store, name: str, data: bytes) -> str:
 
 
 class Draft:
-    """An object of any size that is being written; it appears under its name whole, at `publish`, or not at all."""
+    """An unfinished object of any size. `publish` makes it visible under its name. Until then nobody can read it."""
 
     def __init__(self, store: Store, name: str, draft: ObjectDraft) -> None:
         self._store = store
@@ -44,11 +44,11 @@ class Draft:
 
     @property
     def sha256(self) -> str:
-        """Digest of what was written so far, 64 hex characters."""
+        """The digest of the bytes written so far, 64 hex characters."""
         return self._digest.hexdigest()
 
     def write(self, data: bytes) -> None:
-        """Append; raises Unavailable when the disk is full or the store is unavailable."""
+        """Append bytes. Raises Unavailable if the disk is full or the store does not answer."""
         try:
             self._draft.write(data)
         except OSError as problem:
@@ -57,18 +57,18 @@ class Draft:
         self.size_bytes += len(data)
 
     def publish(self) -> None:
-        """Give it its name. Raises Conflict when that name is taken; what is there is not touched."""
+        """Give the object its name. Raises Conflict if the name is taken, and leaves the existing object unchanged."""
         try:
             self._draft.publish()
         except FileExistsError:
-            raise Conflict(f"{self._name} exists: every attempt writes its own, under a name of its own") from None
+            raise Conflict(f"{self._name} exists: each attempt must write under a name of its own") from None
         except OSError as problem:
             raise self._store.meaning(self._name, problem) from problem
 
 
 @contextmanager
 def draft(store: Store, name: str) -> Iterator[Draft]:
-    """Begin an object; leaving the context without `publish` removes what was written. Raises what `put` raises."""
+    """Begin an object. If the context ends without `publish`, the object is removed. Raises the errors of `put`."""
     store.check(name)
     with ExitStack() as stack:
         try:
@@ -79,16 +79,17 @@ def draft(store: Store, name: str) -> Iterator[Draft]:
 
 
 def remove(store: Store, name: str) -> None:
-    """Take back what the caller has just put; absence is fine."""
+    """Remove an object that the caller has just put. It also succeeds if the object is absent."""
     store.check(name)
     with suppress(OSError):
         store.objects.remove(name)
 
 
 def put_first(store: Store, names: Iterable[str], data: bytes) -> tuple[str, str]:
-    """Store bytes under the first of the names that holds nothing else; that name and the sha256.
+    """Store bytes under the first name that is free or has the same bytes. Return that name and the sha256.
 
-    Raises what `put` raises; Conflict or InvalidInput only when every name is taken.
+    Raises the errors of `put`. A taken name is an error (Conflict, or InvalidInput for a link or a folder) only if
+    every name is taken.
     """
     taken: Conflict | InvalidInput | None = None
     for name in names:

@@ -29,8 +29,7 @@ class Undelivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelHealth:
-    """A channel: its waiting messages, the age of the oldest one, its given-up messages, and the age of its last pass.
-    """
+    """A channel: its waiting messages, the age of the oldest, its given-up messages, and the age of its last pass."""
 
     name: str
     waiting: int
