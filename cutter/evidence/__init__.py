@@ -1,1 +1,1 @@
-"""Pure: what can be shown and proven of a run afterwards: its view, its report, its audit chain."""
+"""Pure: the evidence of a run: its evidence bundle, its audit chain, and their offline check."""

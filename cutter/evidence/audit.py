@@ -1,10 +1,10 @@
-"""IO: the export of the audit chains; its check is `offline`, which needs nothing else.
+"""IO: exports the audit chains. `offline` checks an export and needs only the exported file.
 
-One event a line in canonical JSON, chains in order, events by number, and a closing line with the heads. An event's
-hash is sha256(previous hash ‖ body), the first one's predecessor is sha256(the chain's name), so a changed, removed,
-added or moved event breaks the chain. The global chain holds the heads of all others, so an export of everything
-cannot lack one. Who can rewrite the whole file can also recompute it: only a head that was kept elsewhere (`--head`)
-shows that, and a check without one says so.
+Each line of an export is one event in canonical JSON. The chains are in order, and the events of a chain are ordered by
+number. A closing line has the heads. The hash of an event is sha256(previous hash ‖ body), and the first event follows
+sha256(the chain's name). So a changed, removed, added or moved event breaks its chain. The global chain holds the heads
+of all other chains, so a complete export cannot lack a chain. A person who can rewrite the whole file can also compute
+its hashes again. Only a head that was kept elsewhere (`--head`) shows this, and a check without one says so.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ verify = verify_export
 
 
 def export(events: Iterable[Mapping[str, Any]]) -> bytes:
-    """The export of events that come chain by chain, each chain by number; ends with the closing line."""
+    """The export of the events, with the closing line. The events must come chain by chain, ordered by number."""
     lines, heads = [], {}
     for event in events:
         lines.append(canonical({name: event[name] for name in EVENT}))
@@ -29,13 +29,14 @@ def export(events: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def stranger(data: bytes) -> str | None:
-    """Why this was never an export, by its first line; None when a single line is an event or a closing line.
+    """The reason why a file was never an export, or None if at least one line is an event or a closing line.
 
-    A file of which nothing is left that we wrote is another file; one that was tampered with is for the check.
+    A file without any such line is a different file. A file with one may be an export that was changed, so it goes to
+    the check.
     """
     if any(set(_object(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
         return None
-    found = "line 1 is no audit event" if data.strip() else "the file is empty"
+    found = "line 1 is not an audit event" if data.strip() else "the file is empty"
     return f"{found}; each line of an export is a JSON object with {', '.join(EVENT)}"
 
 

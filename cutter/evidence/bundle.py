@@ -1,8 +1,9 @@
-"""IO: a run's evidence bundle: what PostgreSQL, the knowledge base and the folder of approvers hold of it, in one file.
+"""IO: makes the evidence bundle of a run: one file from PostgreSQL, the knowledge base and the folder of approvers.
 
-The same run gives the same bytes: members in order, canonical JSON, a tar without times or owners (`offline.sealed`).
-It holds digests and metadata, and no text of a law; the only texts are the statements that people signed, the policy
-epochs that say who they are, and their public keys. docs/reference/evidence.md describes each member.
+The same run always gives the same bytes: the members are in order, JSON is canonical, and the tar has no times or
+owners (`offline.sealed`). A bundle holds digests and metadata, but no text of a law. Its only texts are the signed
+statements, the policy epochs that name the signers, and their public keys. docs/reference/evidence.md describes each
+member.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ TABLES = (
     "receipts", "attempts", "requests", "verdicts", "consumptions", "revocations", "orders", "acknowledgements",
     "voids", "refusals", "actions", "documents", "signatures",
 )  # fmt: skip
-"""What `fn_run_evidence` answers in rows: each is a member of canonical JSON lines."""
+"""The lists in the answer of `fn_run_evidence`. Each becomes a member of canonical JSON lines."""
 
 NO_HISTORY: Json = {"events": 0, "sha256": None}
-"""Of a run that is not closed, or that was closed without an engine: nothing was frozen."""
+"""The history of a run that is not closed yet, or that was closed without Temporal: no history was recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signed:
-    """What people signed in a run, by member name, and the names of what was judged and is not there any more."""
+    """The signed documents of a run, by member name, and a sentence for each judged document that is missing now."""
 
     members: dict[str, bytes] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ class Signed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A bundle's bytes, its name in the artifact store, the audit head that it ends with."""
+    """The bytes of a bundle, the id of its run, and the last head of the run's audit chain."""
 
     run_id: str
     head: str
@@ -56,7 +57,7 @@ class Bundle:
 
     @property
     def artifact_id(self) -> str:
-        """By content: an attempt that was not sealed leaves its own, which never blocks another."""
+        """The bundle's name in the store, from its content. So a bundle of an unsealed attempt never blocks another."""
         return f"{self.run_id}/evidence-{self.sha256[:16]}.tar"
 
 
@@ -66,9 +67,9 @@ def artifacts(url: str) -> Store:
 
 
 def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
-    """Statements that were accepted, with their signatures; the policy epochs they were judged by; their signers' keys.
+    """The accepted statements with their signatures, the policy epochs that judged them, and the signers' keys.
 
-    Raises Unavailable when the knowledge base or the folder of approvers cannot be read.
+    Raises Unavailable if the knowledge base or the folder of approvers cannot be read.
     """
     members: dict[str, bytes] = {f"epochs/{one['sha256']}.yaml": one["body"].encode() for one in facts["epochs"]}
     known = {one["sha256"]: parse_policy(one["body"].encode()) for one in facts["epochs"]}
@@ -93,7 +94,10 @@ def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
 
 
 def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None) -> Bundle:
-    """The bundle of what `fn_run_evidence` answers; `transitions` is transitions.jsonl, cut here as the answer is."""
+    """The bundle of an answer of `fn_run_evidence`.
+
+    `transitions` is the whole transitions.jsonl. This function cuts it at the moment of the answer (`as_of`).
+    """
     members = {
         "run.json": _line(facts["run"]),
         "source.json": _line(facts["source"]),
@@ -111,7 +115,7 @@ def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None)
 
 
 def decisions(facts: Json) -> Iterator[Json]:
-    """What the policy said of each side effect: at sealed gates, at refused attempts, at each effect."""
+    """The policy's decision about each side effect: at sealed gates, at refused attempts, and at other effects."""
     for receipt in facts["receipts"]:
         yield from _decided(recorded_values.parsed(receipt["sealed_body"]), {"of": "receipt", "gate": receipt["gate"]})
     for attempt in facts["attempts"]:
@@ -127,7 +131,7 @@ def decisions(facts: Json) -> Iterator[Json]:
 
 
 def _decided(holder: Json, where: Json) -> Iterator[Json]:
-    """The decisions of a recorded policy. A malformed one is listed as such, at a place that it does not choose."""
+    """The decisions of a recorded policy. A malformed decision is listed as malformed and cannot change `where`."""
     policy = recorded_values.policy(holder.get("policy")) or {"sha256": "", "decisions": ()}
     for one in policy["decisions"]:
         yield {**one, **where, "sha256": policy["sha256"]}
@@ -138,7 +142,7 @@ def _line(value: object) -> bytes:
 
 
 def _until(transitions: bytes, as_of: str | None) -> bytes:
-    """The events up to a moment; all have their time first, in one form."""
+    """The events up to a moment. Their times all have the same form, so they are compared as texts."""
     lines = transitions.splitlines(keepends=True)
     return b"".join(line for line in lines if as_of is None or _time(line) <= as_of)
 

@@ -1,8 +1,8 @@
-"""IO: the check of an evidence bundle or an audit export by one file: Python 3.9 or newer, and gpg for authorship.
+"""IO: checks an evidence bundle or an audit export. It is one file, for Python 3.9 or newer, and gpg for signatures.
 
 Read this file before you believe it. docs/reference/evidence.md lists the steps. A comment such as `# 6.2` begins the
-code of the step with that number. Nothing in a bundle is trusted: each step looks for a contradiction between two
-members, or between a member and what the auditor gave. A member of the wrong form makes its step fail.
+code of the step with that number. The check trusts nothing in a bundle. Each step looks for a contradiction between two
+members, or between a member and a value that the auditor gave. A member of the wrong form makes its step fail.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ GATES = {
     "IG_leg_b_record": "leg_b_recorded", "IG_write_verify": "write_verified",
     "IG_lifecycle_enact_execute": "lifecycle_enacted",
 }  # fmt: skip
-"""The gates whose receipts a bundle holds, in their order, and the state that each receipt leads to."""
+"""The gates whose receipts a bundle holds, in order, each with the state to which its receipt leads."""
 ADDED = frozenset[str]()
-"""Gates of a later version than the first: a bundle of an earlier version has no receipt of them."""
+"""Gates that a later version added. A bundle of an earlier version has no receipt of them."""
 OPENED = {"IG_cut_leg_a_execute": "SG_cut_authz", "IG_lifecycle_enact_execute": "SG_lifecycle_authz"}
-"""A gate that writes, and the sovereign gate whose approvals it consumes."""
+"""Each writing gate, with the sovereign gate whose approvals it consumes."""
 ANY = {"schema", "deployment_id", "gate", "decision", "allowance", "binding", "signed_utc", "not_after", "approver"}
 SAME = {"document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256",
         "findings_digest", "accepted_findings"}  # fmt: skip
@@ -47,10 +47,13 @@ BOUND = {
     | {"manifest_digest", "region_sha", "grants_sha256"},
     "tuple": ANY | SAME | {"batch_id"},
 }  # fmt: skip
-"""The fields of a statement to approve, which are all compared; at SG_lifecycle_authz also review_decision_id."""
+"""The fields of a statement to approve, by its binding.
+
+All are compared. SG_lifecycle_authz adds review_decision_id.
+"""
 PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha", "findings_digest")
 FEWEST = {"low": 1, "medium": 1, "high": 2}
-"""People that a tier asks for at least; a policy epoch may ask for more."""
+"""The fewest people that each tier needs. A policy epoch may ask for more."""
 JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
 ROWS = "acknowledgements actions attempts audit consumptions decisions documents orders receipts refusals requests"
 FIXED = {f"{name}.jsonl" for name in f"{ROWS} revocations signatures transitions verdicts voids".split()}
@@ -58,16 +61,16 @@ FIXED |= {"run.json", "source.json", "outputs.json", "costs.json", "history.json
 SHOWN_CHARACTERS, SHOWN_PROBLEMS, GPG_SECONDS = 600, 10, 60
 UNHEARD = "no gpg here (2.1 or newer)"
 BROKEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What Python raises about values of another form than this file expects."""
+"""The errors that Python raises for values of an unexpected form."""
 Line = tuple[str, str, str]  # what was checked, one of the three words, why
 AuditCheck = namedtuple("AuditCheck", "problems events chains head anchored unchecked")  # by an outside head
 
 
-# --- printing: nothing in a file can forge a line --------------------------------------------------------------------
+# --- printing: no text of a checked file can forge a line of the output ----------------------------------------------
 
 
 def shown(value: object) -> str:
-    """Any text as it may be printed: in one line, of bounded length, each hidden character as its code."""
+    """A text that is safe to print: one line of limited length, with the code of each hidden character."""
     text = str(value)
     text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
     return re.sub(r"\s+", " ", "".join(f"⟨U+{ord(one):04X}⟩" if _hidden(one) else one for one in text))
@@ -79,7 +82,7 @@ def _hidden(character: str) -> bool:
 
 
 def hexed(value: object) -> str:
-    """A digest or a fingerprint; anything else is never printed as one."""
+    """A digest or a fingerprint. Any other value becomes the word `malformed`, so that nobody takes it for a digest."""
     form = "[0-9a-f]{64}|[0-9A-F]{40}|[0-9A-F]{64}"
     return value if isinstance(value, str) and re.fullmatch(form, value) else "malformed"
 
@@ -93,12 +96,12 @@ def digest(data: bytes | str) -> str:
 
 
 def canonical(value: Json) -> str:
-    """JSON with sorted keys and no blanks: the same value has the same text."""
+    """JSON with sorted keys and without blanks, so that the same value always has the same text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def parsed(line: bytes) -> Json:
-    """The object that a line is the canonical form of; else None."""
+    """The object of a line, or None if the line is not the canonical JSON of an object."""
     try:
         value = json.loads(line.decode())
         return value if isinstance(value, dict) and canonical(value).encode() == line else None
@@ -107,50 +110,50 @@ def parsed(line: bytes) -> Json:
 
 
 def unlike(member: str, found: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
-    """The rows that a member has and should not, or should have and has not, each as often as it occurs."""
+    """One problem for each row that a member has wrongly and for each row that it lacks."""
     has, should = Counter(map(canonical, found)), Counter(map(canonical, right))
     yield from (f"{member} is not what the rest says: {row}" for row in (has - should) + (should - has))
 
 
 def strict(text: bytes | str) -> Json:
-    """What a JSON text says; ValueError when it says a name twice, and so something else to another reader."""
+    """The value of a JSON text. Raises ValueError for a repeated name, which other readers could read differently."""
     return json.loads(text, object_pairs_hook=_once)
 
 
 def _once(pairs: list[tuple[str, Json]]) -> Json:
     if len(dict(pairs)) != len(pairs):
-        raise ValueError("a JSON object that says a name twice")
+        raise ValueError("a JSON object has a name twice")
     return dict(pairs)
 
 
 def inside(value: Json, *names: str) -> Json:
-    """A value some names deep; None where there is none."""
+    """The value at a path of names, or None if there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
 def statement(body: bytes) -> dict[str, str]:
-    """The fields that somebody signed: `name: value` lines between two lines of `---`, each name once."""
+    """The fields of a signed statement: `name: value` lines between two lines of `---`, each name once."""
     first, *lines = body.decode().split("\n")
     pairs = [line.split(": ", 1) for line in lines[: lines.index("---")]]
     said = dict(pairs)
     if first != "---" or len(said) != len(pairs) or said["schema"] != "cutter-approval/1":
-        raise ValueError("a statement that is not in the form cutter-approval/1")
+        raise ValueError("a statement does not have the form cutter-approval/1")
     return said
 
 
 def epoch_file(body: bytes) -> Json:
-    """A policy epoch: nested names, lists of such blocks, plain or quoted values, `[a, b]` and `{a: 1}`."""
+    """Read a policy epoch: nested names, lists of such blocks, plain or quoted values, `[a, b]` and `{a: 1}`."""
     lines = [re.sub(r"(^|\s)#.*", "", line).rstrip() for line in body.decode().split("\n")]
     value, rest = _block([(len(line) - len(line.lstrip()), line.strip()) for line in lines if line.strip()])
     if rest:
-        raise ValueError("a policy epoch with lines that belong to nothing")
+        raise ValueError("a policy epoch has lines that belong to no field")
     return value
 
 
 def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
-    """The block that begins in the first row, and the rows after it."""
+    """The value of the block that begins in the first row, and the rows after this block."""
     depth, found, listed = rows[0][0], dict[str, Json](), list[Json]()
     while rows and rows[0][0] == depth and rows[0][1].startswith("- "):
         text = rows[0][1]
@@ -160,7 +163,7 @@ def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
     while rows and rows[0][0] == depth and not listed:
         name, separator, text = rows[0][1].partition(":")
         if not separator or name in found or name.startswith("- "):
-            raise ValueError("a policy epoch in a notation that this file does not read")
+            raise ValueError("a policy epoch has a notation that this program does not read")
         deeper = rows[1:2] and (rows[1][0] > depth or (rows[1][0] == depth and rows[1][1].startswith("- ")))
         found[name], rows = _block(rows[1:]) if deeper and not text else (_value(text.strip()), rows[1:])
     return listed or found, rows
@@ -175,16 +178,16 @@ def _value(text: str) -> Json:
 
 # --- 3 and 4: the audit chain and its head ---------------------------------------------------------------------------
 
-REWRITTEN = "whether the whole file was rewritten, or its last events left out: give a kept head with --head"
+REWRITTEN = "whether the whole file was rewritten, or its last events were left out: give a kept head with --head"
 
 
 def head_of(heads: Json) -> str:
-    """The digest to keep elsewhere: a single chain's own head, of several the digest over all of them."""
+    """The digest to keep elsewhere: the head of a single chain, or the digest over the heads of several chains."""
     return str(next(iter(heads.values()))[1]) if len(heads) == 1 else digest(canonical(heads)) if heads else ""
 
 
 def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
-    """Check an export. `head` is one that was kept elsewhere: the export's own, or the hash of any event in it."""
+    """Check an export. `head` was kept elsewhere: it is the head of the export, or the hash of any of its events."""
     *lines, after = data.split(b"\n")
     rows, problems = [*map(parsed, lines)], ["cut off or added: the file does not end with a line feed"] * bool(after)
     closing = rows.pop() if rows and rows[-1] is not None and set(rows[-1]) == CLOSING else None
@@ -194,7 +197,7 @@ def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
         name, events = row["chain"] if form else "", events + form
         if form and name in broken:
             continue
-        fault = _fault(row, last, heads) if form else "altered or inserted: no audit event in its canonical form"
+        fault = _fault(row, last, heads) if form else "altered or inserted: not an audit event in its canonical form"
         if fault:
             problems.append(f"line {number}: {fault}")
             broken.add(name)
@@ -206,15 +209,18 @@ def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
     own = head_of(heads)
     expected = {"format": EXPORT, "heads": heads, "head": own, "events": events}
     if closing is None or (not broken and canonical(closing) != canonical(expected)):
-        problems.append("deleted or altered: the closing line with the heads is missing, or not that of the events")
+        problems.append("deleted or altered: the closing line with the heads is missing, or differs from the events")
     if head not in (None, own, *places):
-        problems.append(f"the outside head {hexed(head)} is in none of the chains: rewritten, cut off, or another's")
+        problems.append(f"the outside head {hexed(head)} is in none of the chains: rewritten, cut off, or not its head")
     anchored, unchecked = _anchored(heads, places, own, head)
     return AuditCheck(tuple(map(shown, problems)), events, len(heads), own, shown(anchored), (*map(shown, unchecked),))
 
 
 def _fault(event: Json, last: str, heads: Json) -> str:
-    """An event's hash is sha256(previous hash, body); the first one's predecessor is sha256(the chain's name)."""
+    """The fault of an event, or an empty text.
+
+    Its hash is sha256(previous hash, body), at first sha256(chain's name).
+    """
     name, which = event["chain"], f"event {event['seq']} of {event['chain']}"
     seq, previous = heads.get(name, (0, digest(name)))
     if name != last and (name in heads or name < last):
@@ -222,7 +228,7 @@ def _fault(event: Json, last: str, heads: Json) -> str:
     if event["seq"] != seq + 1:
         return f"deleted: {which} comes after {seq}" if event["seq"] > seq else f"inserted or reordered: {which}"
     if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:
-        return f"altered or inserted: {which} does not follow the one before it, or its hash is not that of its body"
+        return f"altered or inserted: {which} does not follow the event before it, or its hash does not fit its body"
     try:
         said = json.loads(event["body"])
         same = (said["seq"], said["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, said["run_id"])
@@ -232,11 +238,14 @@ def _fault(event: Json, last: str, heads: Json) -> str:
 
 
 def _against_global(anchors: list[Json], heads: Json, places: Json, broken: set[str]) -> Iterator[str]:
-    """The global chain holds the heads of all others, so that none can be missing from an export of everything."""
+    """Compare the chains with the global chain, which holds the heads of all others. So no chain can be missing."""
     for body in anchors:
         name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
         if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
-            yield f"the chain of {name} is {('missing,', 'not')[name in heads]} the one that the global chain names"
+            fault = (
+                "not the one that the global chain names" if name in heads else "missing, but the global chain names it"
+            )
+            yield f"the chain of {name} is {fault}"
     for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
         yield f"inserted: the chain of {name} is not on the global chain"
 
@@ -247,7 +256,7 @@ def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[st
     name, seq = places[head]
     newest, others = heads[name][0], (len(heads) - 1) * (name != GLOBAL)
     rest = [f"events {seq + 1} to {newest} of {name}, which are newer than the outside head"] * (newest > seq)
-    rest += ["what runs did after their last anchor on the global chain: give the export's own head"] * (name == GLOBAL)
+    rest += ["events of runs after their last anchor in the global chain: give the export's head"] * (name == GLOBAL)
     rest += [f"the {others} other chain{'s' * (others > 1)}: each needs its own head"] * (others > 0)
     return f"events 1 to {seq} of {name}", tuple(rest)
 
@@ -256,7 +265,7 @@ def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[st
 
 
 def sealed(members: dict[str, bytes]) -> bytes:
-    """The bundle: a ustar of files of mode 0644, of nobody and no time, the manifest of the others' digests first."""
+    """The bytes of a bundle: a ustar of files with mode 0644, without owner and time. The manifest comes first."""
     run, audit = json.loads(members["run.json"]), json.loads(members["audit.jsonl"].split(b"\n")[-2])
     listed = {name: [len(members[name]), digest(members[name])] for name in sorted(members)}
     said = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
@@ -269,7 +278,7 @@ def sealed(members: dict[str, bytes]) -> bytes:
 
 
 class Bundle:
-    """A bundle's members, and the steps that check them; each yields its problems, or raises one of BROKEN."""
+    """The members of a bundle, and the steps that check them. A step yields its problems or raises one of BROKEN."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.members, at = data, dict[str, bytes](), 0
@@ -283,7 +292,7 @@ class Bundle:
         """The objects of a member of JSON lines."""
         found = [strict(line) for line in self.members[f"{name}.jsonl"].splitlines()]
         if not all(isinstance(row, dict) for row in found):
-            raise ValueError(f"{name}.jsonl has a line that is no JSON object")
+            raise ValueError(f"{name}.jsonl has a line that is not a JSON object")
         return found
 
     @cached_property
@@ -292,17 +301,17 @@ class Bundle:
 
     @cached_property
     def events(self) -> list[Json]:
-        """What the audit chain says."""
+        """The events of the audit chain."""
         return [strict(event["body"]) for event in self.rows("audit")[:-1]]
 
     @cached_property
     def receipts(self) -> list[tuple[Json, Json]]:
-        """Each receipt: its row, and the body that was sealed."""
+        """Each receipt, as its row and its sealed body."""
         return [(row, strict(row["sealed_body"])) for row in self.rows("receipts")]
 
     @cached_property
     def pins(self) -> Json:
-        """What the gates established of the law, such as its digests."""
+        """The pins of all gates, such as the digests of the law."""
         return {name: pin for _, said in self.receipts for name, pin in said["result"]["pins"].items()}
 
     @cached_property
@@ -315,7 +324,7 @@ class Bundle:
 
     @cached_property
     def passed(self) -> dict[str, Json]:
-        """Each sovereign gate that was passed, and the receipt of the gate that wrote."""
+        """Each sovereign gate that the run passed, with the receipt of its writing gate."""
         return {OPENED[row["gate"]]: said for row, said in self.receipts if row["gate"] in OPENED}
 
     # --- 1: the archive
@@ -326,21 +335,21 @@ class Bundle:
         listed = json.loads(rest.pop(MANIFEST))["members"].items()
         yield from unlike(MANIFEST, listed, ((name, [len(body), digest(body)]) for name, body in rest.items()))
         # 1.2
-        yield from ["the manifest or the archive's form is another"] * (sealed(rest) != self.data)
+        yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
         # 1.3
         yield from unlike("the list of members", rest, FIXED | self._named().intersection(rest) | self._needed())
         # 1.4
         own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
         others = [name for name in own if name.partition("/")[2].partition(".")[0] != digest(rest[name])]
-        yield from (f"{name} has another digest than its name says" for name in sorted(others))
+        yield from (f"the digest of {name} differs from its name" for name in sorted(others))
         # 1.5
         for name in sorted(FIXED.intersection(rest)):
             for number, line in enumerate(rest[name].splitlines(), start=1):
                 if parsed(line) is None and json.dumps(json.loads(line), ensure_ascii=False).encode() != line:
-                    yield f"{name} line {number} says a name twice, or is in another notation"
+                    yield f"{name} line {number} has a name twice, or another notation"
 
     def _named(self) -> set[str]:
-        """The policies that the bundle may hold, since a receipt, an attempt, an effect or a void names them."""
+        """The policies that the bundle may hold: those that a receipt, an attempt, an effect or a void names."""
         told = [said.get("policy") for _, said in self.receipts] + self.rows("decisions")
         told += [inside(row, "report", "policy") for row in self.rows("attempts")]
         told += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
@@ -348,7 +357,7 @@ class Bundle:
         return {f"policies/{inside(one, 'sha256')}.yaml" for one in told}
 
     def _needed(self) -> set[str]:
-        """What each accepted statement needs: its bytes, its signature, its policy epoch, its signer's key there."""
+        """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
         found = set[str]()
         for row in self.accepted:
             found |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
@@ -363,7 +372,7 @@ class Bundle:
         # 5.1
         names = [row["gate"] for row, _ in self.receipts]
         if names != [gate for gate in GATES if gate in names or gate not in ADDED][: len(names)]:
-            yield "receipts.jsonl is not one receipt of each gate in order, from the first gate on"
+            yield "receipts.jsonl does not have one receipt of each gate, in order from the first gate"
         for row, said in self.receipts:
             # 5.2
             right = {"gate": said["gate"], "prev_hash": previous, "receipt_hash": digest(previous + row["sealed_body"])}
@@ -373,7 +382,7 @@ class Bundle:
             by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
             text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
             if digest(text) != by["sha256"] or any(one["verdict"] == "deny" for one in by["decisions"]):
-                yield f"{row['gate']} was decided by a policy that is not here, or was denied"
+                yield f"the policy that decided about {row['gate']} is missing, or denied it"
             decided += [{"of": "receipt", "gate": row["gate"], "sha256": by["sha256"], **n} for n in by["decisions"]]
             previous = row["receipt_hash"]
         yield from unlike("decisions.jsonl", (row for row in self.rows("decisions") if row["of"] == "receipt"), decided)
@@ -390,15 +399,15 @@ class Bundle:
         by_receipt = [move for move in states if "receipt_hash" in move["metadata"]]
         named = [[move["trigger"], move["to_state"], move["metadata"]["receipt_hash"]] for move in by_receipt]
         if named != sealed_gates:
-            yield "receipts.jsonl does not hold the receipts that the audit chain names, in its order"
+            yield "receipts.jsonl does not hold the receipts of the audit chain in the same order"
         reached = set[str]()
         for move in states:
             reached |= {move["to_state"]} if move in by_receipt else set()
             if move["to_state"] in {*GATES.values(), "closeout_reported"} - reached:
-                yield f"the run is said to reach {move['to_state']} without a receipt"
+                yield f"the audit chain says that the run reached {move['to_state']}, but no receipt leads there"
         # 5.6
         if self.run["state"] in {*GATES.values(), "closeout_reported"} - reached:
-            yield f"run.json says {self.run['state']}, to which no receipt led"
+            yield f"run.json says {self.run['state']}, but no receipt leads there"
         run = {name: self.run[name] for name in ("run_id", "document_id", "mode", "starter")}
         yield from unlike("run.json", [run], ({n: event[n] for n in run} for event in self.events if event["seq"] == 1))
 
@@ -431,10 +440,10 @@ class Bundle:
         yield from self._orders()
 
     def _statement(self, row: Json) -> Iterator[str]:
-        """An accepted verdict says what its statement says, and its signer was named for it by its policy epoch."""
+        """An accepted verdict must agree with its statement, and its policy epoch must let the signer sign it."""
         name, person, epoch = f"signed/{row['approval_sha256']}", self.person(row), self.epoch(row)
         if f"{name}.md" not in self.members or f"{name}.asc" not in self.members:
-            yield f"{name} and its signature, accepted for {row['gate']}, are not both here"
+            yield f"{name}, which was accepted for {row['gate']}, or its signature is missing"
             return
         said = statement(self.members[f"{name}.md"])
         same = {n: row[n] for n in ("gate", "decision", "approver", "challenge", "writer_digest", "review_decision_id")}
@@ -442,27 +451,27 @@ class Bundle:
         same.update({"run_id": self.run["run_id"]} if said["binding"] == "run" else {"batch_id": self.run["batch_id"]})
         yield from self._unsaid(row["gate"], said, same, same)
         if digest(self.members[f"{name}.md"]) != row["approval_sha256"]:
-            yield f"{name}.md is not what was accepted"
+            yield f"{name}.md has other bytes than the accepted statement"
         if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != said["deployment_id"]:
-            yield f"no policy epoch here lets {row['approver']} sign for {row['gate']} by {hexed(row['fingerprint'])}"
+            yield f"no policy epoch lets {row['approver']} sign for {row['gate']} with {hexed(row['fingerprint'])}"
         elif digest(self.members.get(f"keys/{person['key_sha256']}.asc", b"")) != person["key_sha256"]:
-            yield f"the public key of {row['approver']} that the policy epoch names is not here"
+            yield f"the public key of {row['approver']} that the policy epoch names is missing"
         if row["approver"] == self.run["starter"]:
-            yield f"{row['approver']} started the run, and may not decide about it"
+            yield f"{row['approver']} started the run, so {row['approver']} may not decide about it"
 
     def _unsaid(self, gate: str, said: dict[str, str], right: Json, names: Iterable[str]) -> Iterator[str]:
-        """The fields of a statement that are not what the rest says; a value that is None is a field left out."""
+        """The fields of a statement that contradict the rest. A value None means that the statement lacks the field."""
         wanted = {name: None if right.get(name) is None else str(right[name]) for name in names}
         other = sorted(name for name in wanted if said.get(name) != wanted[name])
         yield from (f"{name} that was signed for {gate} is not what the rest says" for name in other)
 
     def _consumption(self, used: Json) -> Iterator[str]:
-        """A consumption needs a statement to approve that was accepted for its gate, its request and its digests."""
+        """A consumption needs an accepted statement to approve its gate, with its request and its digests."""
         gate, name = used["gate"], used["approval_sha256"]
         found = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) == (name, gate)]
         asked = [row for row in self.rows("requests") if row["request_id"] == used["request_id"]]
         if len(found) != 1 or len(asked) != 1 or found[0]["decision"] != "approve":
-            yield f"{gate} consumed {hexed(name)}, which is not one accepted statement to approve one request"
+            yield f"{gate} consumed {hexed(name)}, which is not exactly one accepted statement to approve one request"
         if not found or not asked:
             return
         verdict, request, said = found[0], asked[0], statement(self.members[f"signed/{name}.md"])
@@ -478,25 +487,25 @@ class Bundle:
         asked_for.update(review_decision_id=frozen["review_decision_id"], status="approved")
         yield from unlike("requests.jsonl", [{n: request[n] for n in asked_for}], [asked_for])
         bound = BOUND[said["binding"]] | ({"review_decision_id"} if gate == "SG_lifecycle_authz" else set())
-        yield from [f"{name} is no statement of its kind"] * (set(said) != bound)
+        yield from [f"{name} has other fields than a statement of its kind"] * (set(said) != bound)
         right = {**frozen, **right, "schema": "cutter-approval/1", "decision": "approve", "allowance": "explicit",
                  "binding": said["binding"], "batch_id": self.run["batch_id"],
                  "request_sha256": request["request_sha256"]}  # fmt: skip
-        # What was signed before the run names the rehearsal's request, which is not here.
+        # A statement from before the run names the request of the rehearsal, which the bundle does not have.
         free = {"signed_utc", "not_after"} | ({"request_sha256"} if said["binding"] == "tuple" else set())
         yield from self._unsaid(gate, said, right, bound - free)
         if used["consumed_at"][:19] >= said["not_after"][:19]:
-            yield f"{hexed(name)} was consumed after its end"
+            yield f"{hexed(name)} was consumed after its not_after"
         if any(row["approval_sha256"] == name for row in self.rows("revocations")):
             yield f"{hexed(name)} was revoked"
 
     def _gate(self, gate: str, used: list[Json]) -> Iterator[str]:
-        """A sovereign gate that was passed has as many people as its tiers ask for; no other one has approvals."""
+        """A passed sovereign gate must have as many people as its tiers need. Other gates must have no approvals."""
         if gate not in self.passed:
-            yield f"{gate} has approvals, but the gate that needs them has no receipt"
+            yield f"{gate} has approvals, but its writing gate has no receipt"
             return
         if not used:
-            yield f"{gate} was passed and no approval of it is here"
+            yield f"{gate} was passed, but the bundle has no approval of it"
             return
         asked = [row["tier"] for row in self.rows("requests") if row["request_id"] == used[0]["request_id"]]
         rule = self.epoch(used[0])["gates"][gate]
@@ -508,7 +517,7 @@ class Bundle:
         if min(map(len, [*distinct, keys])) < needed or len(distinct[0]) != len(used):
             yield f"{gate} needs {needed} different people, and has {min(map(len, [*distinct, keys]))}"
         if len({row["policy_sha256"] for row in used}) != 1 or len({row["request_id"] for row in used}) != 1:
-            yield f"the approvals of {gate} are of several requests or policy epochs"
+            yield f"the approvals of {gate} belong to several requests or policy epochs"
         if canonical(sorted(row["slot"] for row in used)) != canonical([*range(1, len(used) + 1)]):
             yield f"the approvals of {gate} are not counted from 1"
         yield from self._in_order(gate, used)
@@ -518,7 +527,7 @@ class Bundle:
         return [row for row in self.accepted if (row["approval_sha256"], row["gate"]) in names]
 
     def _in_order(self, gate: str, used: list[Json]) -> Iterator[str]:
-        """In the chain, acceptance comes before consumption, and that before the writing gate's receipt."""
+        """In the chain, acceptance must come before consumption, and consumption before the writing gate's receipt."""
         consumed = [e["seq"] for e in self.events if e["kind"] == "approvals_consumed" and e["gate"] == gate]
         writes = [
             e["seq"]
@@ -529,14 +538,14 @@ class Bundle:
         heard = [e["seq"] for e in self.events if e["kind"] == "verdict" and e["accepted"] and e["gate"] == gate
                  and e["approval_sha256"] in names]  # fmt: skip
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
-            yield f"{gate}: the approvals were not accepted, consumed once, and followed by the gate that wrote"
+            yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
 
     def _tiers(self, said: Json) -> set[str]:
-        """The tiers that the policy asked for at a gate."""
+        """The tiers that the effect policy demanded at a gate."""
         return {one["tier"] for one in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
 
     def _tier(self, gate: str, said: Json) -> Iterator[str]:
-        """Where the policy asked for people at a gate without its own approvals, as many have signed before it."""
+        """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it."""
         tiers = self._tiers(said) if gate not in OPENED and self.run["mode"] == "live" else set()
         before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
         people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
@@ -546,12 +555,10 @@ class Bundle:
                 stopped = statement(self.members[f"signed/{row['approval_sha256']}.md"])["stopped_state"]
                 people |= {row["approver"]} if stopped == stop else set()
         needed = max((FEWEST[tier] for tier in tiers), default=0)
-        yield from [f"the policy asked for {needed} people at {gate}, and {len(people)} signed"] * (
-            len(people) < needed
-        )
+        yield from [f"the policy demanded {needed} people at {gate}, but {len(people)} signed"] * (len(people) < needed)
 
     def _orders(self) -> Iterator[str]:
-        """Whatever is said to rest on a signed order has that statement, accepted for that decision."""
+        """Each fact that names a signed order needs that statement, accepted for the same decision."""
         signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
         told = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
         told += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
@@ -559,20 +566,20 @@ class Bundle:
                  for row in self.rows("acknowledgements")]  # fmt: skip
         for name, decision, member in told:
             if (name, decision) not in signed:
-                yield f"{member} names {hexed(name)}, which is no accepted statement to {decision}"
+                yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
         names = {name for name, _ in signed}
         for event in self.events:
             name = inside(event, "metadata", "statement_sha256")
             if name is not None and name not in names:
-                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is no accepted statement"
+                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is not an accepted statement"
 
     def epoch(self, row: Json) -> Json:
-        """The policy epoch that a verdict or a consumption names; {} when it is not here."""
+        """The policy epoch that a verdict or a consumption names, or {} if the bundle does not have it."""
         body = self.members.get(f"epochs/{row['policy_sha256']}.yaml", b"")
         return epoch_file(body) if digest(body) == row["policy_sha256"] else {}
 
     def person(self, row: Json) -> Json:
-        """Who a verdict says has signed, as its policy epoch has them; None when it has them not, or twice."""
+        """The entry of a verdict's signer in its policy epoch, or None if the epoch has no or several such entries."""
         wanted = (row["approver"], row["fingerprint"])
         people = self.epoch(row).get("approvers", [])
         found = [one for one in people if one["name"] == wanted[0] or one["fingerprint"] == wanted[1]]
@@ -591,15 +598,15 @@ class Bundle:
                 yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"
             # 7.2
             elif valid[0][8] not in ("8", "9", "10") or valid[0][9] != "00":
-                yield f"the signature of {hexed(name)} is of another kind than over the document by SHA-256 or better"
+                yield f"the signature of {hexed(name)} is not a document signature with SHA-256 or better"
             # 7.3
             elif not person["not_before"] <= instant(valid[0][3]) < person["not_after"]:
-                yield f"{row['approver']} signed {hexed(name)} outside the time that the policy epoch gives them"
+                yield f"{row['approver']} signed {hexed(name)} outside the period in the policy epoch"
 
     def signers(self) -> str:
-        """Who signed what by which key, for people."""
+        """Each signer with the decision, the gate and the key, for people."""
         return ", ".join(
-            f"{row['approver']} {row['decision']} {row['gate']} by key {hexed(row['fingerprint'])}"
+            f"{row['approver']} {row['decision']} {row['gate']} with key {hexed(row['fingerprint'])}"
             for row in self.accepted
         )
 
@@ -607,7 +614,7 @@ class Bundle:
 
     def in_force(self, kept: Sequence[str]) -> Iterator[str]:
         named = sorted({str(row["policy_sha256"]) for row in self.accepted})
-        yield from (f"the policy epoch {hexed(name)} is none of those given" for name in named if name not in kept)
+        yield from (f"you did not give the policy epoch {hexed(name)}" for name in named if name not in kept)
 
     # --- 10: Temporal's history
 
@@ -618,7 +625,7 @@ class Bundle:
 
 
 def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int, list[list[str]]]:
-    """gpg's word about one detached signature with one key: good signatures, and the VALIDSIG lines."""
+    """gpg's answer about one detached signature and one key: the number of good signatures, and the VALIDSIG lines."""
     with tempfile.TemporaryDirectory() as home:
         Path(home, "asc").write_bytes(signature)
         words = [gpg, "--homedir", home, "--batch", "--no-options", "--no-autostart", "--disable-dirmngr"]
@@ -632,15 +639,15 @@ def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int
 
 
 def instant(seconds: str) -> str:
-    """gpg's time of a signature, as a policy epoch writes times."""
+    """The time of a signature from gpg (Unix seconds), in the form of a policy epoch."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
 
 
 # --- all steps -------------------------------------------------------------------------------------------------------
 
-TEXTLESS = "no text is in a bundle; the stored units must digest to"
+TEXTLESS = "a bundle has no text of the law; the stored units must digest to"
 ALONE = (
-    "only it covers all of a bundle (docs/reference/evidence.md): give the digest in the closeout's report as --sha256"
+    "only this digest covers the whole bundle (docs/reference/evidence.md): give the closeout report's with --sha256"
 )
 
 
@@ -652,11 +659,11 @@ def check(
     gpg: str | None = None,
     epochs: Sequence[str] = (),
 ) -> list[Line]:
-    """Every step in order, of a bundle or an export; ValueError for what is neither."""
+    """Run every step in order for a bundle or an export. Raises ValueError if `data` is neither."""
     if data[257:262] != b"ustar" or data[:1] == b"{":
         if any(set(parsed(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
             return _chain(data, head)
-        raise ValueError("it has neither the form of a bundle nor that of an export")
+        raise ValueError("it has neither the form of a bundle nor the form of an export")
     try:
         b = Bundle(data)
     except BROKEN as problem:
@@ -701,17 +708,17 @@ def _chain(data: bytes, head: str | None) -> list[Line]:
 def _passed(b: Bundle) -> str:
     used = [(gate, row["approver"]) for gate in b.passed for row in b.rows("consumptions") if row["gate"] == gate]
     told = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
-    return f"passed: {told}; who signed it, the next line says" if told else "no gate was passed that needs one"
+    return f"passed: {told}; the next line names the signers" if told else "the run passed no gate that needs one"
 
 
 def _authorship(b: Bundle, gpg: str | None) -> list[Line]:
-    """Nothing that nobody signed is OK: without a statement, or without gpg, it is said that nothing was checked."""
+    """Check the signatures. Without a statement or without gpg, the line is NOT CHECKED and never OK."""
     try:
         signers = b.signers()
     except BROKEN as problem:
         return [_line("authorship", _raised(problem), "")]
     if not signers:
-        return [_line("authorship", None, "no accepted statement is in it, so there is no signature to check")]
+        return [_line("authorship", None, "the bundle has no accepted statement, so there is no signature to check")]
     if gpg is None:
         return [_line("authorship", None, f"{UNHEARD}: whether these were signed: {signers}")]
     return [_line("authorship", b.authorship(gpg), f"gpg says so: {signers}")]
@@ -724,7 +731,7 @@ def _policy(b: Bundle, kept: Sequence[str]) -> list[Line]:
         return [_line("policy", _raised(problem), "")]
     if not named:
         return [_line("policy", None, "no policy epoch judged a statement of this run")]
-    ask = f"that {named} was in force, and whose the keys are: ask who installed it, and give its sha256 with --epoch"
+    ask = f"whether {named} was in force, and who has the keys: ask its installer, and give its sha256 with --epoch"
     return [_line("policy", b.in_force(kept) if kept else None, f"judged by {named}, which you gave" if kept else ask)]
 
 
@@ -733,7 +740,7 @@ def _raised(problem: Exception) -> list[str]:
 
 
 def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
-    """A step's line: `why` is a text, or makes one once the step is done."""
+    """The line of a step. `why` is a text, or a function that makes the text after the step is done."""
     found = list[str]()
     try:
         for problem in problems or ():
@@ -748,12 +755,12 @@ def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
 
 
 def printed(lines: Iterable[Line]) -> str:
-    """The steps for people, a line each; every text in them went through `shown`."""
+    """The steps for people, one a line. Every text in them has gone through `shown`."""
     return "\n".join(f"{verdict:<11}  {what}: {why}" for what, verdict, why in lines)
 
 
 def exit_code(lines: Iterable[Line]) -> int:
-    """0: nothing failed; 1: a step failed; 5: nothing failed, but the signatures need gpg, which is not here."""
+    """0: no step failed. 1: a step failed. 5: no step failed, but gpg is missing, so the signatures are not checked."""
     found = list(lines)
     if any(verdict == FAILED for _, verdict, _ in found):
         return 1
@@ -761,7 +768,7 @@ def exit_code(lines: Iterable[Line]) -> int:
 
 
 def main() -> int:
-    """Check the file that the command line names, and print a line a step."""
+    """Check the file that the command line names, and print one line for each step."""
     parser = argparse.ArgumentParser(description="Check a bundle or an export offline: exit 1 if a step failed.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--head", help="head of the audit chain, kept elsewhere")
@@ -776,7 +783,7 @@ def main() -> int:
         data = given.file.read_bytes()
         lines = check(data, given.head, given.sha256, history, shutil.which("gpg"), given.epoch)
     except (OSError, *BROKEN) as problem:
-        parser.exit(2, f"{shown(given.file)}: no bundle and no audit export, or it cannot be read: {shown(problem)}\n")
+        parser.exit(2, f"{shown(given.file)}: not a bundle or audit export, or not readable: {shown(problem)}\n")
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     print(printed(lines))
     return exit_code(lines)

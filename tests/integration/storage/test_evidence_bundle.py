@@ -600,7 +600,7 @@ def test_a_gate_that_was_sealed_against_its_policy_is_named(closed: Closed) -> N
     members = closed.members
     edited("receipts.jsonl", of_denial)(members)
     found = {what: why for what, _, why in offline.check(offline.sealed(members))}
-    assert "IG_cut_leg_a_execute was decided by a policy that is not here, or was denied" in found["receipts"]
+    assert "the policy that decided about IG_cut_leg_a_execute is missing, or denied it" in found["receipts"]
 
 
 def test_what_the_chain_does_not_cover_is_covered_by_the_digest_alone(closed: Closed) -> None:

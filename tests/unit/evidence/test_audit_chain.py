@@ -211,12 +211,12 @@ def test_the_same_value_in_another_notation_is_altered() -> None:
 STRANGERS = {
     "empty": (b"", "the file is empty"),
     "white": (b" \n\n", "the file is empty"),
-    "a text": (b"# A law\n", "line 1 is no audit event"),
-    "text behind an empty line": (b"\n# A law\n", "line 1 is no audit event"),
-    "binary": (b"\x00\xff" * 100, "line 1 is no audit event"),
-    "another object": (b'{"a":1}\n', "line 1 is no audit event"),
-    "a list": (b'["chain","seq","kind","body","prev_hash","hash"]\n', "line 1 is no audit event"),
-    "deep": (b"[" * 100_000 + b"\n", "line 1 is no audit event"),
+    "a text": (b"# A law\n", "line 1 is not an audit event"),
+    "text behind an empty line": (b"\n# A law\n", "line 1 is not an audit event"),
+    "binary": (b"\x00\xff" * 100, "line 1 is not an audit event"),
+    "another object": (b'{"a":1}\n', "line 1 is not an audit event"),
+    "a list": (b'["chain","seq","kind","body","prev_hash","hash"]\n', "line 1 is not an audit event"),
+    "deep": (b"[" * 100_000 + b"\n", "line 1 is not an audit event"),
 }
 
 

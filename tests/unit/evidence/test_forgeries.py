@@ -51,7 +51,7 @@ def test_a_bundle_that_nobody_signed_fails(forge: forgeries.Whole, gpg: str | No
     code, found = judged(forger.sealed(), gpg)
     assert (code, found["approvals"][0]) == (1, offline.FAILED)
     assert "SG_lifecycle_authz consumed " in found["approvals"][1]
-    assert "which is not one accepted statement to approve one request" in found["approvals"][1]
+    assert "which is not exactly one accepted statement to approve one request" in found["approvals"][1]
 
 
 def test_a_slot_that_is_no_number_is_no_slot() -> None:
@@ -68,14 +68,17 @@ def test_nothing_signed_is_nothing_checked() -> None:
     forger = Forger(KEPT)
     forgeries.nobody_signed(forger)
     word, why = judged(forger.sealed())[1]["authorship"]
-    assert (word, why) == (offline.NOT_CHECKED, "no accepted statement is in it, so there is no signature to check")
+    assert (word, why) == (
+        offline.NOT_CHECKED,
+        "the bundle has no accepted statement, so there is no signature to check",
+    )
 
 
 @pytest.mark.parametrize("gate", [CUT, LIFECYCLE])
 def test_a_gate_that_was_passed_without_an_approval_is_named(gate: str) -> None:
     forger = Forger(KEPT)
     forgeries.remove(forger, gate, frozenset({"consumption", "verdict", "statement", "signature"}))
-    assert f"{gate} was passed and no approval of it is here" in judged(forger.sealed())[1]["approvals"][1]
+    assert f"{gate} was passed, but the bundle has no approval of it" in judged(forger.sealed())[1]["approvals"][1]
 
 
 def test_a_gate_that_asks_for_two_people_fails_with_one() -> None:
@@ -92,7 +95,7 @@ def test_without_gpg_the_exit_code_is_5_and_the_signatures_are_listed() -> None:
     fingerprint = json.loads(offline.Bundle(KEPT).members["verdicts.jsonl"].splitlines()[0])["fingerprint"]
     assert (code, word) == (5, offline.NOT_CHECKED)
     for gate in (CUT, LIFECYCLE):
-        assert f"alice approve {gate} by key {fingerprint}" in why
+        assert f"alice approve {gate} with key {fingerprint}" in why
 
 
 @pytest.mark.parametrize("name", sorted(forgeries.UNSEEN_WITHOUT_GPG))

@@ -85,7 +85,7 @@ def test_any_other_file_is_exit_2_with_a_sentence(tmp_path: Path, data: bytes) -
     done = alone(str(file))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
-    assert "no bundle and no audit export" in done.stderr
+    assert "not a bundle or audit export" in done.stderr
 
 
 def test_a_file_that_is_not_there_is_exit_2(tmp_path: Path) -> None:

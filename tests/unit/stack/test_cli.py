@@ -193,5 +193,5 @@ def test_an_audit_check_of_another_file_is_invalid_input_that_says_how_an_export
     done = cutter("audit", "verify", str(law))
     assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
     said = " ".join(done.stderr.split())
-    assert "law.md: line 1 is no audit event; each line of an export is a JSON object with chain, seq" in said
+    assert "law.md: line 1 is not an audit event; each line of an export is a JSON object with chain, seq" in said
     assert "`cutter audit export --out audit.jsonl`" in said
