@@ -1,1 +1,1 @@
-"""Pure: views of recorded facts: run and batch folders, reports, pages and event streams; writing them is IO."""
+"""Pure: views of recorded facts: run folders, batch folders, reports, pages and event streams. Writing them is IO."""

@@ -1,6 +1,6 @@
-"""Pure: the content of a batch's folder (seed 001 §8): its files as bytes, its links, whether it is archived.
+"""Pure: the content of a batch's folder (seed 001 §8): the bytes of its files, its links, and whether it is archived.
 
-A projection of the database: the same rows give the same bytes.
+The folder is a projection of the database, so the same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REPORT, PAGE = "batch_report.md", "report.html"
 RUNS, RUN = "runs", "run"
 FILES = (STATE, TRANSITIONS, DAG, PLAN, REPORT, PAGE)
 FOLDERS = (RUNS, *batch_step.QUEUES)
-"""What of the folder is ours to write and to take away; anything else in it is people's."""
+"""The folders in which cutter writes and removes files. Everything else in a batch's folder belongs to people."""
 
 _STATE_FIELDS = (
     "batch_id", "state", "workstream", "mode", "policy", "unattended", "partial", "totals", "halted", "halted_reason",
@@ -38,7 +38,10 @@ _ITEM_FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Files by their path in the folder, and links: path → id of the run whose folder they lead to."""
+    """The files by their paths in the folder, and the links.
+
+    A link maps its path to the id of the run that it shows.
+    """
 
     batch_id: str
     archived: bool
@@ -47,7 +50,7 @@ class Contents:
 
 
 def contents(facts: Json, texts: Sequence[Sequence[str]]) -> Contents:
-    """The folder of a batch, from `batch_facts` and the rows of `batch_texts` (kind, KB id, body)."""
+    """The content of a batch's folder, from `batch_facts` and the rows of `batch_texts` (kind, KB id, body)."""
     view = batch_view(facts)
     items = planned_items(facts)
     files = {
@@ -73,13 +76,13 @@ def contents(facts: Json, texts: Sequence[Sequence[str]]) -> Contents:
 
 
 def _file_of(name: str, kb_id: str) -> str:
-    """The document's file: every one of ours begins with what it is about."""
+    """The file name of a document. Each name begins with `name`, the subject of the document."""
     file = kb_id.rpartition("/")[2]
     return file if file.startswith(name) else f"{name}-{file}"
 
 
 def state_json(view: Json) -> Json:
-    """The batch's state for machines, schema_version 1."""
+    """The batch's state for programs, in schema_version 1."""
     return {
         "schema_version": SCHEMA_VERSION,
         **{name: view[name] for name in _STATE_FIELDS},

@@ -1,8 +1,8 @@
-"""IO: a batch's folder, `<batches>/<batch_id>` while it works and `<batches>/archive/<batch_id>` once it has ended.
+"""IO: writes a batch's folder: `<batches>/<batch_id>` while the batch works, then `<batches>/archive/<batch_id>`.
 
-A projection that one call writes again from the database (`cutter.projections.batch_folder` lists its content).
-Runs are relative links to the run folders: a copy of thirty folders would grow old, and a link can be followed by
-every program. Files of people stay, also when the folder moves.
+The folder is a projection. One call writes it again from the database. `cutter.projections.batch_folder` lists its
+content. The folder has relative links to the run folders, because copies would become stale, and every program can
+follow a link. Files of people stay, even if the folder moves.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cutter.types import Json
 ARCHIVE, LOCK, QUEUE = "archive", "state.lock", "queue.yaml"
 
 _QUEUE_BYTES_READ = limits.QUEUE_ITEMS_MAX // 100 * limits.QUEUE_BYTES_A_HUNDRED_ITEMS + 1
-"""Enough of a queue.yaml to see that it is too large."""
+"""The bytes that cutter reads of a queue.yaml. One more than the limit, to see that a file is too large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ TEXTS = records("batch_texts", Text)
 
 
 def read_facts(connection: Connection, batch_id: str) -> Json:
-    """All that is shown of a batch, in one answer; STOP_BATCH_NOT_FOUND when the database knows none."""
+    """Every shown fact of a batch, in one answer. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
     facts = FACTS.one(connection, {"batch_id": batch_id})
     if facts["view"] is None:
         raise registry.unknown(batch_id)
@@ -55,33 +55,34 @@ def read_facts(connection: Connection, batch_id: str) -> Json:
 
 
 def read_contents(connection: Connection, batch_id: str) -> tuple[Contents, str]:
-    """(What its folder is to hold, the sha256 of its queue)."""
+    """(The content of the batch's folder, the sha256 of its queue file)."""
     facts = read_facts(connection, batch_id)
     texts = [(one.kind, one.kb_id, one.body) for one in TEXTS.all(connection, {"batch_id": batch_id})]
     return projection.contents(facts, texts), str(facts["view"]["batch"]["queue_sha256"])
 
 
 def folder_of(batches: Path, batch_id: str, *, archived: bool) -> Path:
-    """Where the folder belongs."""
+    """The path at which the folder belongs."""
     return batches / ARCHIVE / batch_id if archived else batches / batch_id
 
 
 def find(batches: Path, batch_id: str) -> Path:
-    """The folder where it is now; where it would be made when there is none."""
+    """The present path of the folder. If there is no folder, the path at which it would be made."""
     archived = folder_of(batches, batch_id, archived=True)
     here = folder_of(batches, batch_id, archived=False)
     return archived if archived.is_dir() and not here.is_dir() else here
 
 
 def is_behind(folder: Path, seen: BatchView, *, news: bool = False, pace: bool = True) -> bool:
-    """True when the folder shows another batch state, run or queue than the view, and may be written again.
+    """True if the folder must be written again because the view has another batch state, run or queue.
 
-    Between two writes there is a pause that grows with the batch and is shorter for `news`; none without `pace`.
+    Between two writes there is a pause that grows with the batch. The pause is shorter if `news` is true. There is no
+    pause if `pace` is false.
     """
     path = folder / projection.STATE
     pause = limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS * len(seen.items)
     try:
-        # A clock that was set back makes the age negative: then it is written.
+        # If the clock was set back, the age is negative. Then the folder is written.
         age = datetime.now(UTC).timestamp() - path.stat().st_mtime
         if pace and 0 <= age < (pause / limits.BATCH_FOLDER_NEWS if news else pause):
             return False
@@ -94,7 +95,7 @@ def is_behind(folder: Path, seen: BatchView, *, news: bool = False, pace: bool =
 
 
 def keep_beside(folder: Path, name: str, data: bytes) -> None:
-    """A document that belongs next to the queue, such as `SG1-pre-batched-approvals/X.md`; an existing one stays."""
+    """Write a document next to the queue file, such as `SG1-pre-batched-approvals/X.md`. An existing one stays."""
     path = folder / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,9 +110,9 @@ def write(
     queue: bytes | None = None,
     lock_seconds: float = limits.STATE_LOCK_SECONDS,
 ) -> Path:
-    """Write a batch's folder where it belongs, and return it. `queue` is its queue.yaml if there is none.
+    """Write a batch's folder at its path, and return the path. `queue` is the queue.yaml to write if there is none.
 
-    Raises Refused (STOP_RUN_BUSY) when another process writes one, Unavailable when the disk does not take it.
+    Raises Refused (STOP_RUN_BUSY) if another process writes the folder, and Unavailable if the disk refuses the write.
     """
     with writable(batches):
         batches.mkdir(parents=True, exist_ok=True)
@@ -129,13 +130,13 @@ def write(
 
 
 def read_queue(path: Path) -> bytes:
-    """A queue.yaml; of one that is too large as much as gets it refused. Raises OSError."""
+    """The bytes of a queue.yaml. Of a file that is too large, only one byte more than the limit. Raises OSError."""
     with path.open("rb") as file:
         return file.read(_QUEUE_BYTES_READ)
 
 
 def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
-    """queue.yaml in the batch's folder (seed 001 §8)."""
+    """Write queue.yaml into the batch's folder (seed 001 §8)."""
     with writable(batches):
         folder = find(batches, batch_id)
         folder.mkdir(parents=True, exist_ok=True)
@@ -143,13 +144,13 @@ def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
 
 
 def queue_of(body: bytes | None, sha256: str) -> bytes | None:
-    """The queue.yaml that a knowledge base document holds, when it is the one that was registered."""
+    """The queue.yaml in a document of the knowledge base, or None if its digest is not the registered one."""
     data = queue_in(body) if body is not None else None
     return data if data is not None and sha256_hex(data) == sha256 else None
 
 
 def has_queue(folder: Path, sha256: str) -> bool:
-    """True when the registered queue.yaml is in the folder."""
+    """True if the folder has the registered queue.yaml."""
     try:
         return sha256_hex(read_queue(folder / QUEUE)) == sha256
     except OSError:
@@ -157,7 +158,10 @@ def has_queue(folder: Path, sha256: str) -> bool:
 
 
 def _moved(batches: Path, contents: Contents) -> Path:
-    """The folder where it belongs; one at the other place is moved there, or emptied into it."""
+    """The folder at its path.
+
+    A folder at the other path is moved there, or its files are moved into the existing one.
+    """
     folder = folder_of(batches, contents.batch_id, archived=contents.archived)
     other = folder_of(batches, contents.batch_id, archived=not contents.archived)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -171,7 +175,10 @@ def _moved(batches: Path, contents: Contents) -> Path:
 
 
 def _empty_into(old: Path, new: Path) -> None:
-    """Move the files of people; a file that is in both with other bytes stays where it is, for them to look at."""
+    """Move the files of people.
+
+    If both folders have a file with different bytes, both files stay for people to check.
+    """
     for child in sorted(old.iterdir()):
         target = new / child.name
         if not os.path.lexists(target):
@@ -195,7 +202,7 @@ def _link(path: Path, target: Path) -> None:
 
 
 def _prune(folder: Path, wanted: set[str]) -> None:
-    """Take away what we wrote before and would not write now; a folder goes when it is empty."""
+    """Remove files that cutter wrote earlier and would not write now, and folders that are empty after that."""
     for path in _ours(folder):
         if path.relative_to(folder).as_posix() not in wanted:
             path.unlink()
@@ -207,7 +214,7 @@ def _prune(folder: Path, wanted: set[str]) -> None:
 
 
 def _ours(folder: Path) -> Iterator[Path]:
-    """Files and links that bear names of ours."""
+    """The files and links whose names belong to cutter."""
     yield from (path for name in projection.FILES if (path := folder / name).is_file())
     yield from (path for path in (folder / projection.RUNS).glob("*") if path.is_symlink())
     for queue in projection.FOLDERS[1:]:

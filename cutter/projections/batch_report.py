@@ -1,7 +1,7 @@
-"""Pure: a batch's report: one self-contained HTML page, without script and without any request to elsewhere.
+"""Pure: the report of a batch: one self-contained HTML page, without a script and without requests to other servers.
 
-A thousand documents stay readable: they are grouped by outcome, what needs somebody first, and long groups are
-closed until somebody opens them. Everything comes from the batch's view and is escaped by the template engine.
+A thousand documents stay readable. The page groups them by outcome, first the documents that need a person. A long
+group is closed until the reader opens it. All values come from the batch's view, and the template engine escapes them.
 """
 
 from __future__ import annotations
@@ -25,25 +25,28 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("not begun", "soft", ("pending",)),
     ("left out", "soft", ("blocked", "busy", "voided", "skipped")),
     ("rehearsed", "good", ("rehearsed",)),
-    ("law now", "good", ("enacted",)),
+    ("enacted", "good", ("enacted",)),
 )
-"""Title, colour, and what documents of the group are shown as; in the order of who needs somebody most."""
+"""Title, colour, and the stages and outcomes of each group. The groups that need a person most come first."""
 
 OPEN_ROWS = 60
-"""Rows that the page shows at once; a longer group waits closed."""
+"""The most rows of a group that is open at first. A longer group is closed at first."""
 
 CHUNK_ROWS = 100
-"""Rows of one part of a long group."""
+"""The rows in one part of a long group."""
 
 WIDTH = 1000.0
-"""Units of a timeline's bar; the browser stretches it to the page."""
+"""The width of a timeline's bar in units of the drawing. The browser stretches the bar to the width of the page."""
 
 SLIVER = 2.0
-"""Width of the shortest span: it must be visible next to hours of waiting."""
+"""The width of the shortest span. It must be visible next to hours of waiting."""
 
 
 def render(view: Json) -> bytes:
-    """The page of a batch's view (`cutter.projections.batch_view.batch_view`), as UTF-8; same view, same bytes."""
+    """The page of a batch's view (`cutter.projections.batch_view.batch_view`) in UTF-8.
+
+    One view gives the same bytes.
+    """
     page = template(TEMPLATE).render(
         batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
         graph=dag_picture.picture(view["documents"]), tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
@@ -64,7 +67,7 @@ def tone_of(shown: str) -> str:
 
 
 def counts(view: Json) -> Iterator[tuple[str, str, int]]:
-    """(Word, colour, number) of every outcome of documents."""
+    """(Word, colour, number of documents) for each stage and outcome that has documents."""
     for _, colour, names in GROUPS:
         for name in names:
             number = sum(one["shown"] == name for one in view["documents"])
@@ -73,7 +76,7 @@ def counts(view: Json) -> Iterator[tuple[str, str, int]]:
 
 
 def groups(view: Json) -> Iterator[Json]:
-    """The documents by outcome, each with its bar; `parts` are pieces of at most CHUNK_ROWS."""
+    """The groups of documents, each document with its bar. `parts` has the rows in parts of at most CHUNK_ROWS."""
     start, seconds = _range(view)
     for title, colour, names in GROUPS:
         rows = [
@@ -87,7 +90,7 @@ def groups(view: Json) -> Iterator[Json]:
 
 
 def parts(rows: Sequence[Json], size: int = CHUNK_ROWS) -> list[Json]:
-    """The rows in pieces of at most `size`, each named by its first and last row."""
+    """The rows in parts of at most `size`. Each part has the numbers of its first and its last row."""
     return [
         {"first": begin + 1, "last": min(begin + size, len(rows)), "rows": rows[begin : begin + size]}
         for begin in range(0, len(rows), size)
@@ -95,7 +98,7 @@ def parts(rows: Sequence[Json], size: int = CHUNK_ROWS) -> list[Json]:
 
 
 def bar(spans: Sequence[Json], start: datetime, seconds: float) -> list[tuple[str, str, str]]:
-    """(Kind, x, width) of each span on the bar, as texts of the picture; what lies over another comes after it."""
+    """(Kind, x, width) of each span on the bar, as texts. A span that covers another span comes after it."""
     drawn = []
     for span in spans:
         left = _place(span["start"], start, seconds)
@@ -105,13 +108,13 @@ def bar(spans: Sequence[Json], start: datetime, seconds: float) -> list[tuple[st
 
 
 def axis(view: Json) -> list[float]:
-    """Seconds since the beginning at the five marks of the timeline."""
+    """The seconds since the beginning at each of the five marks of the timeline."""
     _, seconds = _range(view)
     return [seconds * quarter / 4 for quarter in range(5)]
 
 
 def asked(view: Json) -> list[Json]:
-    """The requests of each sovereign gate, in pieces."""
+    """The requests of each sovereign gate, in parts."""
     found = []
     for gate in batch_step.SOVEREIGN_STAGES.values():
         rows = [one for one in view["requests"] if one["gate"] == gate]
@@ -121,7 +124,7 @@ def asked(view: Json) -> list[Json]:
 
 
 def _range(view: Json) -> tuple[datetime, float]:
-    """When the picture begins, and its seconds (never nothing)."""
+    """(The beginning of the timeline, its length in seconds). The length is never zero."""
     start = datetime.fromisoformat(view["created_utc"])
     return start, max((datetime.fromisoformat(view["until_utc"]) - start).total_seconds(), 0.001)
 

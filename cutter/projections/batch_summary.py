@@ -1,6 +1,6 @@
-"""Pure: a batch at a glance: one line a document, the totals, how far it is; what `cutter status` shows and watches.
+"""Pure: a batch at a glance: one line for each document, the totals and the progress. `cutter status` shows it.
 
-Made from `fn_batch_seen` and the number of sealed receipts a run, which one small query answers.
+The values come from `fn_batch_seen`, and from one small query for the number of sealed receipts of each run.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from cutter.types import Json
 
 
 def glance(seen: BatchView, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequence[Json] = ()) -> Json:
-    """`sealed` counts receipts by run, `now_utc` is the database's clock.
+    """The batch at a glance. `sealed` counts the receipts of each run, and `now_utc` is the database's clock.
 
-    `rooms` are what `fn_tenant_room` says of the batch's tenants; those that hold it up are named.
+    `rooms` are the answers of `fn_tenant_room` about the batch's tenants. The result names the tenants whose cap holds
+    the batch up.
     """
     batch, items = seen.batch, batch_step.items_of(seen)
     summary = batch_step.summarise(seen, attended=seen.attended)
@@ -43,7 +44,7 @@ def glance(seen: BatchView, sealed: Mapping[str, int], now_utc: str, *, rooms: S
         "held": _held(items, rooms),
         "gates_done": sum(_done(row, all_gates) for row in rows),
         "gates": all_gates * len(rows),
-        # What is over is over for people when its recorded state says so: then its report is written.
+        # For people, a batch is over after its state is recorded, because its report exists only then.
         "over": summary.over and batch.state == summary.state.value,
         "awaits": summary.gate if batch.state == summary.state.value else "",
         "now_utc": now_utc,
@@ -54,7 +55,7 @@ def glance(seen: BatchView, sealed: Mapping[str, int], now_utc: str, *, rooms: S
 
 
 def _held(items: Sequence[Item], rooms: Sequence[Json]) -> list[Json]:
-    """Tenants at a cap that have something to begin."""
+    """The tenants at a cap that have a document which could begin."""
     could = {item.tenant for item in startable(items)}
     return [
         {"tenant": room["tenant"], "code": room["code"], "reason": tenants.held(room)}
@@ -64,7 +65,10 @@ def _held(items: Sequence[Item], rooms: Sequence[Json]) -> list[Json]:
 
 
 def by_need(rows: Sequence[Json]) -> list[Json]:
-    """What moves or needs somebody first, what is done last; each kind in the queue's order."""
+    """The rows in this order: documents in motion, documents that need a person, then the others. See `_ORDER`.
+
+    Rows of the same kind keep the order of the queue.
+    """
     return sorted(rows, key=lambda row: (_RANK.get(row["shown"], len(_ORDER)), row["position"]))
 
 
@@ -98,7 +102,7 @@ def _row(batch_id: str, one: ItemRecord, item: Item, sealed: int) -> Json:
 
 
 def _gate(one: ItemRecord, item: Item, sealed: int) -> str:
-    """The gate that a document passes next, waits at, failed at or was stopped before."""
+    """The gate that a document passes next, or at which it waits, failed or stopped. Empty if there is none."""
     if item.stage in batch_step.SOVEREIGN_STAGES:
         return batch_step.SOVEREIGN_STAGES[item.stage]
     if one.run_id is None or item.good or item.outcome is Outcome.VOIDED:
@@ -107,12 +111,12 @@ def _gate(one: ItemRecord, item: Item, sealed: int) -> str:
 
 
 def _stop_code(reason: str | None) -> str | None:
-    """The STOP_ code that a decision about a document begins with, such as STOP_RUN_BUSY."""
+    """The STOP_ code at the beginning of a reason, such as STOP_RUN_BUSY, or None."""
     code = (reason or "").partition(":")[0]
     return code if code.startswith("STOP_") else None
 
 
 def _done(row: Json, all_gates: int) -> int:
-    """Gates that a document has passed; a settled one has none before it."""
+    """The number of gates that a document has done. A settled document has done all, because none is left to do."""
     settled = row["shown"] in tuple(Outcome) and row["shown"] != Outcome.STOPPED
     return all_gates if settled else min(int(row["gates_passed"]), all_gates)

@@ -1,8 +1,8 @@
-"""Pure: a batch as people read it: every document with its times, the queues, what was asked and signed, the gates.
+"""Pure: a batch for people: every document with its times, the queues, the requests and approvals, the gates.
 
-Made from what one query answers (`batch_facts`); the report and the batch's folder show the same value. Plain JSON:
-times are the database's own texts, durations seconds. Nothing in it depends on when it is looked at: what still goes
-on ends, for the picture, with the last thing that the database recorded.
+The value comes from the answer of one query (`batch_facts`). The report and the batch's folder both show it. It is
+plain JSON: times are the database's own texts, and durations are in seconds. It does not depend on the time of the
+look: work that still continues is drawn until the newest time that the database recorded.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from cutter.projections.run_view import seconds_between
 from cutter.types import Json
 
 RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"
-"""What a document's time went into; `turn` waits while another one is written, `retry` after a fault."""
+"""The kinds of a document's time. In `turn` it waits because another document is written, in `retry` after a fault."""
 
 
 def batch_view(facts: Json) -> Json:
-    """Everything that is shown of a batch; `facts` is the one column of the query `batch_facts`."""
+    """Everything that a reader sees of a batch. `facts` is the one column of the query `batch_facts`."""
     seen = _without_clock(BatchView.of(facts["view"]))
     batch, items = seen.batch, batch_step.items_of(seen)
     summary = batch_step.summarise(seen, attended=seen.attended)
@@ -69,7 +69,7 @@ def batch_view(facts: Json) -> Json:
 
 
 def planned_items(facts: Json) -> list[Item]:
-    """The items as the plan was made of them: those that were let in have not begun."""
+    """The items as they were when the plan was made: the accepted items have not begun."""
     seen = BatchView.of(facts["view"])
     return [
         Item(
@@ -83,17 +83,17 @@ def planned_items(facts: Json) -> list[Item]:
 
 
 def gates_of(mode: str) -> int:
-    """Gates whose receipts a document of such a batch has when all goes well; a rehearsed write leaves none."""
+    """The number of receipts of a successful document in this mode. A rehearsed write leaves no receipt."""
     return len(PLANNED) if mode == "dryrun" else len(GATES)
 
 
 def _without_clock(seen: BatchView) -> BatchView:
-    """An approval that was given counts when it has been used: until when it holds is a matter of the clock."""
+    """The view without approvals that are not used yet, because their validity depends on the clock."""
     return replace(seen, items=tuple(replace(one, approved=False) for one in seen.items))
 
 
 def _last(facts: Json) -> str:
-    """The newest time that the database recorded of the batch."""
+    """The newest time that the database recorded for the batch."""
     batch = facts["view"]["batch"]
     times: list[str | None] = [batch["created_at"], batch["state_at"], *(one["ended_at"] for one in facts["runs"])]
     times += [
@@ -128,14 +128,14 @@ def _document(item: ItemRecord, shown: str, facts: Json, runs: Sequence[Json], u
 
 
 def _spans(run: Json, facts: Json, until: str) -> list[Json]:
-    """What a run's time went into: what its states say, and over these its attempts and the pauses between them."""
+    """The spans of a run: first those of its states, then the attempts and pauses that lie over them."""
     tries = facts["attempts"].get(run["run_id"], [])
     states = list(_states(run, facts["moves"].get(run["run_id"], []), until))
     return states + list(_over(states, [*_attempts(tries, until), *_pauses(tries)]))
 
 
 def _over(states: Sequence[Json], spans: Sequence[Json]) -> Iterator[Json]:
-    """The spans that say more than the state in which they begin; `over` is that state's kind."""
+    """The spans that are more exact than the state in which they begin. `over` is the kind of that state."""
     for span in spans:
         under = next((one for one in states if one["start"] <= span["start"] < one["end"]), None)
         if under is not None and under["kind"] not in (STOPPED, span["kind"]):
@@ -143,7 +143,10 @@ def _over(states: Sequence[Json], spans: Sequence[Json]) -> Iterator[Json]:
 
 
 def _states(run: Json, moves: Sequence[Sequence[str]], until: str) -> Iterator[Json]:
-    """Spans of one kind after another; times of the database are texts of one form, so they compare as they are."""
+    """The spans of a run's states, where neighbours of one kind are joined.
+
+    The database's times are texts of one form, so they are compared as texts.
+    """
     points = [(run["created_at"], State.PENDING.value), *((at, state) for at, state, _ in moves)]
     ends = [*(at for at, _ in points[1:]), run["ended_at"] or until]
     open_: Json | None = None
@@ -160,7 +163,7 @@ def _states(run: Json, moves: Sequence[Sequence[str]], until: str) -> Iterator[J
 
 
 def _kind(state: str) -> str:
-    """What a run does in a state; nothing in one that ends it."""
+    """The kind of time in a state. Empty for a state that ends the run."""
     if state in AWAITING:
         return PEOPLE
     if RunState(state).stopped:
@@ -174,7 +177,10 @@ def _attempts(tries: Sequence[Json], until: str) -> Iterator[Json]:
 
 
 def _pauses(tries: Sequence[Json]) -> Iterator[Json]:
-    """Between two attempts of a gate; one that lacked an approval is followed by a wait for people, not by a pause."""
+    """The pauses between two attempts of a gate.
+
+    After an attempt that lacked an approval there is no pause, because the run waits for people.
+    """
     before: dict[str, Json] = {}
     for one in tries:
         last = before.get(one["gate"])
@@ -188,7 +194,7 @@ def _span(kind: str, start: str, end: str) -> Json:
 
 
 def _sums(spans: Sequence[Json]) -> dict[str, float]:
-    """Seconds of each kind; what lies over a state's time is taken from it."""
+    """The seconds of each kind. The seconds of a span over a state are subtracted from the state's kind."""
     sums: dict[str, float] = {}
     for span in spans:
         seconds = seconds_between(span["start"], span["end"]) or 0.0
@@ -202,7 +208,7 @@ def _sums(spans: Sequence[Json]) -> dict[str, float]:
 
 
 def _queues(facts: Json, seen: BatchView) -> dict[str, list[Json]]:
-    """What waits in each of the three queues, the longest waiting first."""
+    """The entries that wait in each of the three queues. The entry that waits longest comes first."""
     items = seen.by_document()
     queues: dict[str, list[Json]] = {queue: [] for queue in batch_step.QUEUES}
     for row in facts["queue"]:
@@ -218,7 +224,7 @@ def _queues(facts: Json, seen: BatchView) -> dict[str, list[Json]]:
 
 
 def _requests(facts: Json) -> list[Json]:
-    """Every request with what was signed for it, in the order of asking."""
+    """Every request with its approvals, in the order of the requests."""
     by_run: dict[tuple[str, str], list[Json]] = {}
     for one in facts["approvals"]:
         by_run.setdefault((one["run_id"], one["gate"]), []).append(one)
@@ -231,7 +237,7 @@ def _requests(facts: Json) -> list[Json]:
 
 
 def _signers(approvals: Sequence[Json]) -> list[Json]:
-    """Who signed, with which key, and how many of theirs were used."""
+    """Each signer with the key, the number of signed approvals and the number of consumed approvals."""
     found: dict[tuple[str, str], Json] = {}
     for one in approvals:
         key = (one["approver"], one["fingerprint"])
@@ -242,7 +248,10 @@ def _signers(approvals: Sequence[Json]) -> list[Json]:
 
 
 def _gates(facts: Json) -> list[Json]:
-    """Each gate that was passed: how often, how long at the middle and at most, and whose that was; slowest first."""
+    """Each passed gate: the number of passes, the median and the longest time, and the slowest document.
+
+    The slowest gate comes first.
+    """
     documents_of = {one["run_id"]: one["document_id"] for one in facts["runs"]}
     times: dict[str, list[tuple[float, str]]] = {}
     for run_id, receipts in facts["receipts"].items():

@@ -1,9 +1,11 @@
-"""Pure: what a run has cost, phase by phase, as far as it is on record (seed 003 §8, "cost rollups").
+"""Pure: the recorded costs of a run, phase by phase (seed 003 §8, "cost rollups").
 
-Whole milliseconds, bytes, rows and counts. No provider or model is called by a run, so there is nothing to pay for but
-time: `wall` is from the end of the phase before (or the run's beginning) to its own, `active` the time of its attempts,
-`waiting` the rest: people, lanes, backoff, the queue. `cpu` is that of the worker's thread where a receipt has it, and
-not of PostgreSQL or of programs that were started.
+Costs are whole milliseconds, bytes, rows and counts. A run calls no provider and no model, so its only cost is time:
+
+- `wall` is from the end of the previous phase, or from the beginning of the run, to the end of this phase.
+- `active` is the time of the attempts.
+- `waiting` is the rest: waiting for people, lanes, retries and queues.
+- `cpu` is the time of the worker's thread, if a receipt has it. It excludes PostgreSQL and started programs.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from cutter.domain import recorded_values
 from cutter.types import Json
 
 ROWS = {"cut_leg_a": "units_created", "lifecycle_enact": "units_enacted"}
-"""Pins that count what a phase wrote into the law's own tables."""
+"""For each phase, the pin that counts its rows in the tables of the law."""
 
 SUMMED = ("wall_ms", "active_ms", "waiting_ms", "cpu_ms", "attempts", "actions", "bytes", "rows")
 
 
 def rollup(facts: Json) -> Json:
-    """Costs of the phases that were entered and of the run; `facts` is what `fn_run_evidence` answers."""
+    """The costs of each phase that began, and of the run. `facts` is the answer of `fn_run_evidence`."""
     receipts = {one["gate"]: one for one in facts["receipts"]}
     began = facts["run"]["created_at"]
     phases = []

@@ -1,4 +1,4 @@
-"""Pure: a batch's dependencies as a drawing (places of boxes and lines) and as lines of text."""
+"""Pure: the dependencies of a batch as a drawing (positions of boxes and lines) and as lines of text."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from cutter.batch.dependencies import in_turn
 from cutter.types import Json
 
 DRAWN_MAX = 60
-"""Documents in a drawing; more of them are lines of text, which can be read and searched."""
+"""The most documents in a drawing. A larger batch has only lines of text, which a person can read and search."""
 
 BOX_WIDTH, BOX_HEIGHT, COLUMN_GAP, ROW_GAP = 176, 26, 44, 10
-"""In pixels of the drawing."""
+"""The sizes in pixels of the drawing."""
 
 NAME_CHARACTERS = 22
-"""Of a document's id that fit into its box; the rest is in its title."""
+"""The characters of a document's id that fit into its box. The title of the box has the whole id."""
 
 
 def picture(documents: Sequence[Json]) -> Json | None:
-    """Boxes, lines and texts of the documents that depend on others or are depended on; None when there are none."""
+    """The boxes, lines and texts of all documents with a dependency in either direction, or None if there are none."""
     needs = {one["document_id"]: list(one["depends_on"]) for one in documents}
     touched = {name for name, wanted in needs.items() if wanted} | {
         need for wanted in needs.values() for need in wanted
@@ -32,7 +32,7 @@ def picture(documents: Sequence[Json]) -> Json | None:
 
 
 def _drawing(shown: Sequence[Json], needs: Mapping[str, Sequence[str]]) -> Json:
-    """Columns by the longest way to a document, rows by the queue's order."""
+    """The drawing. The longest chain to a document gives its column, and the order of the queue gives its row."""
     columns = _columns({one["document_id"]: needs[one["document_id"]] for one in shown})
     rows: dict[int, int] = {}
     places: dict[str, tuple[int, int]] = {}
@@ -67,7 +67,7 @@ def _box(one: Json, left: int, top: int) -> Json:
 
 
 def _line(start: tuple[int, int], end: tuple[int, int]) -> Json:
-    """A curve from the right side of a box to the left side of another, and its head."""
+    """A curve from the right side of one box to the left side of another box, and its arrow head."""
     left, middle = start[0] + BOX_WIDTH, BOX_HEIGHT / 2
     right, above, below = end[0], start[1] + middle, end[1] + middle
     bend = (right - left) / 2

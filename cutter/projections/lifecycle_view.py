@@ -1,6 +1,6 @@
-"""Pure: a run as a request, a run or a task, and a batch as a workstream: what `cutter status --as` shows.
+"""Pure: shows a run as a request, a run or a task, and a batch as a workstream, for `cutter status --as`.
 
-Plain JSON, made from what the database answers; each status is the view's own and its history the view's events.
+The result is plain JSON from an answer of the database. Its status and its history are those of the chosen view.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ BATCH_VIEW = WORKSTREAM.name
 
 
 def run_as(kind: str, sidecar: Json) -> Json:
-    """One run in a seed's words; `kind` is one of RUN_VIEWS. A stopped task runs on, with a flag."""
+    """One run in the words of a seed.
+
+    `kind` is one of RUN_VIEWS. A task of a stopped run is still running, with a flag.
+    """
     sidecar = recorded_values.sidecar(sidecar)
     run, facts, lifecycle = sidecar["run"], run_facts(sidecar), BY_NAME[kind]
     entity = f"{run['run_id']}#{facts.request}" if kind == "request" else run["run_id"]
@@ -46,7 +49,10 @@ def run_as(kind: str, sidecar: Json) -> Json:
 
 
 def batch_as_workstream(facts: Json) -> Json:
-    """The newest workstream of a batch and the tasks of all of them; `facts` is the answer of `batch_facts`."""
+    """The newest workstream of a batch, and the tasks of all its workstreams.
+
+    `facts` is the answer of `batch_facts`.
+    """
     batch, events = facts["view"]["batch"], batch_events(facts)
     streams = [one for one in events if one.event_type == WORKSTREAM.event_type]
     newest = streams[-1]
@@ -82,13 +88,13 @@ def _told(events: Sequence[Event]) -> list[Json]:
 
 
 def _approval(request: Json) -> Json:
-    """Seed 003 §1.3; the high tier is the one that asks for two people."""
+    """An approval as in seed 003 §1.3. Only the tier `high` needs two people."""
     about = {name: request.get(name) for name in ("request_id", "gate", "status", "tier")}
     return {**about, "two_person": request.get("tier") == "high"}
 
 
 def _steps(facts: RunFacts) -> list[Json]:
-    """The gates that were reached, and the one that is next."""
+    """The gates that the run reached, and the next gate."""
     reached = GATES[: facts.passed + 1]
     return [
         {"step": gate.name, "step_index": gate.number, "tool_name": gate.phase, "status": str(step_status(facts, gate))}

@@ -1,4 +1,4 @@
-"""Pure: a gate's report for the knowledge base, rendered from its receipt: the same bytes at every try."""
+"""Pure: renders a gate's report for the knowledge base from its receipt. Every try gives the same bytes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MUTATION = {"IG_cut_leg_a_execute": "UNITS CREATED (draft)", "IG_leg_b_record":
 
 
 def file_name(gate: str) -> str:
-    """Name of a gate's report in the run folder (seed 000 §5, phase_report_paths)."""
+    """The name of a gate's report in the run folder (seed 000 §5, phase_report_paths)."""
     return f"phase-{BY_NAME[gate].number:02d}.md"
 
 
 def render_failed(run: dict[str, Any], attempt: dict[str, Any], kb_id: str | None) -> bytes:
-    """The report of a phase that failed, from its last attempt; `kb_id` of the stop-route report."""
+    """The report of a failed phase, from its last attempt. `kb_id` is the KB id of the stop-route report."""
     gate = BY_NAME[attempt["gate"]]
     lines = [
         f"# {run['document_id']} · {gate.name} · {gate.number} of {len(GATES)}",
@@ -35,21 +35,23 @@ def render_failed(run: dict[str, Any], attempt: dict[str, Any], kb_id: str | Non
         "",
         f"Stop-route report: {kb_id or 'not written yet'}",
         "",
-        f"Next: `cutter status {run['run_id']}` says what moves the run on",
+        f"Next: `cutter status {run['run_id']}` shows the command that continues the run",
         "",
     ]
     return "\n".join(lines).encode()
 
 
 def invariants_of(report: object) -> list[dict[str, Any]]:
-    """The invariants of a gate's report; of a report that has another shape, those that can be read."""
+    """The invariants of a gate's report. If the report is malformed, only those that are readable."""
     found = report.get("invariants") if isinstance(report, dict) else None
     listed = found if isinstance(found, list) else []
     return [one for one in listed if isinstance(one, dict) and isinstance(one.get("name"), str)]
 
 
 def render(run: dict[str, Any], receipt: dict[str, Any]) -> bytes:
-    """Markdown: n of m, outcome, ids, expected against observed, what is next (facts-domain "Report style")."""
+    """The report as Markdown: n of m, outcome, ids, expected and observed values, next gate (facts-domain "Report
+    style").
+    """
     gate = BY_NAME[receipt["gate"]]
     result = recorded_values.receipt(receipt)["result"]
     follows = GATES[gate.number].name if gate.number < len(GATES) else "nothing: the run is closed"

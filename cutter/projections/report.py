@@ -1,7 +1,8 @@
-"""Pure: a run's report: one self-contained HTML page, without script and without any request to elsewhere.
+"""Pure: the report of a run: one self-contained HTML page, without a script and without requests to other servers.
 
-Its first page answers what most readers ask: which law, how many units, who signed, what was noticed, the tree. What
-proves it is folded below. Everything comes from the run's view and its pinned text, and the template engine escapes it.
+Its first page answers the common questions: which law, how many units, which signers, which findings, and the tree. The
+proofs are folded below it. All values come from the run's view and its pinned text, and the template engine escapes
+them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ NO_LAW = PinnedLaw(why="The text of the run was not read.")
 
 
 def render(view: Json, law: PinnedLaw = NO_LAW) -> bytes:
-    """The page of a run's view (`projections.run_view.run_view`) and of its law, as UTF-8; the same bytes each time."""
+    """The page of a run's view (`projections.run_view.run_view`) and its law, in UTF-8.
+
+    One view gives the same bytes.
+    """
     unlike = shown_law.differences(view["digests"], law.view) if law.view else []
     cut = law.view if not unlike else None
     gates = view["gates"]
@@ -42,7 +46,7 @@ def render(view: Json, law: PinnedLaw = NO_LAW) -> bytes:
 
 
 def steps(view: Json) -> list[Json]:
-    """The timeline: every move with how long the state before it lasted."""
+    """The timeline: every transition, with the time that the state before it lasted."""
     found: list[Json] = [
         {"at": view["created_utc"], "to": "pending", "trigger": "registered", "reason": None, "lasted": None}
     ]
@@ -53,7 +57,7 @@ def steps(view: Json) -> list[Json]:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds as people read them: 0.53 s, 4 min 10 s, 2 h 5 min; empty for None."""
+    """A time for people, such as 0.53 s, 4 min 10 s or 2 h 5 min. Empty for None."""
     if seconds is None:
         return ""
     if seconds < 60:
@@ -67,15 +71,15 @@ def _slowest(view: Json) -> float:
 
 
 def _shown(value: object) -> object:
-    """What an expression of a template puts into the page: a text with nothing hidden; a macro's page as it is."""
+    """The value that a template puts into the page. Hidden characters of a text become visible; markup stays."""
     return value if isinstance(value, Markup | Undefined) else visible(str(value))
 
 
 @cache
 def template(name: str, *more: str) -> Template:
-    """A page's template in this package; all pages share one style sheet, which is inside the page.
+    """The template of a page. Each page contains the style sheet that all pages share.
 
-    `more` are further files that the template includes.
+    `more` names further files of this package that the template includes.
     """
     folder = resources.files("cutter.evidence")
     files = {file: (folder / file).read_text(encoding="utf-8") for file in (name, STYLE, *more)}

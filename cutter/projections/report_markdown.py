@@ -1,6 +1,7 @@
-"""Pure: a run's report as Markdown: what the page says, for people who keep it with other texts.
+"""Pure: the report of a run as Markdown, with the content of the page, for people who keep it with other texts.
 
-Every text that is not ours is escaped. What proves the run is short here; the page and the evidence bundle have it all.
+This module escapes every text of a law or a person. It shows the proofs of the run in short. The page and the evidence
+bundle have all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cutter.types import Json
 
 
 def render(view: Json, law: PinnedLaw = NO_LAW) -> bytes:
-    """The report of a run's view and of its law, as UTF-8; the same values give the same bytes."""
+    """The report of a run's view and its law, in UTF-8. The same values give the same bytes."""
     parts = (_head(view, law), _signatures(view), _law(view, law), _record(view))
     return "".join(f"{line}\n" for part in parts for line in part).encode()
 
@@ -117,5 +118,6 @@ def _record(view: Json) -> Iterator[str]:
     pins = {**view["digests"], **({"audit_head": view["audit_head"]} if view["audit_head"] else {})}
     yield from (f"- {code(name)}: {code(str(value))}" for name, value in sorted(pins.items()))
     yield ""
-    yield "All times are UTC, by the database's clock; a time of signing is the signer's. Made from PostgreSQL by"
-    yield f"`cutter report {view['run_id']}`. It proves nothing by itself; `cutter evidence export` gives what does."
+    yield "All times are UTC. They are from the database's clock, except a time of signing, which is from the signer's."
+    yield f"`cutter report {view['run_id']}` made this report from PostgreSQL. It proves nothing by itself."
+    yield "For a proof, type `cutter evidence export`."

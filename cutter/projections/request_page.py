@@ -1,7 +1,7 @@
-"""Pure: a request as one self-contained HTML page: findings first, then the tree with the text, each unit at its place.
+"""Pure: a request as one self-contained HTML page: first the findings, then the tree with the text of each unit.
 
-Nothing is loaded from elsewhere. The page shows everything without its script, which only filters and opens; the page's
-policy lets no other script run. Every text is escaped by the template engine.
+The page loads nothing from other servers. It shows everything even without its script, which only filters and opens
+parts. The page's content policy lets no other script run. The template engine escapes every text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TITLES = {Sovereign.CUT: "Request to cut (SG_1)", Sovereign.LIFECYCLE: "Request 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line of the source. `is_target`: its number has not been given to an earlier piece of the same line."""
+    """A line of the source. `is_target` is true if no earlier piece of the same line has the link target."""
 
     number: int
     text: str
@@ -42,7 +42,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A piece of the text as the page shows it: a unit, a piece that becomes none, or a blank one."""
+    """A piece of the text on the page: a unit, a piece that becomes no unit, or a blank piece."""
 
     unit: ShownUnit | None
     left_out: LeftOut | None
@@ -51,7 +51,7 @@ class Row:
 
 
 def render(document: RequestDocument, view: RequestView) -> bytes:
-    """The page of a request and the view that was built for it, as UTF-8; the same values give the same bytes."""
+    """The page of a request and its view, in UTF-8. The same values give the same bytes."""
     script = (resources.files("cutter.evidence") / SCRIPT).read_text(encoding="utf-8")
     changes = _changes(document)
     page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
@@ -65,7 +65,7 @@ def render(document: RequestDocument, view: RequestView) -> bytes:
 
 
 def rows(view: RequestView, changes: dict[str, str]) -> Iterator[Row]:
-    """Every piece of the source in order, with its lines and their numbers; together they are the whole text."""
+    """Every piece of the source in order, with its numbered lines. Together the pieces are the whole text."""
     marked: dict[int, list[int]] = {}
     for place, finding in enumerate(view.findings):
         marked.setdefault(finding.line, []).append(place)
@@ -80,7 +80,7 @@ def rows(view: RequestView, changes: dict[str, str]) -> Iterator[Row]:
                 findings=tuple(marked.get(place, ())) if place > last else (),
             )
             for place, text in enumerate(shown, start=piece.first_line)
-            if text or place > last  # a piece that begins with the line feed of the line before
+            if text or place > last  # A piece can begin with the line feed of the line before it.
         )  # fmt: skip
         last = piece.last_line
         left_out = piece if isinstance(piece, LeftOut) and piece.reason not in UNREAD else None
@@ -88,7 +88,7 @@ def rows(view: RequestView, changes: dict[str, str]) -> Iterator[Row]:
 
 
 def _changes(document: RequestDocument) -> dict[str, str]:
-    """What happens to each address; empty where everything is new, since a mark at every unit says nothing."""
+    """The change at each address. Empty if all units are new, because then a mark at every unit tells nothing."""
     changes = document.changes
     if not changes.changed_count and not changes.removed_count:
         return {}
@@ -97,7 +97,7 @@ def _changes(document: RequestDocument) -> dict[str, str]:
 
 
 def _facts(document: RequestDocument, view: RequestView) -> Iterator[tuple[str, str]]:
-    """Every digest and id that is signed, and those of what is shown."""
+    """Every signed digest and id, and the digests of the shown view."""
     asked = document.request
     names: Sequence[tuple[str, str | None]] = (
         ("view_digest", view_digest(view)),
@@ -123,5 +123,5 @@ def _facts(document: RequestDocument, view: RequestView) -> Iterator[tuple[str, 
 
 
 def _script_digest(script: str) -> str:
-    """The script's digest as the page's policy names it."""
+    """The digest of the script, in the form of the page's content policy."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

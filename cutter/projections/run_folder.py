@@ -1,8 +1,9 @@
-"""IO: a run's folder: state.json, transitions.jsonl, phase reports. A projection: one call rebuilds it.
+"""IO: writes a run's folder: state.json, transitions.jsonl and the phase reports. One call rebuilds this projection.
 
-The writer holds `state.lock` (POSIX fcntl) so that two hosts that share the folder do not interleave; a lock not had in
-time is STOP_RUN_BUSY and leaves the database unaffected (spec "Resume, void, amend"). The backup is there too, as
-`pre_write.gpg`, where the artifact store is the runs folder (the default).
+The writer holds the lock `state.lock` (POSIX fcntl), so that two hosts that share the folder do not write at the same
+time. If it does not get the lock in time, it raises STOP_RUN_BUSY and leaves the database unaffected (spec "Resume,
+void, amend"). If the artifact store is the runs folder, which is the default, the folder also has the backup as
+`pre_write.gpg`.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ def write(
     *,
     lock_seconds: float = limits.STATE_LOCK_SECONDS,
 ) -> Path:
-    """Write the projection of one run; `documents` are further files by name. Returns the folder.
+    """Write the projection of one run and return its folder. `documents` are further files by name.
 
-    Raises Refused (STOP_RUN_BUSY) when another process holds the lock, Unavailable (what="run_folder") when the disk
-    does not take it; each file is the old one or the new one, never a part.
+    Raises Refused (STOP_RUN_BUSY) if another process holds the lock, and Unavailable (what="run_folder") if the disk
+    refuses the write. Each file is always the whole old file or the whole new file.
     """
     folder = runs / run_id
     files = {STATE: projection.render_state(sidecar), TRANSITIONS: projection.render_transitions(sidecar), **documents}
@@ -49,7 +50,7 @@ def write(
 
 
 def read_state(runs: Path, run_id: str) -> dict[str, Any]:
-    """The present state.json; empty when there is none or it is no JSON object."""
+    """The present state.json. Empty if there is none, or if it is not a JSON object."""
     try:
         value = json.loads((runs / run_id / STATE).read_bytes())
     except (OSError, ValueError):
@@ -59,7 +60,7 @@ def read_state(runs: Path, run_id: str) -> dict[str, Any]:
 
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
-    """What the disk does not take inside is Unavailable (what="run_folder")."""
+    """Turn an OSError of the block into Unavailable (what="run_folder")."""
     try:
         yield
     except OSError as problem:
@@ -70,12 +71,12 @@ def writable(folder: Path) -> Iterator[None]:
 
 
 _in_this_process = threading.Lock()
-"""A POSIX lock is the process's: it does not keep threads apart, and closing any of its files gives it up."""
+"""A lock between threads. A POSIX lock belongs to the whole process, and closing any of its files releases it."""
 
 
 @contextmanager
 def locked(path: Path, name: str, seconds: float) -> Iterator[None]:
-    """Hold a POSIX lock; `name` is whose folder it guards. STOP_RUN_BUSY when it is not had in time."""
+    """Hold a POSIX lock. `name` is the run or batch whose folder it guards. Raises STOP_RUN_BUSY after `seconds`."""
     busy = Refused(f"another process writes the folder of {name}: try again", code="STOP_RUN_BUSY")
     deadline = time.monotonic() + seconds
     if not _in_this_process.acquire(timeout=seconds):
@@ -100,7 +101,7 @@ def _taken(file: IO[str]) -> bool:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file whole, or leave the old one."""
+    """Write a whole file, or leave the old file as it is."""
     if path.exists() and path.read_bytes() == data:
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Pure: the first lines of a run's report: how the run is doing, in a sentence, and what a person types next."""
+"""Pure: the first lines of a run's report: one sentence about the state of the run, and the next commands."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cutter.projections.shown_law import PinnedLaw
 from cutter.types import Json
 
 GATE_WORDS = {Sovereign.CUT.value: "SG_1: write the units", Sovereign.LIFECYCLE.value: "SG_2: make them effective"}
-"""What a signature at a sovereign gate allows."""
+"""The decision at each sovereign gate, in words."""
 
 GOOD, RUNNING = ("passed", "rehearsed"), ("", "running")
-"""Outcomes of gates that nobody needs to look at."""
+"""The outcomes of gates that need no attention."""
 
 
 def tone(view: Json) -> str:
@@ -29,7 +29,7 @@ def tone(view: Json) -> str:
 
 
 def headline(view: Json) -> str:
-    """How the run is doing: one sentence, without the reason."""
+    """One sentence about the state of the run, without the reason."""
     state = RunState(view["state"])
     if view["outcome"] == "rehearsed":
         return "This was a rehearsal: nothing was written."
@@ -54,29 +54,29 @@ def headline(view: Json) -> str:
 
 
 def needs_a_look(gate: Json) -> bool:
-    """Whether the newest attempt of a gate ended in another way than it should."""
+    """True if the newest attempt of a gate did not end well."""
     return gate["outcome"] not in (*GOOD, *RUNNING)
 
 
 def enacted(view: Json) -> bool:
-    """Whether the enactment is sealed."""
+    """True if the enactment is sealed."""
     return any(gate["name"] == "IG_lifecycle_enact_execute" and gate["outcome"] == "passed" for gate in view["gates"])
 
 
 def next_commands(view: Json) -> list[str]:
-    """What a person types next, in this order; nothing where it would only lead to this report again."""
+    """The next commands, in order. Without commands that only lead to this report again."""
     commands = str(view["next"]).split(THEN)
     return [] if commands == [f"cutter report {view['run_id']}"] else commands
 
 
 def units_line(view: Json, law: PinnedLaw) -> str:
-    """How many units the run is about, as far as PostgreSQL knows: those of the cut, else those of the sealed plan."""
+    """The number of units of the run in words: those of the shown cut, or those of the sealed plan."""
     count = len(law.view.units) if law.view else view["digests"].get("candidate_count")
     return "not known yet" if count is None else counted(int(count), "unit")
 
 
 def standing(view: Json, law: PinnedLaw) -> str:
-    """What became of the units in the database."""
+    """One sentence about the units that PostgreSQL holds now."""
     if not view["wrote"]:
         return "Nothing of it is written."
     if RunState(view["state"]).voided:
@@ -86,7 +86,7 @@ def standing(view: Json, law: PinnedLaw) -> str:
 
 
 def other_cut(unlike: Sequence[str]) -> str:
-    """Why no units are shown where the same text is cut in another way here than in the run."""
+    """The reason why the report shows no units: this build cuts the text in another way than the run did."""
     return (
         f"This version of cutter cuts the text in another way than this run did: {', '.join(unlike)} of the gates "
         "differ. Type `cutter workers` for the builds, and make this report with the build of the run."

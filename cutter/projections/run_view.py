@@ -1,7 +1,7 @@
-"""Pure: one run as people read it: states, gates, requests, approvals, retries, documents, next command.
+"""Pure: one run for people: states, gates, requests, approvals, retries, documents and the next command.
 
-Made from what the database answers (`fn_run_sidecar`, the rows of refused messages); `cutter status` and the report
-show the same value. Plain JSON: dicts, lists, texts, numbers; times are the database's own texts, durations seconds.
+The value comes from `fn_run_sidecar` and the rows of refused messages. `cutter status` and the report both show it. It
+is plain JSON. Times are the database's own texts, and durations are in seconds.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def run_view(
     sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = None, *, approved: bool = False,
     exec_worker: bool = True,
 ) -> Json:  # fmt: skip
-    """Everything that is shown of a run. `refusals` are rows of message_refusal with their time as a text.
+    """Everything that a reader sees of a run. `refusals` are rows of message_refusal, with their time as a text.
 
-    `law_by` is the run that enacted the law before, for a skipped one. `approved`: its open request has all signatures;
-    `exec_worker`: a worker is there to continue it.
+    For a skipped run, `law_by` is the run that enacted the law before. `approved` is true if the open request has all
+    signatures. `exec_worker` is true if an exec worker can continue the run.
     """
     sidecar = recorded_values.sidecar(sidecar)
     run, latch = sidecar["run"], sidecar["latch"] or {}
@@ -74,9 +74,9 @@ def run_view(
 
 
 def _sealed_head(sidecar: Json) -> str | None:
-    """The head that the closeout sealed, with which the evidence bundle ends; None before the closeout.
+    """The audit head that the closeout sealed and with which the evidence bundle ends. None before the closeout.
 
-    The closeout's own events come after it: a bundle cannot hold the event that says that the bundle was made.
+    The events of the closeout itself come after this head, because a bundle cannot hold an event about its own making.
     """
     closed = next((one for one in sidecar["receipts"] if one["gate"] == "IG_closeout"), None)
     head = closed["result"]["pins"].get("audit_head") if closed else None
@@ -84,31 +84,31 @@ def _sealed_head(sidecar: Json) -> str | None:
 
 
 def law_already(law_by: str) -> str:
-    """Why a run was skipped."""
+    """The reason why a run was skipped."""
     return f"this version is already enacted, by run {law_by}"
 
 
 def _reason(run: Json, law_by: str | None) -> str | None:
     if run["outcome"] == "skipped" and law_by:
         return law_already(law_by)
-    # A run that continued keeps its last error, whose subject is over.
+    # A run that continued after an error keeps that error as its last one, although the error is over.
     return None if run["state"] in tuple(State) else (run["last_error"] or {}).get("reason")
 
 
 def seconds_between(start: str | None, end: str | None) -> float | None:
-    """Seconds from one of the database's times to another, to the millisecond; None when one is missing."""
+    """The seconds between two times of the database, to the millisecond. None if one time is missing."""
     if start is None or end is None:
         return None
     return round((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds(), 3)
 
 
 def short_time(text: str | None) -> str:
-    """A time as people read it everywhere, such as 2026-11-21 09:00:00Z; empty for None. Machines get the text."""
+    """A time in the form for people, such as 2026-11-21 09:00:00Z. Empty for None. Programs get the database's text."""
     return readable(datetime.fromisoformat(text)) if text else ""
 
 
 def folder_of(kb_ids: Sequence[str]) -> str:
-    """The folder that most of a run's documents share, without a slash at its end; empty when there is none."""
+    """The folder of most of a run's documents, without a slash at its end. Empty if there are no documents."""
     folders = [kb_id.rpartition("/")[0] for kb_id in kb_ids]
     return max(sorted(set(folders)), key=folders.count, default="")
 
@@ -118,7 +118,7 @@ def _timeline(sidecar: Json) -> list[Json]:
 
 
 def _move(body: str, began: str) -> Json:
-    """One transition; a malformed one is at the run's beginning, since its own time cannot be read."""
+    """One transition. A malformed one gets the time of the run's beginning, because its own time is unreadable."""
     event = of_audit(body)
     if event is None:
         return {"at": began, "from": "", "to": recorded_values.MALFORMED, "trigger": recorded_values.MALFORMED,
@@ -135,7 +135,7 @@ def _move(body: str, began: str) -> Json:
 
 
 def _states(run: Json, timeline: Sequence[Json]) -> list[Json]:
-    """The states in order, each with when it was first reached; a state off the way is at the end."""
+    """The states in order, each with the time when the run first reached it. A stop, failure or void is at the end."""
     reached = {State.PENDING.value: run["created_at"]}
     for move in timeline:
         reached.setdefault(move["to"], move["at"])
@@ -201,7 +201,7 @@ def _approval(verdict: Json, sidecar: Json) -> Json:
 
 
 def _instant(value: object) -> str | None:
-    """A time as a statement has it; None for what is no time."""
+    """A time in the form of a statement. None for a value that is not a time."""
     return value if isinstance(value, str) and parse_instant(value) else None
 
 
@@ -226,7 +226,7 @@ def _refusals(sidecar: Json, refusals: Sequence[Json]) -> list[Json]:
 
 
 def _retries(sidecar: Json) -> list[Json]:
-    """Attempts that did not pass, and those that followed one."""
+    """The attempts that did not pass, and the attempts after such an attempt."""
     return [
         {
             "gate": one["gate"],

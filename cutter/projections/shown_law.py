@@ -1,6 +1,6 @@
-"""Pure: what the page of a request and the report of a run show alike of a law: its tree and its findings.
+"""Pure: the tree and the findings of a law, for the page of a request and for the report of a run.
 
-The markup is in `shown_law.html.j2`, which both pages import; here are the values that it needs.
+Both pages import the markup in `shown_law.html.j2`. This module gives the values for this markup.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from cutter.request_view.markdown import UNREAD, line_span, number
 TEMPLATE = "shown_law.html.j2"
 
 SEVERITIES = (("red", "bad", "probably cut wrong"), ("amber", "held", "worth a look"), ("info", "open", "a note"))
-"""Severity, its colour, and what it means; the most severe first."""
+"""Each severity with its colour and its meaning. The most severe comes first."""
 
 FEW = 20
-"""Findings of a severity that the page shows at once; a longer list waits closed, except the red ones."""
+"""The most findings of a severity whose list is open at first. A longer list is closed, except the red findings."""
 
 SEALED = ("region_sha", "mark_digest", "findings_digest", "writer_digest")
-"""Digests of a cut that the gates of a run seal."""
+"""The digests of a cut that the gates of a run seal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedLaw:
-    """The text that a run has pinned, as PostgreSQL holds it, marked again for a report.
+    """The pinned text of a run, which was read from PostgreSQL and marked again for a report.
 
-    `view` is None where the text cannot be shown as units, and `why` says why. `refused` are the red findings that
-    nobody accepted, if they are the reason. `held` counts the units that PostgreSQL holds now at the addresses of a law
-    that was written, by their lifecycle status.
+    If the text cannot be shown as units, `view` is None and `why` gives the reason. If the reason is red findings that
+    nobody accepted, `refused` has them. `held` counts the units that PostgreSQL now holds at the addresses of a written
+    law, by lifecycle status.
     """
 
     view: RequestView | None = None
@@ -42,13 +42,15 @@ class PinnedLaw:
 
 
 def differences(pins: Mapping[str, Any], view: RequestView) -> list[str]:
-    """The sealed digests that a view of the same text does not have: then it does not show what the run cut."""
+    """The names of sealed digests that differ in this view of the same text. If any differs, the view shows another
+    cut.
+    """
     own = view.digests
     return [name for name in SEALED if name in pins and pins[name] != getattr(own, name)]
 
 
 def parts(view: RequestView, *, linked: bool, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Names and values for the template. `linked`: the text is on the page too, so that entries lead to their place."""
+    """The names and values for the template. `linked` is true if the page has the text, so that entries link to it."""
     return {
         "view": view,
         "linked": linked,
@@ -67,7 +69,7 @@ def parts(view: RequestView, *, linked: bool, changes: Mapping[str, str] | None 
 
 
 def counts(view: RequestView) -> dict[str, int]:
-    """Findings by severity, the size of the units, and how many of them have a finding or are stored."""
+    """The number of findings by severity, the size of the units, and the number of units with a finding and stored."""
     severities = [finding.severity for finding in view.findings]
     return {
         **{name: severities.count(name) for name, _, _ in SEVERITIES},  # type: ignore[arg-type]
@@ -79,7 +81,7 @@ def counts(view: RequestView) -> dict[str, int]:
 
 
 def _noticed(view: RequestView) -> frozenset[str]:
-    """Addresses of the units with a finding, and of every unit above them."""
+    """The addresses of the units with a finding, and of every unit above such a unit."""
     parents = {unit.address: unit.parent_address for unit in view.units}
     found: set[str] = set()
     for unit in view.units:
@@ -91,7 +93,7 @@ def _noticed(view: RequestView) -> frozenset[str]:
 
 
 def _worst_first(view: RequestView) -> dict[str, list[int]]:
-    """Places of the findings of each severity that occurs: red ones first, each kind in the order of the lines."""
+    """The positions of the findings by severity, without empty severities. Red comes first; lines are in order."""
     places = {
         name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
         for name, _, _ in SEVERITIES

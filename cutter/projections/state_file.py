@@ -1,6 +1,6 @@
-"""Pure: state.json and transitions.jsonl as projections of what the database answers (seed 000 §5).
+"""Pure: makes state.json and transitions.jsonl from an answer of the database (seed 000 §5).
 
-`fn_run_sidecar` gives everything in one answer; these functions only reshape it, so that the files can be rebuilt.
+`fn_run_sidecar` gives all facts in one answer. These functions only change their form, so the files can be rebuilt.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ SCHEMA_VERSION = 1
 PASSED, FAILED, RUNNING = "passed", "failed", "running"
 
 TRIED_AGAIN = frozenset({None, "unavailable", "lane_busy", "backup_stale", "approval_refused", "out_of_order", "ended"})
-"""Outcomes of an attempt that another one follows; None is an attempt that is running, or died with its worker."""
+"""The outcomes after which another attempt follows.
+
+None is an attempt that still runs, or that died with its worker.
+"""
 
 HALTED = ("stopped_", "failed_", "voided_")
 
@@ -30,7 +33,7 @@ _PINS_OUT = frozenset({"section_type_cardinality"})
 
 
 def state_json(sidecar: dict[str, Any]) -> dict[str, Any]:
-    """The seed's top-level shape, schema_version 1."""
+    """The content of state.json in the shape of the seed, schema_version 1."""
     sidecar = recorded_values.sidecar(sidecar)
     run = sidecar["run"]
     return {
@@ -53,17 +56,17 @@ def state_json(sidecar: dict[str, Any]) -> dict[str, Any]:
 
 
 def render_state(sidecar: dict[str, Any]) -> bytes:
-    """state.json's bytes: the same for the same database state."""
+    """The bytes of state.json. The same state of the database gives the same bytes."""
     return (json.dumps(state_json(sidecar), indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
 def render_transitions(sidecar: dict[str, Any]) -> bytes:
-    """transitions.jsonl's bytes: every transition of the run and of its views, one event a line (seed 004)."""
+    """The bytes of transitions.jsonl: every transition of the run and of its views, one event a line (seed 004)."""
     return lines(run_events(sidecar))
 
 
 def phase_reports(sidecar: dict[str, Any]) -> dict[str, bytes]:
-    """The run folder's phase-<NN>.md by name: of each sealed gate, and of the one at which the run has failed."""
+    """The files phase-<NN>.md of the run folder by name: for each sealed gate, and for the gate that failed."""
     run = sidecar["run"]
     reports = {phase_report.file_name(one["gate"]): phase_report.render(run, one) for one in sidecar["receipts"]}
     sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
@@ -75,7 +78,7 @@ def phase_reports(sidecar: dict[str, Any]) -> dict[str, bytes]:
 
 
 def _pins(sidecar: dict[str, Any]) -> dict[str, Any]:
-    """The pins of the sealed gates; a request for enactment pins its review decision before anybody has decided."""
+    """The pins of the sealed gates. A request to enact adds its review decision's id, even before people decide."""
     pins: dict[str, Any] = {}
     for request in sidecar["requests"]:
         if request.get("review_decision_id"):
@@ -86,7 +89,7 @@ def _pins(sidecar: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stop_route(sidecar: dict[str, Any]) -> str | None:
-    """KB id of the newest stop-route report: what the knowledge base has of a phase that failed."""
+    """The KB id of the newest stop-route report, which is the knowledge base's document about a failed phase."""
     return next((one["kb_id"] for one in reversed(sidecar["documents"]) if one["kind"] == "stop_route"), None)
 
 
@@ -126,13 +129,15 @@ def _invariants(receipt: dict[str, Any] | None, attempts: list[dict[str, Any]]) 
 
 
 def _additional(gate: str, invariants: dict[str, bool]) -> dict[str, Any]:
-    """What the seed's PhaseRecord has no field for: our own invariants, and the seed's names of the probe."""
+    """The facts without a field in the seed's PhaseRecord: our own invariants, and the seed's names of the probe."""
     probe = {name: list(names) for name, names in PROBE.items()} if gate == STRUCTURAL_VERIFY else {}
     return {"gate_invariants": invariants, "probe_names": probe}
 
 
 def _result(run: dict[str, Any], receipt: dict[str, Any] | None, attempts: list[dict[str, Any]]) -> str:
-    """passed, failed or running (seed 000 §5). A gate that is tried again still runs, as long as the run continues."""
+    """`passed`, `failed` or `running` (seed 000 §5). A gate that will be tried again is running while the run
+    continues.
+    """
     if receipt is not None:
         return PASSED
     outcome = attempts[-1]["outcome"]
@@ -144,7 +149,7 @@ def _result(run: dict[str, Any], receipt: dict[str, Any] | None, attempts: list[
 def _artifacts(
     run: dict[str, Any], gate: str, receipt: dict[str, Any] | None, reports: dict[str, bytes]
 ) -> list[dict[str, str]]:
-    """Files of the run folder that the phase left: its report, the backup, the evidence, as in the folder."""
+    """The files of a phase in the run folder: its report, and the backup or the evidence."""
     name = phase_report.file_name(gate)
     artifacts = [{"path": name, "sha256": sha256_hex(reports[name])}] if name in reports else []
     pins = (receipt["result"].get("pins") or {}) if receipt else {}
@@ -156,7 +161,7 @@ def _artifacts(
 
 
 def _approvals(sidecar: dict[str, Any]) -> list[dict[str, Any]]:
-    """The seed's ApprovalRecords: each approval that was used, then what an open request has so far."""
+    """The seed's ApprovalRecords: first each consumed approval, then the approvals of an open request."""
     requests = {request["request_id"]: request for request in sidecar["requests"]}
     accepted = {verdict["approval_sha256"]: verdict for verdict in sidecar["verdicts"] if verdict["accepted"]}
     records = [
@@ -170,13 +175,13 @@ def _approvals(sidecar: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _approves(verdict: dict[str, Any], request: dict[str, Any]) -> bool:
-    """True for an approval of this request; one that was signed before the night names no challenge."""
+    """True if the verdict approves this request. A pre-batched approval names no challenge."""
     named = verdict["gate"] == request["gate"] and verdict["challenge"] in (request["challenge"], None)
     return named and verdict["decision"] == "approve"
 
 
 def _approval(request: dict[str, Any], verdict: dict[str, Any] | None) -> dict[str, Any]:
-    """One ApprovalRecord; while nobody has approved, it has no approval and no time of validation."""
+    """One ApprovalRecord. Before anyone has approved, its approval and its time of validation are None."""
     return {
         "gate": request["gate"],
         "requested_utc": request["requested_at"],

@@ -1,7 +1,7 @@
-"""Pure: the stop-route report (SG_3, seed 000 §3): why a run is stopped, and every remedy, ready to type or sign.
+"""Pure: the stop-route report (SG_3, seed 000 §3): the reason of a stop, and every remedy, ready to type or sign.
 
-Where only a signature leads on, it holds the statement to sign and the commands of a shell, gpg and temporal, in the
-words of a request document; the `cutter` command does the same.
+If only a signature continues the run, the report has the statement to sign and the commands for a shell, gpg and
+temporal, in the words of a request document. The `cutter` command does the same.
 """
 
 from __future__ import annotations
@@ -20,19 +20,22 @@ from cutter.projections.state_file import state_json
 from cutter.types import Json
 
 ORDER_SECONDS = 12 * 3600
-"""Longest life of a signed order; a run's own limit for approvals at its gate may be shorter."""
+"""The longest validity of a signed order, in seconds. The run's limit for approvals at its gate may be shorter."""
 
 _SIGNED = {
     Needs.SIGNED_RESUME: (schema.RESUME, "resume_stopped"),
     Needs.SIGNED_VOID: (schema.RESUME, "resume_stopped"),
     Needs.SIGNED_ACKNOWLEDGEMENT: (schema.ACKNOWLEDGE_DRIFT, "acknowledge_drift"),
 }
-"""What leads on → the decision that is signed, and the signal that hands it over."""
+"""For each need of a run that a signature meets: the signed decision, and the signal that delivers it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRoute:
-    """A stop or failure to report. `deployment_id` is None while no policy is installed: then nobody can sign."""
+    """A stop or failure to report.
+
+    `deployment_id` is None if no approver policy is installed, so that nobody can sign.
+    """
 
     sidecar: Json
     step: Step
@@ -45,10 +48,10 @@ class StopRoute:
 
 
 def render(route: StopRoute, triage: str = "") -> str:
-    """The report as Markdown, the same text for the same stop.
+    """The report as Markdown. The same stop gives the same text.
 
-    `triage`: of a run that its batch has quarantined, the sections with which people decide about it. They take the
-    place of what is typed and of the evidence, so that one document says each once.
+    If the batch has quarantined the run, `triage` has the sections that help people to decide. They replace the
+    sections of commands and evidence, so that the document has each fact once.
     """
     route = replace(route, sidecar=recorded_values.sidecar(route.sidecar))
     if triage:
@@ -97,7 +100,7 @@ def _by_hand(route: StopRoute) -> Iterator[str]:
 def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -> Iterator[str]:
     run = route.sidecar["run"]
     gate = Sovereign.LIFECYCLE if route.wrote else Sovereign.CUT
-    # A store that is written once: the orders of two stops, or of two people, never share a name.
+    # The store is write-once, so the orders of two stops, or of two people, must have different names.
     kb_id = f"{route.kb_id.rpartition('/')[0]}/SG3-{decision.replace('_', '-')}-{route.number}-by-hand.md"
     name = kb_id.rpartition("/")[2]
     known = {

@@ -1,7 +1,7 @@
-"""IO: every transition of a database as one stream in the order of time, in constant memory (seed 004 "Event Schema").
+"""IO: gives every transition of a database as one stream in the order of time (seed 004 "Event Schema").
 
-Each run, batch and worker is read on its own, in one snapshot of the database. Their events are put into order in a
-temporary database on disk, which goes when the process does.
+It needs constant memory. It reads each run, batch and worker separately in one snapshot of the database. A temporary
+database on disk sorts their events, and disappears with the process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ create table event (at text not null, line text not null);
 
 
 class Spool:
-    """Events in any order; `ordered` gives their lines by time, those of one time as they came."""
+    """Takes events in any order. `ordered` gives their lines by time. Lines of the same time keep their order."""
 
     def __init__(self) -> None:
         self._rows = sqlite3.connect("")
@@ -55,7 +55,7 @@ class Spool:
 
 
 def gathered(connection: Connection) -> Spool:
-    """Every transition that the database knows; the connection is in a transaction of its own, with one snapshot."""
+    """Collect every transition of the database. The connection's transaction must have one snapshot."""
     spool = Spool()
     for run_id in _each(connection, "all_run_ids"):
         spool.add(_of_run(connection, run_id))
@@ -66,7 +66,7 @@ def gathered(connection: Connection) -> Spool:
 
 
 def _each(connection: Connection, name: str) -> Iterator[Any]:
-    """The values of a query with one column, some at a time."""
+    """The values of a query with one column, fetched some at a time."""
     with connection.cursor(name=name, row_factory=scalar_row) as cursor:
         cursor.itersize = limits.EXPORT_ROWS_AT_ONCE
         cursor.execute(query(name))
@@ -78,7 +78,7 @@ def _of_run(connection: Connection, run_id: str) -> Iterator[Event]:
     run = sidecar["run"]
     events = run_events(sidecar)
     if run["batch_id"] is not None:
-        # Its batch tells the same transitions of the task, with the workstream that it belongs to.
+        # The batch of the run gives the same transitions of the task, and also names the task's workstream.
         events = [one for one in events if one.event_type != TASK.event_type]
     return timed(events, {(DOCUMENT_RUN.event_type, run_id): instant(run["created_at"])})
 
@@ -94,7 +94,7 @@ def _of_workers(connection: Connection) -> Iterator[Event]:
     for body in _each(connection, "worker_events"):
         event = of_audit(json.dumps(body) if isinstance(body, dict) else str(body))
         if event is None:
-            continue  # a malformed row is shown by the audit export
+            continue  # The audit export shows malformed rows.
         yield from timed([event], since)
         if WORKER.is_terminal(event.to_state):
             since.pop((event.event_type, event.entity_id), None)

@@ -1,6 +1,6 @@
-"""IO: checks a file of transitions line by line in constant memory, whatever its length and number of subjects.
+"""IO: checks a file of transitions line by line. Its memory does not grow with the lines or with the entities.
 
-Only the standard library: `scripts/validate/validate_state_transitions.py` runs it without an environment.
+It uses only the standard library, because `scripts/validate/validate_state_transitions.py` runs without an environment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ create table known (name text primary key, record text) without rowid;
 
 
 class Spilling:
-    """Records of entities: so many in memory, the rest in a temporary database that goes when the process does."""
+    """The records of entities: at most `most` in memory, the others in a temporary database.
+
+    The temporary database disappears with the process.
+    """
 
     def __init__(self, most: int = limits.ENTITIES_IN_MEMORY) -> None:
         self._most = most
@@ -47,10 +50,10 @@ class Spilling:
             self._spill()
 
     def named(self, head: str) -> Iterator[tuple[str, Json]]:
-        """(The rest of the key, record) of each key that begins so; it holds one record at a time."""
+        """(The rest of the key, the record) of each key that begins with `head`. It holds one record at a time."""
         self._spill()
         assert self._far is not None
-        # A tab ends the head; what follows the head sorts before the next character.
+        # A tab ends the head. Every key with this head sorts before the same head with the next character at its end.
         bounds = (head, head[:-1] + chr(ord(head[-1]) + 1))
         for key, record in self._far.execute("select name, record from known where name >= ? and name < ?", bounds):
             yield key.removeprefix(head), self._record(record)
@@ -70,7 +73,7 @@ class Spilling:
 
 
 def lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """The stream's lines without their end; of one that is too long, as much as shows that."""
+    """The lines of the stream without their ends. Of a line that is too long, only enough bytes to show that."""
     while line := stream.readline(limits.EVENT_BYTES_MAX + 2):
         if line.endswith(b"\n"):
             yield line[:-1]
@@ -82,16 +85,16 @@ def lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def check(stream: IO[bytes], validation: Validation) -> Iterator[Finding]:
-    """What is wrong in a file, as it is read; `validation` has the counts."""
+    """The findings of a file, while it is read. `validation` has the counts."""
     for line in lines(stream):
         yield from validation.take(line)
     yield from validation.finish()
 
 
 def told(name: str, say: Callable[[str], None], *, as_json: bool = False) -> bool:
-    """Say what is wrong in a named file (`-` is the standard input), line by line or as one document; True: nothing.
+    """Report the findings of a file, line by line or as one JSON document. True means that there are none.
 
-    Raises InvalidInput for a file that cannot be read or holds nothing.
+    The name `-` is the standard input. Raises InvalidInput for a file that is unreadable or empty.
     """
     validation = Validation(known=Spilling())
     listed: list[Json] = []

@@ -176,10 +176,10 @@ def test_a_thousand_documents_are_one_readable_page() -> None:
     shown = page(seen)
     assert len(shown) < 4_000_000
     groups = {one["title"]: one for one in batch_report.groups(seen)}
-    assert list(groups) == ["failed", "law now"]
+    assert list(groups) == ["failed", "enacted"]
     assert (groups["failed"]["rows"], groups["failed"]["open"]) == (11, True)
-    assert (groups["law now"]["rows"], groups["law now"]["open"]) == (989, False)
-    assert max(len(part["rows"]) for part in groups["law now"]["parts"]) == batch_report.CHUNK_ROWS
+    assert (groups["enacted"]["rows"], groups["enacted"]["open"]) == (989, False)
+    assert max(len(part["rows"]) for part in groups["enacted"]["parts"]) == batch_report.CHUNK_ROWS
 
 
 def test_the_shortest_span_is_seen_and_stays_on_the_bar() -> None:
