@@ -1,1 +1,1 @@
-"""IO: the local stack: embedded PostgreSQL, a local Temporal server, the three workers; started, watched, stopped."""
+"""IO: starts, watches and stops the local stack: embedded PostgreSQL, a local Temporal server, the three workers."""

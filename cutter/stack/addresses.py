@@ -1,4 +1,4 @@
-"""IO: where the parts of the stack answer: as set, else as the running local stack wrote down."""
+"""IO: the addresses of the stack's parts: from the settings, or from the files of the running local stack."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from cutter.settings import Settings
 TEMPORAL = "temporal.address"
 UI = "temporal.ui"
 DEMO = "demo"
-"""The demo's own state folder, in the state folder: its throw-away approver stays out of a person's policy."""
+"""The demo's own state folder, inside the state folder. It keeps the demo's approver out of a person's policy."""
 
 
 def temporal_address(settings: Settings) -> str:
-    """host:port of Temporal; Unavailable when none is set and the local one is not up."""
+    """host:port of Temporal. Raises Unavailable if no address is set and the local server does not run."""
     return settings.temporal_address or _noted(settings.state / TEMPORAL)
 
 
 def ui_url(settings: Settings) -> str | None:
-    """The local Web UI, or None: of a server that exists elsewhere we do not know it."""
+    """The address of the local Web UI, or None. cutter does not know the Web UI of a server elsewhere."""
     return None if settings.temporal_address else _noted(settings.state / UI)
 
 
 def looked_in(settings: Settings, what: str) -> str:
-    """Where the local stack was looked for, in brackets; empty when `what` is not the local stack's."""
+    """The folder in which cutter looked for the local stack, in brackets. Empty if `what` is no part of this stack."""
     elsewhere = settings.temporal_address if what == "temporal" else settings.database_url
     if what not in ("database", "temporal", "secrets") or elsewhere:
         return ""

@@ -1,4 +1,4 @@
-"""IO: GnuPG's agents. gpg starts one for each key folder by itself and never ends it; `down` does."""
+"""IO: ends GnuPG's agents. gpg starts an agent for each key folder and never ends it, so `cutter down` ends it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = ("gpg-agent", "scdaemon", "keyboxd")
 
 
 def stop_agents(state_dir: Path) -> list[str]:
-    """End the agents of the key folders below this state folder, and of no other; the folders' names."""
+    """End only the agents of the key folders below this state folder. Return the names of these folders."""
     stopped = []
     for home, process in agents(state_dir):
         if end(process, ask=signal.SIGTERM, seconds=limits.KILL_SECONDS):
@@ -23,7 +23,7 @@ def stop_agents(state_dir: Path) -> list[str]:
 
 
 def agents(state_dir: Path) -> list[tuple[Path, Process]]:
-    """Agents whose key folder lies below, as far as we may look."""
+    """The agents whose key folder is below the state folder. Processes that we may not look at are left out."""
     found = []
     for pid in psutil.pids():
         home = _home_of(pid)

@@ -1,4 +1,4 @@
-"""IO: starting a process that outlives us and is nobody's child here, so that its death leaves no zombie of ours."""
+"""IO: starts a process that outlives us. It is not our child, so its death leaves no zombie process."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cutter.stack.processes import Process, identify
 from cutter.stack.service_user import ServiceUser
 
 _LAUNCH = '"$@" >&2 & echo $!'
-"""A shell that starts the command in the background, says its number and ends; the system adopts the command."""
+"""A shell that starts the command in the background, prints its number and ends. The system adopts the command."""
 
 
 def spawn(
     command: Sequence[str], *, log: Path, environment: Mapping[str, str], folder: Path, user: ServiceUser | None = None
 ) -> Process:
-    """Start `command` in a session of its own with exactly `environment`; both its outputs are appended to `log`.
+    """Start `command` in a session of its own with exactly `environment`. Both its outputs are appended to `log`.
 
-    The shell leaves SIGINT ignored in it, so it is stopped by SIGTERM (or sets its own handler, as PostgreSQL does).
-    Raises Unavailable when it is gone before it could be looked at.
+    Because of the shell, the process ignores SIGINT. So SIGTERM stops it, or it sets its own handler as PostgreSQL
+    does. Raises Unavailable if the process ends before it can be identified.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
@@ -44,12 +44,12 @@ def spawn(
 
 
 def as_user(user: ServiceUser | None) -> dict[str, Any]:
-    """The arguments of `subprocess` that drop root; none when we are not root."""
+    """The arguments of `subprocess` that drop root's rights. Empty if we are not root."""
     return {} if user is None else {"user": user.uid, "group": user.gid, "extra_groups": []}
 
 
 def last_line(log: Path) -> str:
-    """What a process said last, for an error's sentence."""
+    """The last line of a process's log, for the sentence of an error."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""IO: whether the folders of a deployment can be written, asked before anything is started in them."""
+"""IO: checks that the folders of a deployment are writable, before a program starts in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cutter.errors import Unavailable
 
 
 def make_writable(state_dir: Path) -> None:
-    """Make the state folder and write into it once; Unavailable names the obstacle."""
+    """Make the state folder and write into it once. Raises Unavailable with the obstacle."""
     try:
         state_dir.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=state_dir):
@@ -22,12 +22,12 @@ def make_writable(state_dir: Path) -> None:
 
 
 def reason(folder: Path, problem: OSError) -> str:
-    """Which folder cannot be written, and why."""
+    """A sentence with the folder that cannot be written, and the reason."""
     return f"cannot write in {folder} ({problem.strerror or problem})"
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether this user may write into a folder, or make it where it is not there; nothing is made."""
+    """True if this user may write into a folder, or may make a missing one. This function makes nothing."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

@@ -1,4 +1,4 @@
-"""IO: the workers' GnuPG homes: which is whose, and that no worker is handed another's private key."""
+"""IO: the GnuPG homes of the workers. It gives each worker its own home, and no worker gets another's private key."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
 
 HOMES = {WorkerRole.CUTTER: "backup", WorkerRole.EXEC: "executor", WorkerRole.VERIFY: "verifier"}
-"""The one home of each worker below the folder of keys. The verifier's holds the executor's public key too."""
+"""The one home of each worker below the folder of keys. The verifier's home also has the executor's public key."""
 
 PIN = "backup.fingerprint"
-"""The pinned backup key, which is public; the worker that takes backups gets it with its home."""
+"""The file with the fingerprint of the backup key, which is public.
+
+The worker that takes backups gets this file too.
+"""
 
 
 def hand_over(keys: Path, folder: Path, worker: WorkerRole) -> None:
-    """Make `folder` hold a worker's own home and nothing else; what lay there before goes.
+    """Put a worker's own home into `folder`, and remove everything else from `folder`.
 
-    The home is linked: a copy would be one more place of a private key, with an agent of its own. Raises Unavailable
-    when the home is missing, Refused when two homes share a private key.
+    The folder has a link to the home. A copy would be one more place of a private key, with an agent of its own. Raises
+    Unavailable if the home is missing, and Refused if two homes share a private key.
     """
     home = keys / HOMES[worker]
     if not home.is_dir():
@@ -38,11 +41,11 @@ def hand_over(keys: Path, folder: Path, worker: WorkerRole) -> None:
 
 
 def foreign(keys: Path, worker: WorkerRole) -> list[str]:
-    """Homes of other workers in the folder that this one was given."""
+    """The homes of other workers that are in this worker's folder of keys."""
     return [name for role, name in HOMES.items() if role is not worker and (keys / name).exists()]
 
 
 def shared(keys: Path) -> list[tuple[str, str]]:
-    """Pairs of homes with a private key in common. gpg names these files by the key, so that no agent is needed."""
+    """The pairs of homes that share a private key. gpg names the key files by the key, so no agent is needed."""
     held = {name: {path.name for path in (keys / name).glob("private-keys-v1.d/*.key")} for name in HOMES.values()}
     return [(one, other) for one, other in combinations(held, 2) if held[one] & held[other]]

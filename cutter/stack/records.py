@@ -1,4 +1,4 @@
-"""IO: what `cutter up` started, remembered in `<state_dir>/stack.json`: `down` stops these and nothing else."""
+"""IO: records the processes that `cutter up` started, in `<state_dir>/stack.json`. `cutter down` stops only these."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cutter.stack.processes import Process, alive
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """One started process. `given` is what it was started with: when that changes, it must start again.
+    """One started process. `given` describes its inputs. If they change, the process must start again.
 
-    `note` says what this call did to it ("started", "had died, started again"); it is not remembered.
+    `note` says what the present call did with it ("started", "had died, started again"). It is not recorded.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Service:
 
 
 def read(state_dir: Path) -> dict[str, Service]:
-    """Services by name, dead ones too; empty when nothing was started."""
+    """The services by name, including dead ones. Empty if nothing was started."""
     path = _path(state_dir)
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def _encoded(service: Service) -> dict[str, Any]:
 
 
 def _write(state_dir: Path, services: Mapping[str, Service]) -> None:
-    """Write another file and rename it, so that a crash leaves the old record or the new one."""
+    """Write a new file and rename it. So a crash leaves the whole old record or the whole new one."""
     path = _path(state_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".new")

@@ -1,8 +1,9 @@
-"""IO: who runs PostgreSQL. It refuses to run as root, so root gives it an unprivileged system user and a way in.
+"""IO: the user that runs PostgreSQL. PostgreSQL refuses to run as root, so root uses an unprivileged system user.
 
-As anyone but root nothing here does anything. As root: a system user without shell and home owns the cluster's folder;
-where a folder above it, or above the server's binaries, is closed to that user, it gets the search bit for others (and
-no read bit, so its names stay unlisted). A checkout under a 0700 temporary folder works by that.
+Without root's rights this module does nothing. As root, it makes a system user without shell and home. This user owns
+the cluster's folder. If a folder above the cluster or above the server's programs is closed to this user, the module
+gives the folder the search bit for others. It gives no read bit, so nobody can list the folder's names. So a checkout
+under a 0700 temporary folder works too.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _SEARCH = stat.S_IXOTH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceUser:
-    """System user that a server process is started as."""
+    """The system user that runs a server process."""
 
     uid: int
     gid: int
 
 
 def service_user() -> ServiceUser | None:
-    """The user to run as; None = the present user, which is not root."""
+    """The system user for the server, or None if the present user, who is not root, runs it."""
     if os.geteuid() != 0:
         return None
     entry = _entry(USER) or _made() or _entry(FALLBACK)
@@ -47,7 +48,7 @@ def service_user() -> ServiceUser | None:
 
 
 def own(folder: Path, user: ServiceUser | None) -> None:
-    """Make `folder` (mode 0700) and let it belong to the service user, who can then reach it."""
+    """Make `folder` (mode 0700), owned by the service user, and make sure that this user can reach it."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     if user is not None:
@@ -61,13 +62,13 @@ def give(path: Path, user: ServiceUser | None) -> None:
 
 
 def let_through(path: Path) -> None:
-    """Let others search every folder above `path`; they may still not list them."""
+    """Let others search every folder above `path`. They still may not list these folders."""
     for folder in path.resolve().parents:
         _add(folder, _SEARCH)
 
 
 def let_read(trees: Iterable[Path]) -> None:
-    """Let others read an installed tree: an installation under umask 077 is closed to the service user."""
+    """Let others read an installed tree, because an installation under umask 077 is closed to the service user."""
     for tree in trees:
         let_through(tree)
         for path in (tree, *tree.rglob("*")):

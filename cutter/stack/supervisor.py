@@ -1,4 +1,4 @@
-"""IO: keeps the recorded processes up: what lives is left alone, what died is started again, and it is said."""
+"""IO: keeps the recorded processes running. It leaves living ones alone, starts dead ones again, and reports that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cutter.stack.records import Service
 
 
 def only_one(state_dir: Path) -> AbstractContextManager[None]:
-    """One `up` or `down` at a time in a state folder; the second one is refused at once."""
+    """Allow one `up` or `down` at a time in a state folder. The second one raises Unavailable at once."""
     return held(
         state_dir / "up.lock",
         seconds=0,
@@ -35,10 +35,10 @@ def ensure(
     ready: Callable[[Service], None] | None = None,
     stop_seconds: float = limits.WORKER_STOP_SECONDS,
 ) -> Service:
-    """The service `name`, started when it does not live or lives with other things `given` than it needs now.
+    """The service `name`. It is started if it does not live, or if it lives with another `given` than it needs now.
 
-    It is remembered before it is ready, so that an interrupted start leaves nothing that `down` does not know.
-    `ready` waits for it and raises Unavailable; it is asked of a living one too.
+    The service is recorded before it is ready, so that `down` also finds the process of an interrupted start. `ready`
+    waits for the service and raises Unavailable. It is also called for a living service.
     """
     known = records.read(state_dir).get(name)
     note = "started"
@@ -47,7 +47,7 @@ def ensure(
     else:
         if known is not None and known.alive:
             stop(state_dir, name, seconds=stop_seconds)
-            note = "what it was started with has changed: started again"
+            note = "its settings have changed: started again"
         elif known is not None:
             note = f"had died (process {known.process.pid}): started again"
         service = replace(start(), given=given)
@@ -58,14 +58,15 @@ def ensure(
 
 
 def stop(state_dir: Path, name: str, *, seconds: float) -> bool:
-    """End one recorded process; False when it was not running."""
+    """End one recorded process. Return False if it was not running."""
     return bool(stop_all(state_dir, [name], seconds=seconds))
 
 
 def stop_all(state_dir: Path, names: Sequence[str], *, seconds: float) -> list[str]:
-    """End recorded processes side by side: SIGTERM once, a bounded wait, SIGKILL; forget them. Those that were running.
+    """End recorded processes at the same time, remove their records, and return the names of those that were running.
 
-    A second SIGTERM would tell a worker not to finish what it runs.
+    Each gets one SIGTERM, then a limited wait, then SIGKILL. A second SIGTERM would tell a worker not to finish its
+    work.
     """
     known = [service for name, service in records.read(state_dir).items() if name in names]
     running = [service for service in known if service.alive]
@@ -92,7 +93,7 @@ def require_disk(state_dir: Path) -> None:
 
 
 def free_bytes(folder: Path) -> int:
-    """Free space where `folder` is or will be."""
+    """The free bytes on the disk on which `folder` is or will be."""
     while not folder.exists():
         folder = folder.parent
     return shutil.disk_usage(folder).free

@@ -1,7 +1,8 @@
-"""IO: getting a Temporal server: one that exists, else a `temporal` program found, downloaded or built.
+"""IO: gets a Temporal server: an existing one, or a `temporal` program that it finds, downloads or builds.
 
-Order (spec "Temporal server"): CUTTER_TEMPORAL_ADDRESS; `temporal` on PATH; the project's cache; the SDK's own
-download; `go install` of the pinned version. What is downloaded or built is kept in the cache: once a machine.
+The order is (spec "Temporal server"): CUTTER_TEMPORAL_ADDRESS, `temporal` on PATH, the project's cache, the download of
+the SDK, and `go install` of the pinned version. A downloaded or built program stays in the cache, so each machine gets
+it once.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from cutter.stack.locks import held
 from cutter.stack.processes import until
 
 CLI_VERSION = "1.5.1"
-"""The newest that `go install` accepts; it carries Server 1.29.1 and UI 2.42.1."""
+"""The newest version that `go install` accepts. It contains Server 1.29.1 and UI 2.42.1."""
 
 SERVER_MIN = (1, 29)
-"""Priorities and fairness came with this server."""
+"""The first server version with priorities and fairness."""
 
 GO_PACKAGE = f"github.com/temporalio/cli/cmd/temporal@v{CLI_VERSION}"
 
 SDK_DOWNLOAD = (sys.executable, "-m", "starter.local.temporal_download")
-"""The SDK's download runs as a process of its own: this part never imports the SDK, and a stuck one can be ended."""
+"""The SDK's download is a separate process. So this module never imports the SDK, and it can end a stuck download."""
 
 _BRACKET = re.compile(r"\(Server (\d+)\.(\d+)\.(\d+)[^,)]*(?:, UI ([^)]+))?\)")
 
@@ -42,7 +43,7 @@ Say = Callable[[str], None]
 
 
 class How(StrEnum):
-    """Where the server came from; shown by `cutter up` and `cutter doctor`."""
+    """The source of the server. `cutter up` and `cutter doctor` show it."""
 
     ADDRESS = "CUTTER_TEMPORAL_ADDRESS"
     PATH = "temporal on PATH"
@@ -53,9 +54,9 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """`address` of a server that exists, or `path` of a program with its `version` (the bracket of --version).
+    """The `address` of an existing server, or the `path` of a program and its `version` (the bracket of --version).
 
-    `tried` holds one sentence for each earlier way that did not work.
+    `tried` has one sentence for each way that did not work before.
     """
 
     how: How
@@ -72,13 +73,13 @@ class _Program:
 
 
 def silent(_: str) -> None:
-    """Say nothing."""
+    """Ignore the text."""
 
 
 def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent) -> Resolution:
-    """The first way that works. `fetch=False` neither downloads nor builds (for a look, as `doctor` takes one).
+    """The first way that works. With `fetch=False` it neither downloads nor builds, as `doctor` only looks.
 
-    Raises Unavailable with everything that was tried and what to do. Building takes minutes: `say` gets each step.
+    Raises Unavailable with every way that was tried and the remedy. A build takes minutes, so `say` gets each step.
     """
     if address is not None:
         return Resolution(how=How.ADDRESS, address=address)
@@ -102,13 +103,13 @@ def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent
 
 
 def cached() -> Path:
-    """Where this machine's copy is kept."""
+    """The path of this machine's copy of the program."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "cutter" / "bin" / f"temporal-{CLI_VERSION}"
 
 
 def program(path: Path) -> _Program | str:
-    """That program with the version of its server, or the reason why it will not do."""
+    """The program at that path with the version of its server, or the reason why cutter cannot use it."""
     if not path.is_file():
         return f"no {path}"
     try:
@@ -141,7 +142,7 @@ def _on_path() -> _Program | str:
 
 
 def _kept(fetcher: Callable[[Path, Say], Path | str], say: Say) -> _Program | str:
-    """Fetch into a folder next to the cache's place and move the result there; one fetcher at a time a machine."""
+    """Fetch the program into a folder next to the cache, then move it into the cache. One fetch at a time a machine."""
     place = cached()
     with held(
         place.parent / ".lock",
@@ -163,7 +164,7 @@ def _kept(fetcher: Callable[[Path, Say], Path | str], say: Say) -> _Program | st
 
 
 def _download(folder: Path, say: Say, command: tuple[str, ...] = SDK_DOWNLOAD) -> Path | str:
-    """By the SDK, given up when no byte came for a while: a blocked site must not block us."""
+    """Download with the SDK. It gives up if no byte comes for a while, so that a blocked site does not block us."""
     say("asking the SDK for its Temporal server")
     log = folder / "log"
     with log.open("wb") as output:
@@ -190,7 +191,7 @@ def _download(folder: Path, say: Say, command: tuple[str, ...] = SDK_DOWNLOAD) -
 
 
 def _wait_while_growing(process: subprocess.Popen[bytes], folder: Path) -> bool:
-    """True when the process ended; False when the folder stopped growing before."""
+    """True if the process ended. False if the folder stopped growing before the end."""
     size, since = -1, monotonic()
 
     def settled() -> bool:
@@ -205,7 +206,7 @@ def _wait_while_growing(process: subprocess.Popen[bytes], folder: Path) -> bool:
 
 
 def _build(folder: Path, say: Say) -> Path | str:
-    """By the Go toolchain and its module proxy; without cgo, so that no C compiler is needed."""
+    """Build with the Go toolchain and its module proxy, without cgo, so that no C compiler is needed."""
     go = shutil.which("go")
     if go is None:
         return "go is not in PATH"

@@ -1,4 +1,7 @@
-"""IO: the local Temporal server: SQLite on disk as durable as its default and faster, priorities and fairness on."""
+"""IO: runs the local Temporal server, with priorities and fairness.
+
+Its SQLite file is as durable as with the default settings, and faster.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from cutter.stack.temporal import Resolution
 NAME = "temporal"
 
 PORTS = ("port", "ui_port")
-"""Files in its folder that remember them."""
+"""The files in the server's folder that remember its ports."""
 
 UI_IP = "ui_ip"
 """The file that remembers the loopback address of the Web UI."""
@@ -28,31 +31,32 @@ PRAGMAS = ("journal_mode=WAL", "synchronous=FULL")
 
 DYNAMIC_CONFIG = (
     "matching.enableFairness=true",
-    # Priority is exact only when a queue has one partition.
+    # Priorities are exact only if a task queue has one partition.
     "matching.numTaskqueueReadPartitions=1",
     "matching.numTaskqueueWritePartitions=1",
-    # A build that no run is pinned to any more is called drained after this, not after minutes.
+    # After this time, Temporal calls a build without pinned runs drained. The default is minutes.
     'matching.wv.VersionDrainageStatusVisibilityGracePeriod="10s"',
     'matching.wv.VersionDrainageStatusRefreshInterval="10s"',
-    # `temporal worker list` answers only with these two.
+    # `temporal worker list` needs these two settings.
     "frontend.WorkerHeartbeatsEnabled=true",
     "frontend.ListWorkersEnabled=true",
 )
 
 WEB_GUARDS = (
-    # start-dev always opens an HTTP API, which takes a request from any web page. A browser sends host:port, so no
-    # page can send this name.
+    # start-dev always opens an HTTP API that accepts requests from any web page. With this setting it accepts only the
+    # host "closed.invalid". A browser sends host:port, so no page can send this host.
     'frontend.httpAllowedHosts=["closed.invalid"]',
-    # The same port also serves Nexus operations, which do not look at the list of hosts. Nothing here uses them.
+    # The same port also serves Nexus operations, which ignore the list of hosts. cutter does not use Nexus.
     "system.enableNexus=false",
 )
-"""What keeps web pages away from the server's HTTP port."""
+"""Settings that keep web pages away from the server's HTTP port."""
 
 
 def ensure_server(settings: Settings, found: Resolution) -> Service:
-    """The local server of this state folder, running and answering; started when it does not live.
+    """The running local server of this state folder. It is started if it does not live.
 
-    Its ports are as set, else those of last time, else free ones. Raises Unavailable with the log's last line.
+    Its ports come from the settings, or from the last start, or are free ones. Raises Unavailable with the log's last
+    line.
     """
     state_dir = settings.state
     if found.path is None:
@@ -82,7 +86,7 @@ def ensure_server(settings: Settings, found: Resolution) -> Service:
 
 
 def stop_server(state_dir: Path) -> bool:
-    """Stop it; False when it did not run. What it acknowledged is on disk."""
+    """Stop the server. Return False if it did not run. Everything that the server acknowledged is on disk."""
     stopped = supervisor.stop(state_dir, NAME, seconds=limits.TEMPORAL_STOP_SECONDS)
     forget_address(state_dir, TEMPORAL)
     forget_address(state_dir, UI)
@@ -90,7 +94,7 @@ def stop_server(state_dir: Path) -> bool:
 
 
 def arguments(*, folder: Path, namespace: str, port: int, ui_ip: str, ui_port: int) -> list[str]:
-    """What follows the program's name; pure except for its folder's name."""
+    """The arguments of the program. Pure, except that the name of the folder is used."""
     fixed = ["server", "start-dev", "--ip", ports.LOOPBACK, "--port", str(port)]
     fixed += ["--ui-ip", ui_ip, "--ui-port", str(ui_port)]
     named = ["--db-filename", str(folder / "temporal.db"), "--namespace", namespace, "--log-level", "warn"]
@@ -100,7 +104,7 @@ def arguments(*, folder: Path, namespace: str, port: int, ui_ip: str, ui_port: i
 
 
 def _lost_a_port(state_dir: Path) -> bool:
-    """Whether it ended because another program took one of its ports just before it listened there."""
+    """True if the server ended because another program had just taken one of its ports."""
     known = records.read(state_dir).get(NAME)
     chosen = [ports.recall(_folder(state_dir) / name) for name in PORTS]
     return known is not None and not known.alive and not all(port and ports.is_free(port) for port in chosen)
@@ -115,7 +119,7 @@ def _start(settings: Settings, program: Path, found: Resolution) -> Service:
     folder.mkdir(parents=True, exist_ok=True)
     port = ports.choose(folder / PORTS[0], wanted=settings.temporal_port, setting="CUTTER_TEMPORAL_PORT")
     ui_port = ports.choose(folder / PORTS[1], wanted=settings.temporal_ui_port, setting="CUTTER_TEMPORAL_UI_PORT")
-    # The Web UI answers under any name: a page that knew its address could act as the person who reads it.
+    # The Web UI accepts every host name. A web page that knew its address could act in the name of its user.
     ui_ip = ports.own_address(folder / UI_IP)
     given = arguments(folder=folder, namespace=settings.temporal_namespace, port=port, ui_ip=ui_ip, ui_port=ui_port)
     process = spawn(
@@ -135,7 +139,7 @@ def _await_ready(state_dir: Path, program: Path, service: Service) -> None:
 
 
 def _serves(program: Path, address: str, state_dir: Path) -> bool:
-    """The server's own health answer, asked by its own client."""
+    """True if the server's own client says that the server is healthy."""
     asked = subprocess.run(
         [program, "operator", "cluster", "health", "--address", address, "--command-timeout", "5s"],
         env=_environment(_folder(state_dir)),
@@ -147,7 +151,10 @@ def _serves(program: Path, address: str, state_dir: Path) -> bool:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """A home of its own: a person's profile there (addresses, keys) must not steer the local server and its client."""
+    """The environment with a separate home.
+
+    A person's own profile (addresses, keys) must not change the local server.
+    """
     return {"PATH": os.defpath, "HOME": str(folder)}
 
 

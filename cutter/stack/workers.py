@@ -1,4 +1,4 @@
-"""IO: the three worker processes, each with its own passwords and key and nothing else of the environment."""
+"""IO: starts and stops the three worker processes. Each gets only its own passwords, its own key and its settings."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from cutter.stack.records import Service
 
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "USER", "LOGNAME")
 PASSED_PREFIXES = (PREFIX, "TEMPORAL_", "AWS_", "OTEL_")
-"""What a worker may see of our environment: the settings, Temporal's own profile, the object store's credentials, where
-traces go."""
+"""The variables of our environment that a worker may see: the settings, Temporal's own profile, the credentials of the
+object store, and the address for traces."""
 
 PREFIX_OF_NAMES = "worker-"
 AT = "@"
 
 DRAIN_SECONDS = LONGEST_CAP_SECONDS + limits.WORKER_STOP_SECONDS
-"""No gate runs longer; after it a worker ends by itself."""
+"""The time that a worker has to finish its work. No gate runs longer, and after this time a worker ends by itself."""
 
 
 def database_roles(worker: WorkerRole) -> tuple[str, ...]:
-    """Roles whose passwords a worker holds: those of its gates (the catalogue says)."""
+    """The database roles whose passwords a worker holds: the roles of its gates in the catalogue."""
     return tuple(dict.fromkeys(gate.role.value for gate in GATES if gate.worker is worker))
 
 
 def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
-    """All three of this build, running and ready; `given` names the servers they were started against.
+    """The three workers of this build, running and ready. `given` names the servers that they use.
 
-    They start side by side: each is only waited for when all have been started. Where builds are pinned each has
-    workers of its own, else those of another build are started again.
+    All start at the same time, and then this function waits for each of them. If builds are pinned, each build has its
+    own workers. Otherwise workers of another build are started again with this build.
     """
     program, build = _program(), build_id(settings)
     if settings.versioning == "off":
@@ -67,7 +67,7 @@ COMMANDS_ONLY = (
 
 
 def given_settings(settings: Settings) -> dict[str, Any]:
-    """What the running workers of this build were started with, by name; empty while none runs."""
+    """The settings, by name, with which the running workers of this build were started. Empty if none runs."""
     known = records.read(settings.state)
     for worker in WorkerRole:
         service, file = known.get(service_name(settings, worker)), _given_file(settings, worker)
@@ -78,7 +78,7 @@ def given_settings(settings: Settings) -> dict[str, Any]:
 
 
 def differing(settings: Settings) -> list[str]:
-    """Settings that the running workers have otherwise than a worker that would be started now, each in words."""
+    """One sentence for each setting in which the running workers differ from a worker that would start now."""
     given, now = given_settings(settings), _plain(settings)
     return [
         f"{PREFIX}{name.upper()} is {json.dumps(given[name])} there and {json.dumps(value)} here"
@@ -88,8 +88,8 @@ def differing(settings: Settings) -> list[str]:
 
 
 def _plain(settings: Settings) -> dict[str, Any]:
-    """The settings as JSON has them, but those that only commands read; secrets are no settings."""
-    left_out = {*COMMANDS_ONLY, "database_url"}  # somebody may have written a password into the address
+    """The settings in their JSON form, without those that only commands read. They include no secrets."""
+    left_out = {*COMMANDS_ONLY, "database_url"}  # The address may contain a password.
     return {**settings.model_dump(mode="json", exclude=left_out), "state_dir": str(settings.state)}
 
 
@@ -98,9 +98,9 @@ def _given_file(settings: Settings, worker: WorkerRole) -> Path:
 
 
 def others(settings: Settings) -> dict[str, str]:
-    """Recorded workers other than those of this build and this way of versioning: names, each with its build.
+    """The recorded workers of other builds or of the other way of versioning: each name with its build.
 
-    The build is empty for one that no version of a deployment stands for.
+    The build is empty for a worker that belongs to no deployment version.
     """
     ours = {service_name(settings, worker) for worker in WorkerRole}
     names = (name for name in records.read(settings.state) if name.startswith(PREFIX_OF_NAMES) and name not in ours)
@@ -108,7 +108,10 @@ def others(settings: Settings) -> dict[str, str]:
 
 
 def retire(settings: Settings, names: Sequence[str]) -> list[str]:
-    """Stop workers of builds that no run needs, and remove the passwords and keys that they were given; who ran."""
+    """Stop workers of builds that no run needs, and remove their passwords and keys.
+
+    Return the names of those that were running.
+    """
     stopped = supervisor.stop_all(settings.state, names, seconds=limits.WORKER_STOP_SECONDS)
     for name in names:
         if AT in name:
@@ -117,9 +120,10 @@ def retire(settings: Settings, names: Sequence[str]) -> list[str]:
 
 
 def stop_workers(state_dir: Path, *, drain: bool = False) -> list[str]:
-    """Names of those that were running. Each may finish what it runs: for some seconds, to `drain` as long as it takes.
+    """Stop all recorded workers, and return the names of those that were running.
 
-    A worker that has not ended within this time is ended, and the next worker tries its work again.
+    Each worker may finish its work for some seconds, or with `drain` for DRAIN_SECONDS. After this time the worker is
+    killed, and the next worker tries its work again.
     """
     names = [name for name in records.read(state_dir) if name.startswith(PREFIX_OF_NAMES)]
     seconds = DRAIN_SECONDS if drain else limits.WORKER_STOP_SECONDS
@@ -127,7 +131,7 @@ def stop_workers(state_dir: Path, *, drain: bool = False) -> list[str]:
 
 
 def environment(settings: Settings, worker: WorkerRole) -> dict[str, str]:
-    """Exactly what that worker's process gets."""
+    """The whole environment of that worker's process."""
     passed = {name: value for name, value in os.environ.items() if name in PASSED or name.startswith(PASSED_PREFIXES)}
     own = {
         "CUTTER_STATE_DIR": str(settings.state),
@@ -139,18 +143,18 @@ def environment(settings: Settings, worker: WorkerRole) -> dict[str, str]:
 
 
 def service_name(settings: Settings, worker: WorkerRole) -> str:
-    """The recorded name of the worker's process: `worker-exec`, followed by its build where builds are pinned."""
+    """The recorded name of the worker's process, such as `worker-exec`. If builds are pinned, its build follows."""
     return f"{PREFIX_OF_NAMES}{worker}" + (f"{AT}{build_id(settings)}" if settings.versioning == "pinned" else "")
 
 
 def ready_file(settings: Settings, worker: WorkerRole) -> Path:
-    """Written by the worker when it polls; removed before it starts."""
+    """The file that the worker writes when it begins to poll. It is removed before the worker starts."""
     folder = _folder(settings, worker)
     return folder.parent / f"{folder.name}.ready"
 
 
 def handed_keys(settings: Settings, worker: WorkerRole) -> Path:
-    """The folder of keys that this worker is given."""
+    """This worker's own folder of keys."""
     return _folder(settings, worker) / "keys"
 
 
@@ -173,7 +177,10 @@ def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
 
 
 def _hand_over(settings: Settings, worker: WorkerRole) -> None:
-    """Give a worker a folder with its own passwords only, and one with its own key; what lay there before goes."""
+    """Make a worker's folder with only its own passwords, and a folder with only its own key.
+
+    Earlier files in both folders are removed.
+    """
     key_homes.hand_over(settings.keys, handed_keys(settings, worker), worker)
     folder = _secrets(settings, worker)
     shutil.rmtree(folder, ignore_errors=True)

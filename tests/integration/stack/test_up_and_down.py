@@ -148,7 +148,7 @@ def test_workers_start_again_when_a_server_has_moved(standing: Checkout) -> None
         moved = standing.cutter("up")
     assert moved.returncode == 0, moved.stderr
     for name in WORKERS:
-        assert f"{name} what it was started with has changed: started again" in moved.stderr
+        assert f"{name} its settings have changed: started again" in moved.stderr
     second = processes(standing)
     assert second["temporal"] == first["temporal"]
     assert not any(alive(first[name]) for name in WORKERS)
@@ -203,7 +203,7 @@ def test_workers_of_another_build_are_started_again(standing: Checkout) -> None:
     second = standing.cutter("up", CUTTER_BUILD_ID="two")
     assert second.returncode == 0, second.stderr
     for name in WORKERS:
-        assert f"{name} what it was started with has changed: started again" in second.stderr
+        assert f"{name} its settings have changed: started again" in second.stderr
     assert {name for name, process in processes(standing).items() if process == first[name]} == {"postgres", "temporal"}
     assert {service.version for name, service in records.read(standing.state).items() if name in WORKERS} == {"two"}
 

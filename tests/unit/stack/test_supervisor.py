@@ -77,7 +77,7 @@ def test_a_reused_process_number_is_not_mistaken_for_ours_and_not_ended(tmp_path
 def test_other_things_given_start_it_again(tmp_path: Path, starter: Starter) -> None:
     first = supervisor.ensure(tmp_path, "server", starter, given="database on port 1")
     second = supervisor.ensure(tmp_path, "server", starter, given="database on port 2")
-    assert second.note == "what it was started with has changed: started again"
+    assert second.note == "its settings have changed: started again"
     assert not first.alive
     assert supervisor.ensure(tmp_path, "server", starter, given="database on port 2").note == ""
 
