@@ -1,6 +1,6 @@
 """Orchestration: the worker, `python worker.py --role cutter|exec|verify`: settings → pools → activities → worker.
 
-Each role is a process of its own with only its own passwords and signing key; live mode has no process with all.
+Each role is a separate process with only its own passwords and signing key. In live mode no process has all of them.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ from workflows.void_run import VoidRun
 WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, BatchStarter, Reconcile)
 
 SLOTS = 8
-"""Activities at once in one worker."""
+"""The number of activities that one worker runs at the same time."""
 
 
 log = structlog.get_logger()
 
 
 def build_deps(config: settings.Settings, role: WorkerRole) -> Deps:
-    """The composition root: everything that the activities of this role hold."""
+    """The composition root: make everything that the activities of this role need."""
     return Deps(
         settings=config,
         worker_role=role,
@@ -79,8 +79,10 @@ def build_deps(config: settings.Settings, role: WorkerRole) -> Deps:
 
 
 def _revision(config: settings.Settings, role: WorkerRole) -> str:
-    """What signs: the version, and where builds are pinned the build. Else a run that leg B has recorded could be
-    verified by no worker of the build after it, which must show the revision that leg B names.
+    """The revision that signs: the version, and also the build if builds are pinned.
+
+    The verifier must show the revision that leg B recorded. If unpinned builds were part of the revision, the worker of
+    the next build could not verify a run that leg B has recorded.
     """
     build = f"/{build_id(config)}" if config.versioning == "pinned" else ""
     return f"cutter/{__version__}{build}+{role.value}"
@@ -94,7 +96,10 @@ def make_worker(
     cached_workflows: int = limits.WORKFLOWS_CACHED,
     interceptors: Sequence[Interceptor] = (),
 ) -> Worker:
-    """The worker of one role on its task queue, with the sandbox on; `cached_workflows` 0 replays at every task."""
+    """The worker of one role on its task queue, with the sandbox.
+
+    If `cached_workflows` is 0, each task replays its workflow from the beginning.
+    """
     return Worker(
         client,
         identity=deps.worker,
@@ -116,7 +121,10 @@ def make_worker(
 def make_batch_worker(
     client: Client, deps: Deps, executor: ThreadPoolExecutor, *, interceptors: Sequence[Interceptor] = ()
 ) -> Worker:
-    """The activities of batches, beside the cutter role's own: what waits there takes no slot from a gate."""
+    """The worker for activities of batches, in the process of the cutter role.
+
+    So a waiting batch takes no gate's slot.
+    """
     return Worker(
         client,
         identity=deps.worker,
@@ -135,15 +143,15 @@ def make_batch_worker(
 async def serving(
     client: Client, deps: Deps, *, interceptors: Sequence[Interceptor] = (), **changed: Any
 ) -> AsyncIterator[Presence]:
-    """Everything that a role serves, until the block ends; then nothing more is taken, and what runs is finished.
+    """Serve all task queues of a role until the block ends. Then take no new work and finish the running work.
 
-    `changed`: see `make_worker`.
+    `make_worker` explains `changed`.
     """
     loop = asyncio.get_running_loop()
     deps = replace(deps, history=freezing(client, loop), look_after=looking_after(client, deps, loop))
     async with AsyncExitStack() as exits:
         presence = _presence(client, deps, exits)
-        exits.push_async_callback(presence.say, SHUTDOWN)  # also of one that never comes to serve
+        exits.push_async_callback(presence.say, SHUTDOWN)  # Also for a worker that never begins to serve.
         await presence.say(INITIALIZING)
         workers = []
         for queue, slots in slots_of(deps.worker_role).items():
@@ -163,7 +171,7 @@ async def serving(
 
 
 def _deployment(deps: Deps) -> WorkerDeploymentConfig | None:
-    """The version of our deployment that a worker stands for; None where builds are not pinned."""
+    """The worker's version in the deployment. None if builds are not pinned."""
     if deps.settings.versioning == "off":
         return None
     return WorkerDeploymentConfig(
@@ -174,13 +182,13 @@ def _deployment(deps: Deps) -> WorkerDeploymentConfig | None:
 
 
 def slots_of(role: WorkerRole) -> dict[str, int]:
-    """Activities at once of each task queue that a role serves."""
+    """The number of activities at the same time, for each task queue of a role."""
     batches = {names.BATCH_QUEUE: limits.BATCH_SLOTS} if role is WorkerRole.CUTTER else {}
     return {names.TASK_QUEUES[role]: SLOTS, **batches}
 
 
 def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:
-    """Its heartbeats have a connection of their own: none waits behind the gates. With them come the gauges."""
+    """The worker's heartbeats and gauges. They have a connection of their own, so that they never wait for a gate."""
     role = ROLES_OF[deps.worker_role][0].value
     pool = exits.enter_context(open_pool(deps.settings, role, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS))
     runtime = client.service_client.config.runtime
@@ -193,8 +201,9 @@ def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:
 
 
 async def run(config: settings.Settings, role: WorkerRole) -> None:
-    """Serve the role's task queues until SIGTERM or SIGINT, then finish what runs; a second signal, or the longest
-    gate's cap, ends the process at once.
+    """Serve the role's task queues until SIGTERM or SIGINT, then finish the running work.
+
+    A second signal ends the process at once. So does the end of the longest gate's cap.
     """
     _require_own_key(config, role)
     for database_role in ROLES_OF[role]:
@@ -223,13 +232,15 @@ def _on_signals(then: Callable[[], None]) -> None:
 
 
 def _end_at_once(why: str) -> None:
-    """What ran is tried again by another worker, as after a crash."""
+    """End the process without finishing its work. Another worker tries this work again, as after a crash."""
     log.warning("worker.ended", why=why)
     _leave(Refused.exit_code)
 
 
 def _require_own_key(config: settings.Settings, role: WorkerRole) -> None:
-    """A worker that could sign as another one would make two signatures worth one: it does not start."""
+    """Refuse to start if the worker has another worker's key. It could sign for both, so two signatures would prove
+    nothing more than one.
+    """
     others = key_homes.foreign(config.keys, role)
     if others:
         raise Refused(
@@ -246,7 +257,7 @@ def _say_ready(config: settings.Settings, role: WorkerRole) -> None:
 
 
 def main() -> int:
-    """Parse, run, end; an environment that is not there is one sentence."""
+    """Read the arguments and run the worker. If a part of the environment is unavailable, print one sentence."""
     parser = argparse.ArgumentParser(description="A worker of cutter", epilog="example: python worker.py --role exec")
     parser.add_argument(
         "--role", required=True, type=WorkerRole, choices=list(WorkerRole), help="cutter, exec or verify"
@@ -261,10 +272,13 @@ def main() -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """A process that used a Temporal client can abort while the interpreter exits; the code would lie."""
+    """End the process with this exit code, without the interpreter's own exit.
+
+    After the use of a Temporal client, the interpreter's exit can abort, and then the exit code would be wrong.
+    """
     gpg.remove_folders()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # a full disk
+        with suppress(OSError):  # The disk may be full.
             stream.flush()
     os._exit(code)
 

@@ -1,4 +1,4 @@
-"""IO: starting, resuming and reading batches; shared by the commands, the demo and the tests."""
+"""IO: starts, resumes and reads batches. The commands, the demo and the tests share these functions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from temporal.client import unanswered
 
 
 def view(settings: Settings, batch_id: str) -> BatchView:
-    """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
+    """The batch and its items. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
     with session(settings, OPERATOR) as connection:
         try:
             return registry.view(connection, ids.batch_id(batch_id))
@@ -50,9 +50,10 @@ def view(settings: Settings, batch_id: str) -> BatchView:
 
 
 def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> str:
-    """Start nothing more and stop the running documents (`stop`, `cancel`), or continue (None). Works without Temporal.
+    """Halt a batch (`stop`, `cancel`), so that it starts nothing more and stops its running documents.
 
-    What it is halted by now; that is another kind where an earlier halt outweighs this one. Empty for none.
+    The kind None takes the halt back. This works without Temporal. Return the kind of the present halt, or an empty
+    text. It differs from `kind` if an earlier halt is stronger.
     """
     with session(settings, OPERATOR) as connection:
         halted = value_of(connection, "select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
@@ -60,13 +61,13 @@ def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> st
 
 
 def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str, str]:
-    """Halt it. If documents still need the stop, make sure that a workflow of the batch runs.
+    """Halt a batch. If documents still need the stop, make sure that the batch's workflow runs.
 
-    (What it is halted by now, what to know or nothing.)
+    Return (the kind of the present halt, a note for the person or an empty text).
     """
     halted = halt(settings, batch_id, kind, reason)
     seen = view(settings, batch_id)
-    note = "" if halted == kind else f"it was halted before, which stays: {seen.batch.halted_reason}"
+    note = "" if halted == kind else f"an earlier halt stays in force: {seen.batch.halted_reason}"
     if batch_step.decide(seen, window=limits.BATCH_WINDOW).stops:
         try:
             asyncio.run(_steered(settings, seen.batch))
@@ -81,14 +82,14 @@ async def _steered(settings: Settings, batch: BatchRecord) -> None:
 
 
 def go_on(settings: Settings, batch_id: str, reason: str) -> None:
-    """Take back what halted it, under the lock that each look at the batch takes."""
+    """Take back the halt of a batch, under the lock that each look at the batch takes."""
     with session(settings, OPERATOR) as connection, connection.transaction():
         connection.execute("select cutter_governance.fn_batch_lock(%s)", (batch_id,))
         connection.execute("select cutter_governance.fn_batch_halt(%s, null, %s)", (batch_id, reason))
 
 
 def again(settings: Settings, batch_id: str) -> None:
-    """Let the next resume cut again what was voided until now; without any such document nothing is written."""
+    """Let the next resume cut the voided documents again. If there are none, nothing is written."""
     if not any(one.voided for one in view(settings, batch_id).items):
         return
     with session(settings, OPERATOR) as connection:
@@ -96,7 +97,7 @@ def again(settings: Settings, batch_id: str) -> None:
 
 
 async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[Any, Any]:
-    """The batch's workflow, started now or open already; it looks at the batch once more before it closes."""
+    """The batch's workflow, started now or already open. It looks at the batch once more before it closes."""
     await foreign.refuse(client, names.batch_workflow_id(batch_id))
     try:
         return await client.start_workflow(**_started(batch_id, starter), start_signal="look")
@@ -120,7 +121,7 @@ def _started(batch_id: str, starter: str) -> Json:
 
 
 async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str, listing: str) -> Json:
-    """One update with the set; a batch whose workflow is over is started again for it."""
+    """Send the set of approvals in one update. If the batch's workflow has ended, start it again for the update."""
     await foreign.refuse(client, names.batch_workflow_id(batch_id))
     arguments = _started(batch_id, starter)
     operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
@@ -132,16 +133,16 @@ async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str
             result_type=dict,
         )
     except WorkflowUpdateFailedError as problem:
-        raise Conflict(f"the batch did not take it: {problem.cause}") from None
+        raise Conflict(f"the batch refused the set: {problem.cause}") from None
     except RPCError as problem:
         raise unanswered(problem) from None
     return answer
 
 
 def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str]:
-    """(KB folder, digest of its listing) of a set: a folder of the knowledge base, or one on this machine to upload.
+    """(KB folder, digest of its listing) of a set, from a folder of the knowledge base or a folder on this machine.
 
-    What is uploaded goes into a folder named after its digest, so the same set twice is one set.
+    A folder on this machine is uploaded into a KB folder named after the set's digest. So the same set is stored once.
     """
     store = Store(settings.kb)
     local = Path(source)
@@ -161,7 +162,10 @@ def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str
 
 
 def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[str, int]:
-    """Put the approvals from the folder of the queue file where the batch looks for them; how many, by folder."""
+    """Put the pre-batched approvals from the queue file's folder into the KB folders of the batch.
+
+    Return the number of approvals by folder.
+    """
     store, found = Store(settings.kb), {}
     for name in documents.PRE_BATCHED.values():
         files = _signed_files(beside / name)
@@ -173,7 +177,7 @@ def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[
 
 
 def read_queue(path: Path) -> bytes:
-    """The file that --queue found_names; STOP_QUEUE_NOT_FOUND when it cannot be read."""
+    """The bytes of the file that --queue names. Raises STOP_QUEUE_NOT_FOUND if it cannot be read."""
     try:
         return batch_folder.read_queue(path)
     except OSError as problem:
@@ -181,13 +185,13 @@ def read_queue(path: Path) -> bytes:
 
 
 def keep_queue(settings: Settings, batch_id: str, data: bytes) -> None:
-    """The queue where the batch's folder and the knowledge base have it."""
+    """Put the queue file into the batch's folder and into the knowledge base."""
     put(Store(settings.kb), documents.queue_id(batch_id), documents.queue_document(data))
     batch_folder.keep_queue(settings.batches, batch_id, data)
 
 
 def _signed_files(folder: Path) -> dict[str, bytes]:
-    """Statements and signatures that have each other, by name."""
+    """The statements that have a signature, and these signatures, by file name."""
     if not folder.is_dir():
         return {}
     statements = [path for path in sorted(folder.glob("*.md")) if path.with_name(f"{path.name}.asc").is_file()]

@@ -1,7 +1,7 @@
-"""IO: a Temporal client: of CUTTER_TEMPORAL_ADDRESS, else of the running local stack, else of Temporal's own profile.
+"""IO: connects to Temporal: at CUTTER_TEMPORAL_ADDRESS, else at the local stack, else as Temporal's own profile says.
 
-Temporal's environment profile (`TEMPORAL_*`, temporal.toml) says how to reach a server that exists: TLS, API key,
-namespace. The local stack's server has none of these, so there the profile has no say.
+Temporal's profile (`TEMPORAL_*`, temporal.toml) describes the connection to an existing server: TLS, API key and
+namespace. The server of the local stack has none of these, so the profile does not apply to it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from temporal.data_converter import DATA_CONVERTER
 
 
 async def connect(settings: Settings, *, identity: str | None = None, runtime: Runtime | None = None) -> Client:
-    """Connect, or say in one sentence that nothing answers. A worker has an `identity`, and a `runtime` of its own."""
+    """Connect to Temporal. Raises Unavailable with one sentence if no server answers.
+
+    A worker gives an `identity` and its own `runtime`.
+    """
     profile = _profile(settings)
     if identity is not None:
         profile["identity"] = identity
@@ -42,7 +45,7 @@ async def connect(settings: Settings, *, identity: str | None = None, runtime: R
 
 
 def _cause(problem: Exception) -> str:
-    """The system's own words where the transport's nested error has some, else how it begins."""
+    """The operating system's words in the transport's nested error, or the beginning of that error."""
     words = re.findall(r'message: "([^"]+)"', str(problem))
     return words[-1] if words else str(problem).partition("\n")[0][:120]
 
@@ -57,7 +60,7 @@ def _profile(settings: Settings) -> dict[str, Any]:
 
 
 def unanswered(problem: RPCError) -> Unavailable:
-    """Temporal's own failure as ours."""
+    """The error of cutter for a failure of Temporal."""
     return Unavailable(
         f"Temporal did not answer ({problem.status.name.lower()}): type `cutter up` or see `cutter doctor`",
         what="temporal",

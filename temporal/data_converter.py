@@ -1,8 +1,8 @@
-"""Orchestration: the data converter of clients and workers: pydantic's, and what nobody can decode becomes a value.
+"""Orchestration: the data converter of clients and workers: pydantic's, with a value for undecodable payloads.
 
-A payload with an unknown encoding, or bytes that are no JSON, would make the SDK drop a signal while its sender sees
-success: a stop would be lost. Where no type is asked for, such a payload arrives as `UNDECODABLE` and is judged like
-every other message.
+If a payload has an unknown encoding or is not JSON, the SDK drops its signal although the sender sees success. So a
+stop could be lost. If the handler expects no type, this converter delivers such a payload as `UNDECODABLE`. The
+workflow judges it like every other message.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import PydanticPayloadConverter, pydantic_data_converter
 
 UNDECODABLE = b"undecodable"
-"""Replaces a payload that could not be decoded; no JSON gives bytes, so nobody can send it."""
+"""Replaces a payload that could not be decoded. Decoded JSON is never bytes, so nobody can send this value."""
 
 
 class TolerantPayloadConverter(PydanticPayloadConverter):
-    """Raises only where a type was asked for."""
+    """A converter that raises for an undecodable payload only if the handler expects a type."""
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
         hints: Sequence[type | None] = type_hints or [None] * len(payloads)
@@ -30,7 +30,7 @@ class TolerantPayloadConverter(PydanticPayloadConverter):
             return super().from_payloads([payload], [hint])[0]
         try:
             return super().from_payloads([payload])[0]
-        except Exception:  # whatever a decoder raises over bytes that anyone may have sent
+        except Exception:  # A decoder can raise anything for bytes that anyone may have sent.
             return UNDECODABLE
 
 

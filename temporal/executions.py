@@ -1,7 +1,7 @@
-"""IO: which run a document's open workflow is: by its first event, so that no worker needs to be there.
+"""IO: finds the run of a document's open workflow. It reads the workflow's first event, so it needs no worker.
 
-The workflow id is the document's, so an open workflow may be another run's. Code that stops, resumes or reconciles a
-run looks here first, and addresses exactly that execution.
+The workflow id names only the document, so an open workflow may belong to another run. Code that stops, resumes or
+reconciles a run asks this module first, and then addresses exactly that execution.
 """
 
 from __future__ import annotations
@@ -21,26 +21,29 @@ from temporal.client import unanswered
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """An open workflow of a document: the run id it was started with (None: it minted one) and its first execution."""
+    """An open workflow of a document, with its run id and its first execution.
+
+    The run id is None if the workflow was started without one and made its own.
+    """
 
     workflow_id: str
     execution_id: str
     first_execution_id: str
     run_id: str | None
     shown: str = ""
-    """The state that the workflow shows by its search attribute; "" before it has shown any."""
+    """The state in the workflow's search attribute. Empty before the workflow has set it."""
 
     def is_of(self, run_id: str, first_execution_id: str | None) -> bool:
-        """True when this is the workflow of that run."""
+        """True if this is the workflow of that run."""
         return self.run_id == run_id or (self.run_id is None and self.first_execution_id == first_execution_id)
 
     def handle(self, client: Client) -> WorkflowHandle[Any, Any]:
-        """Exactly this execution, not a later one of the same document."""
+        """A handle of exactly this execution, not of a later one of the same document."""
         return client.get_workflow_handle(self.workflow_id, run_id=self.execution_id)
 
 
 async def open_execution(client: Client, document_id: str) -> Execution | None:
-    """The document's open workflow, or None. Raises Unavailable, and Refused when a foreign workflow has its id."""
+    """The document's open workflow, or None. Raises Unavailable, and Refused if a foreign workflow has its id."""
     workflow_id = names.document_workflow_id(document_id)
     seen = await foreign.ours_open(client, workflow_id)
     if seen is None:
@@ -65,13 +68,13 @@ async def open_execution(client: Client, document_id: str) -> Execution | None:
 
 
 async def open_execution_of(client: Client, run: dict[str, Any]) -> Execution | None:
-    """The open workflow of this very run (a row with document_id, run_id, first_execution_id), or None."""
+    """The open workflow of exactly this run (a row with document_id, run_id, first_execution_id), or None."""
     found = await open_execution(client, run["document_id"])
     return found if found is not None and found.is_of(run["run_id"], run["first_execution_id"]) else None
 
 
 async def is_ours(client: Client, workflow_id: str) -> bool:
-    """True while a workflow of that id runs and is not a foreign one."""
+    """True if a workflow of cutter is open under that id."""
     try:
         return await foreign.ours_is_open(client, workflow_id)
     except Refused:
@@ -79,7 +82,7 @@ async def is_ours(client: Client, workflow_id: str) -> bool:
 
 
 async def tell(client: Client, run: dict[str, Any], kind: str, reason: str) -> tuple[bool, str]:
-    """Send the signal to the open workflow of this very run; (told, why not)."""
+    """Send the signal to the open workflow of exactly this run. Return (whether it was sent, the reason if not)."""
     try:
         execution = await open_execution_of(client, run)
     except Refused as problem:

@@ -1,7 +1,7 @@
-"""IO: workflows of strangers under ids that are ours. Such a workflow holds the document or batch that its id names.
+"""IO: finds foreign workflows under cutter's ids. Such a workflow blocks the document or batch that its id names.
 
-Everyone who reaches Temporal can start any workflow under any id. No worker of ours takes it, so people must remove it:
-each command that meets one names it, and prints the command that terminates it.
+Everyone who can reach Temporal can start any workflow under any id. No worker of cutter runs a foreign workflow, so a
+person must remove it. Each command that meets one names it and prints the command that terminates it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _QUERY = "ExecutionStatus = 'Running' AND (WorkflowType NOT IN ({types}) OR Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreign:
-    """An open workflow of another type, or on another task queue, under an id that is ours."""
+    """An open workflow under an id of cutter, but with another type or on another task queue."""
 
     workflow_id: str
     execution_id: str
@@ -47,29 +47,29 @@ class Foreign:
 
     @property
     def sentence(self) -> str:
-        """What a person reads; the stranger chose type and queue, so they are shown as JSON."""
+        """A sentence for people. It shows type and queue as JSON, because a stranger chose them."""
         said = f"of type {_shown(self.type)} on the task queue {_shown(self.queue)}"
         return f"{self.workflow_id} is a workflow {said}, which is not cutter's: remove it with `{self.command}`"
 
 
 async def under(client: Client, workflow_id: str) -> Foreign | None:
-    """The foreign workflow that is open under an id of ours, or None. Raises Unavailable."""
+    """The open foreign workflow under an id of cutter, or None. Raises Unavailable."""
     seen = await _open(client, workflow_id)
     return _foreign(client, seen) if seen is not None else None
 
 
 async def refuse(client: Client, workflow_id: str) -> None:
-    """Raise Refused when a foreign workflow is open under this id."""
+    """Raise Refused if a foreign workflow is open under this id."""
     await ours_is_open(client, workflow_id)
 
 
 async def ours_is_open(client: Client, workflow_id: str) -> bool:
-    """Whether a workflow of ours is open under this id. Raises Refused when it is a foreign one, and Unavailable."""
+    """True if a workflow of cutter is open under this id. Raises Refused for a foreign one, and Unavailable."""
     return await ours_open(client, workflow_id) is not None
 
 
 async def ours_open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
-    """Our open workflow under this id, or None. Raises Refused when it is a foreign one, and Unavailable."""
+    """cutter's open workflow under this id, or None. Raises Refused for a foreign one, and Unavailable."""
     seen = await _open(client, workflow_id)
     found = _foreign(client, seen) if seen is not None else None
     if found is not None:
@@ -78,7 +78,7 @@ async def ours_open(client: Client, workflow_id: str) -> WorkflowExecutionDescri
 
 
 async def every(client: Client) -> list[Foreign]:
-    """The open foreign workflows under ids of ours, as far as Temporal's list has them yet. Raises Unavailable."""
+    """The open foreign workflows under ids of cutter. Temporal's list may lack a very new one. Raises Unavailable."""
     query = _QUERY.format(types=", ".join(f"'{name}'" for name in _OURS.values()), queue=names.WORKFLOW_QUEUE)
     try:
         listed = client.list_workflows(query, limit=limits.FOREIGN_WORKFLOWS_SHOWN)
@@ -89,7 +89,10 @@ async def every(client: Client) -> list[Foreign]:
 
 
 def run_id_of(settings: Settings, name: str) -> str:
-    """`known_runs.run_id_of`; where a document has no run, a foreign workflow that holds it is named instead."""
+    """The run id for a name, as `known_runs.run_id_of` gives it.
+
+    If a document has no run because a foreign workflow blocks it, the error names this workflow.
+    """
     try:
         return known_runs.run_id_of(settings, name)
     except NotFound:

@@ -10,15 +10,15 @@ from cutter.catalogue import WorkerRole
 from cutter.domain.task_priority import Urgency
 
 TASK_QUEUES = {role: f"cutter-{role.value}" for role in WorkerRole}
-"""One task queue a worker role; the workflow itself runs on the cutter role's."""
+"""One task queue for each worker role. The workflows run on the queue of the cutter role."""
 
 WORKFLOW_QUEUE = TASK_QUEUES[WorkerRole.CUTTER]
 
 BATCH_QUEUE = "cutter-batch"
-"""Activities of batches, some of which wait long: they must not hold the slots that gates need."""
+"""The task queue for activities of batches. Some of them wait long and must not take the slots of gates."""
 
 DEPLOYMENT = "cutter"
-"""The worker deployment whose versions are our builds, where builds are pinned."""
+"""The worker deployment. If builds are pinned, each build is one of its versions."""
 
 DOCUMENT_RUN = "DocumentRun"
 BATCH = "Batch"
@@ -29,7 +29,7 @@ RECONCILE = "Reconcile"
 RECONCILE_SCHEDULE = "cutter-reconcile"
 
 ONCE = RetryPolicy(maximum_attempts=1)
-"""Retries are the workflow's own: each is a visible row with its reason, none is silent."""
+"""Temporal retries nothing. The workflow itself retries, so that each retry is a visible row with its reason."""
 
 STATE = SearchAttributeKey.for_keyword("CutterState")
 GATE = SearchAttributeKey.for_keyword("CutterGate")
@@ -49,10 +49,10 @@ SEARCH_ATTRIBUTES = (
 
 
 def priority(urgency: Urgency, tenant: str = "", weight: float = 1.0) -> Priority:
-    """The order of a workflow's tasks in a queue that is not empty, with those of its children and activities.
+    """The priority of a workflow's tasks in a task queue, and of the tasks of its children and activities.
 
-    First the more urgent ones, of equally urgent ones each tenant's in turn, by its weight. A workflow without a tenant
-    is nobody's.
+    More urgent tasks come first. For equal urgency the tenants take turns by their weights. An empty tenant means that
+    the workflow belongs to none.
     """
     if not tenant:
         return Priority(priority_key=urgency)
@@ -60,30 +60,30 @@ def priority(urgency: Urgency, tenant: str = "", weight: float = 1.0) -> Priorit
 
 
 def sooner(before: Priority, urgency: Urgency) -> Priority:
-    """The same tenant's turn, at another urgency."""
+    """The priority of the same tenant with another urgency."""
     return replace(before, priority_key=urgency)
 
 
 def document_workflow_id(document_id: str) -> str:
-    """The server refuses a second open run of one document, since its id is this."""
+    """The id of a document's workflow. Because it names the document, the server refuses a second open run of it."""
     return f"document/{document_id}"
 
 
 def document_of(workflow_id: str) -> str:
-    """Inverse of `document_workflow_id`."""
+    """The document id in a workflow id. The inverse of `document_workflow_id`."""
     return workflow_id.removeprefix("document/")
 
 
 def batch_workflow_id(batch_id: str) -> str:
-    """The parent workflow of a batch."""
+    """The id of the parent workflow of a batch."""
     return f"batch/{batch_id}"
 
 
 def void_workflow_id(run_id: str) -> str:
-    """The short workflow that voids one run."""
+    """The id of the short workflow that voids one run."""
     return f"void/{run_id}"
 
 
 def revoke_workflow_id(approval_sha256: str) -> str:
-    """The short workflow that takes one approval back."""
+    """The id of the short workflow that revokes one approval."""
     return f"revoke/{approval_sha256}"

@@ -1,4 +1,4 @@
-"""Orchestration: how a workflow closes in Temporal: a failed run or batch is Failed there too."""
+"""Orchestration: closes a workflow in Temporal. A failed run or batch gets the status Failed there too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ FAILED_BATCH = "batch_failed_"
 
 
 def closed(result: Result, next_command: str) -> Result:
-    """The result; for a failed run or batch a failure whose message says why and what to type, and which carries it."""
+    """The result of a workflow. For a failed run or batch it raises a failure that carries the result.
+
+    The message of the failure has the reason and the next command.
+    """
     if not result.state.startswith((FAILED_RUN, FAILED_BATCH)):
         return result
     reason = result.reason.removeprefix(result.state).removeprefix(": ")
@@ -26,5 +29,5 @@ def closed(result: Result, next_command: str) -> Result:
 
 
 def is_failed(kind: str | None) -> bool:
-    """True for the type of a failure that `closed` raised."""
+    """True if `kind` is the type of a failure that `closed` raises."""
     return (kind or "").startswith((FAILED_RUN, FAILED_BATCH))

@@ -1,4 +1,4 @@
-"""IO: starting and messaging document runs through Temporal; shared by the commands, the demo and the tests."""
+"""IO: starts document runs and sends them messages. The commands, the demo and the tests share these functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from temporal.outcome import is_failed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantOfDocument:
-    """A document's tenant, and the weight that it has now."""
+    """The tenant of a document, and the tenant's present weight."""
 
     tenant: str
     weight: int
@@ -39,8 +39,10 @@ TENANT = records("tenant_of_document", TenantOfDocument)
 
 
 def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORITY_DEFAULT) -> Priority:
-    """The priority of a run that a person started: by default above every batch, and among persons by the tenant's
-    weight; `priority` as in a queue."""
+    """The priority of a run that a person starts. By default it comes before every batch.
+
+    Among such runs, the weights of the tenants decide. `priority` has the same meaning as in a queue file.
+    """
     with session(settings, OPERATOR) as connection:
         found = TENANT.first(connection, {"document_id": document_id})
     tenant = found or TenantOfDocument(tenant="", weight=1)
@@ -48,7 +50,7 @@ def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORIT
 
 
 async def start(client: Client, run: RunInput, turn: Priority | None = None) -> WorkflowHandle[Any, Any]:
-    """Start the document's workflow, with its `turn_of` among others; STOP_RUN_BUSY when one is open."""
+    """Start the document's workflow with a priority from `turn_of`. Raises STOP_RUN_BUSY if one is already open."""
     try:
         return await client.start_workflow(
             names.DOCUMENT_RUN,
@@ -75,7 +77,7 @@ Result = TypeVar("Result", RunResult, BatchResult)
 
 
 async def result_of(handle: WorkflowHandle[Any, Any], kind: type[Result]) -> Result:
-    """How a run or batch ended. One that failed is Failed in Temporal too, and its failure carries the result."""
+    """The result of a run or batch. If it failed, its workflow failed too, and this failure carries the result."""
     try:
         return TypeAdapter(kind).validate_python(await handle.result(), from_attributes=True)
     except WorkflowFailureError as failure:
@@ -86,7 +88,7 @@ async def result_of(handle: WorkflowHandle[Any, Any], kind: type[Result]) -> Res
 
 
 async def require_no_open_run(client: Client, settings: Settings, document_id: str) -> None:
-    """Refuse before a run is registered: a row without a workflow would hide the run that is really open."""
+    """Refuse if the document has an open run. This comes before registration: a new row would hide the open run."""
     if await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
         run_id = open_run_of_document(settings, document_id)
         named = f"the open run {run_id}" if run_id else "an open run"
@@ -94,13 +96,13 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
 
 
 async def resume(client: Client, document_id: str, kb_id: str | None) -> Json:
-    """Send the update `resume`; answers {status, code, reason}."""
+    """Send the update `resume`. Return {status, code, reason}."""
     handle = client.get_workflow_handle(names.document_workflow_id(document_id))
     try:
         answer: Json = await handle.execute_update("resume", kb_id, result_type=dict)
         return answer
     except WorkflowUpdateFailedError as problem:
-        raise Conflict(f"the run did not take it: {problem.cause}") from None
+        raise Conflict(f"the run refused the resume: {problem.cause}") from None
     except RPCError as problem:
         if problem.status is RPCStatusCode.NOT_FOUND:
             raise NotFound(f"{document_id} has no open run", code="STOP_RUN_NOT_FOUND") from None

@@ -1,4 +1,4 @@
-"""Orchestration: the last catch around message handlers: a handler that raises must not wedge a run."""
+"""Orchestration: catches every error of a message handler, because such an error would block the run."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from temporalio.worker import (
 
 
 class MessageGuard(Interceptor):
-    """Gives each workflow the guarded inbound side."""
+    """The interceptor that guards the signals of each workflow."""
 
     def workflow_interceptor_class(self, _input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:
         return GuardedMessages
 
 
 class GuardedMessages(WorkflowInboundInterceptor):
-    """A signal whose handler raises (a wrong arity, our own bug) is logged and left aside; history has it."""
+    """Logs and ignores a signal whose handler raises, for example for a wrong number of arguments.
+
+    The history keeps the signal.
+    """
 
     async def handle_signal(self, input: HandleSignalInput) -> None:
         try:

@@ -1,6 +1,7 @@
-"""IO: what a worker tells of itself to other programs: metrics for Prometheus, and log lines.
+"""IO: the output of a worker for other programs: metrics for Prometheus, and log lines.
 
-Metrics are off, then on loopback, unless a setting says otherwise; nothing of it carries a text or a secret.
+By default there are no metrics. If a port is set, they are served on loopback, unless a setting names another address.
+Neither metrics nor log lines contain a text of a law or a secret.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ from cutter.log_lines import text_line
 from cutter.settings import Settings
 
 PORTS_A_ROLE = 3
-"""Ports tried: workers of so many builds may serve metrics side by side on one host."""
+"""The ports to try for each role. Workers of this many builds can serve metrics on one host at the same time."""
 
 
 def runtime(settings: Settings, role: WorkerRole, build_id: str) -> tuple[Runtime, str]:
-    """The SDK's runtime, whose log lines are this process's own, and the address of its metrics; "" without a port.
+    """The SDK's runtime, and the address of its metrics. The address is empty if no port is set.
 
-    The roles' ports count upwards from `metrics_port`; those of another build follow after all three.
+    The log lines of the runtime go to the log of this process. The ports of the three roles count upwards from
+    `metrics_port`. The ports of another build follow after these three.
     """
     if settings.metrics_port is None:
         return Runtime(telemetry=TelemetryConfig(logging=_logging())), ""
@@ -68,9 +70,9 @@ def _logging() -> LoggingConfig:
 
 
 class LogStream(io.TextIOBase):
-    """A stream for log lines that never fails its caller: a full disk loses lines, not work.
+    """A stream for log lines that never raises. On a full disk, lines are lost, but no work is lost.
 
-    The first line that can be written again is preceded by one that says how many were lost.
+    When lines can be written again, the first one gives the number of lost lines.
     """
 
     def __init__(self, target: TextIO) -> None:
@@ -85,16 +87,19 @@ class LogStream(io.TextIOBase):
             self._target.write(text)
             self._target.flush()
             self._lost = 0
-        except (OSError, ValueError):  # ValueError: the stream was closed
+        except (OSError, ValueError):  # ValueError means that the stream is closed.
             self._lost += 1
         return len(text)
 
     def flush(self) -> None:
-        """Nothing: each write is flushed."""
+        """Do nothing, because each write is flushed."""
 
 
 def configure_logs(settings: Settings, **bound: str) -> None:
-    """Every line that this process logs, the SDK's and other libraries' too, as JSON or as text; `bound` is on each."""
+    """Write every log line of this process as JSON or as text, including those of the SDK and other libraries.
+
+    Each line has the fields `bound`.
+    """
 
     def bind(_logger: Any, _method: str, event: EventDict) -> EventDict:
         return {**event, **bound}

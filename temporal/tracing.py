@@ -1,4 +1,7 @@
-"""IO: OpenTelemetry's traces, where its own variables say where they go: a start, its workflow, its activities."""
+"""IO: OpenTelemetry traces of a start, its workflow and its activities.
+
+OpenTelemetry's own variables name the target.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 
 
 def interceptors(*, at_once: bool) -> Sequence[Interceptor]:
-    """What makes a client, and the workers made of it, trace; nothing where no variable is set.
+    """The interceptors with which a client and its workers trace. Empty if no variable is set.
 
-    `at_once` sends each span when it ends: a command is over before a batch of them would be sent. Needs the extra
-    `otel`; Unavailable without it.
+    With `at_once`, each span is sent when it ends, because a command ends before a batch of spans would be sent. Raises
+    Unavailable if the extra `otel` is missing.
     """
     if not any(os.environ.get(name) for name in VARIABLES):
         return ()

@@ -1,4 +1,4 @@
-"""Orchestration: where workflows run: the SDK's sandbox, what passes through it, and what it is not asked for."""
+"""Orchestration: the SDK's sandbox for workflows, with the modules that pass through it, and without needless calls."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PURE_MODULES = ("workflows.batch_display", "workflows.message_queue", "workflows
 
 
 def sandbox() -> SandboxedWorkflowRunner:
-    """Pure and foreign modules pass through; orchestration is loaded again for each run, inside the sandbox.
+    """The sandbox. Pure and foreign modules pass through it. Orchestration modules are loaded again for each run.
 
-    Each module that stays inside is memory and time of every open run; the pure ones were the larger part of both.
+    Each module inside the sandbox costs memory and time for every open run. Pure modules were most of this cost.
     """
     return _ContextFreeSandbox(
         restrictions=SandboxRestrictions.default.with_passthrough_modules("cutter", "pydantic", *PURE_MODULES)
@@ -25,10 +25,11 @@ def sandbox() -> SandboxedWorkflowRunner:
 
 @dataclass(frozen=True)
 class _ContextFreeSandbox(SandboxedWorkflowRunner):
-    """For each payload of a task the SDK enters the sandbox several times, to ask whom the payload is for.
+    """A sandbox without the SDK's questions about the context of payloads.
 
-    Only a codec or an external store would want to know, and `temporal.data_converter` has neither; these questions
-    were nearly half of the time of the worker's event loop.
+    For each payload of a task the SDK enters the sandbox several times to ask for the payload's context. Only a codec
+    or an external store needs the context, and `temporal.data_converter` has neither. These questions took nearly half
+    of the time of the worker's event loop.
     """
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
@@ -36,7 +37,7 @@ class _ContextFreeSandbox(SandboxedWorkflowRunner):
 
 
 class _ContextFree(WorkflowInstance):
-    """A workflow's instance that answers for all payloads: no context."""
+    """The instance of a workflow. It answers for every payload that there is no context."""
 
     def __init__(self, inside: WorkflowInstance) -> None:
         self._inside = inside

@@ -1,4 +1,4 @@
-"""IO: runs that people have answered: their request is signed for, and the exec worker is what they wait for."""
+"""IO: finds the runs whose open request has all signatures, so that they wait only for the exec worker."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BEATS: Rows[bool] = values("exec_worker_beats")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The run ids, and whether an exec worker beats that would take their gates."""
+    """The ids of these runs, and whether an exec worker that can run their gates has a fresh heartbeat."""
 
     runs: frozenset[str] = frozenset()
     exec_worker: bool = True
 
 
 def answered(connection: Connection) -> Answered:
-    """What the database says of all open requests."""
+    """The database's answer about all open requests."""
     return Answered(runs=frozenset(ANSWERED.all(connection)), exec_worker=BEATS.one(connection))

@@ -1,6 +1,7 @@
-"""IO: everything but the document itself that an approval is judged against, of one moment.
+"""IO: reads the facts for judging an approval from PostgreSQL, all from one moment.
 
-A malformed row is kept as its readers take it (`cutter.domain.recorded_values`).
+The only other input is the signed document itself. A malformed row is kept in the form that its readers expect
+(`cutter.domain.recorded_values`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochInForce:
-    """The policy epoch in force, and the deployment that it is of."""
+    """The policy epoch in force, and its deployment."""
 
     sha256: str
     deployment_id: str
@@ -22,7 +23,10 @@ class EpochInForce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRequest:
-    """The open request of the run at the gate. `tuple`: what it asks for; `tier`: what the policy then asked for."""
+    """The open request of the run at the gate. `tuple` has the digests to sign.
+
+    `tier` is the tier that the effect policy demanded when the request was opened.
+    """
 
     tuple: Json
     request_sha256: str | None
@@ -32,7 +36,7 @@ class OpenRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
-    """The review decision that the open request was made with."""
+    """The review decision of the open request."""
 
     review_decision_id: str
     type: str
@@ -42,7 +46,7 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderTaken:
-    """A signed document that let the stopped run continue, with the stop, the gate and the epoch of that time."""
+    """A signed order that let the stopped run continue, with the stop, the gate and the epoch of that time."""
 
     kb_id: str
     statement_sha256: str
@@ -56,16 +60,16 @@ class OrderTaken:
 
     @classmethod
     def all_of(cls, answer: list[Json]) -> tuple[OrderTaken, ...]:
-        """What `fn_run_orders` answered."""
+        """The orders in an answer of `fn_run_orders`."""
         return tuple(recorded_values.record(cls, one) for one in answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalFacts:
-    """The run's row and what else decides about an approval of it at one gate; `now` is the database's clock.
+    """The facts that decide about an approval of a run at one gate. `now` is the database's clock.
 
-    `epoch` is None where no policy is installed. `rehearsals`: the requests that a rehearsal of the document made.
-    `prepared_at`: when the decision was prepared for the night, if it was.
+    `epoch` is None if no approver policy is installed. `rehearsals` are the requests of the document's rehearsals.
+    `prepared_at` is the time when a pre-batched decision was prepared, or None.
     """
 
     run: Json
@@ -82,17 +86,17 @@ class ApprovalFacts:
 
     @property
     def epoch_sha256(self) -> str | None:
-        """sha256 of the epoch in force."""
+        """The sha256 of the epoch in force."""
         return self.epoch.sha256 if self.epoch else None
 
     @property
     def deployment_id(self) -> str:
-        """Of the epoch in force; empty without one, which no statement names."""
+        """The deployment of the epoch in force. Without an epoch it is empty, and no statement has an empty one."""
         return self.epoch.deployment_id if self.epoch else ""
 
     @classmethod
     def of(cls, answer: Json) -> ApprovalFacts:
-        """What the query answered."""
+        """The facts in an answer of the query."""
         epoch, request, decision = answer["epoch"], answer["request"], answer["decision"]
         parts = {
             "run": recorded_values.run(answer["run"]),
@@ -105,10 +109,10 @@ class ApprovalFacts:
 
 
 FACTS: Rows[Json] = values("approval_facts")
-"""What `ApprovalFacts.of` makes a record of."""
+"""The query whose answer `ApprovalFacts.of` reads."""
 
 
 def read(connection: Connection, run_id: str, gate: str) -> ApprovalFacts | None:
-    """The facts, in one round trip; None for a run that is not known."""
+    """The facts, in one round trip. None if the run is unknown."""
     answer = FACTS.first(connection, {"run_id": run_id, "gate": gate})
     return None if answer is None else ApprovalFacts.of(answer)

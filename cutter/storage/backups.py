@@ -1,4 +1,4 @@
-"""IO: the backups that are on record, as the role that takes backups has recorded them."""
+"""IO: the backups that the role cutter_backup has recorded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cutter.storage.records import records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedBackup:
-    """A backup of a run: the artifact's name, its sha256, its age, whether the gate's receipt sealed it."""
+    """A backup of a run: the artifact's name, its sha256, its age, and whether the gate's receipt has sealed it."""
 
     artifact: str
     sha256: str
@@ -19,7 +19,7 @@ class RecordedBackup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedBackup:
-    """A backup in the list, with the documents whose runs it precedes."""
+    """A backup in the list, with the documents whose runs used it."""
 
     artifact: str
     sha256: str | None

@@ -1,4 +1,4 @@
-"""IO: a queue against the database: what it knows of the documents, the rows of a batch that is let in, its view."""
+"""IO: compares a queue with the database, registers it as a batch, and reads the view of a batch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Document:
-    """What is registered about a document; the profile and the version are missing where it has no text."""
+    """The registered facts about a document. Its profile and version are None if it has no text."""
 
     document_id: str
     docprefix: str
@@ -52,7 +52,7 @@ class _Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Weight:
-    """The weight of a tenant."""
+    """A tenant with its weight."""
 
     tenant: str
     weight: int
@@ -60,7 +60,7 @@ class _Weight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchMoment:
-    """A batch's state, and its mode."""
+    """The state and the mode of a batch."""
 
     state: str
     mode: str
@@ -86,7 +86,10 @@ FAILED = records("failed_runs", _FailedRun)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a batch is to run (seed 001 §2, §6, §7). `unattended`: what no approval covers goes to human review."""
+    """The options of a batch (seed 001 §2, §6, §7).
+
+    If `unattended` is true, a document without its approval goes to human review.
+    """
 
     mode: Mode = "live"
     policy: FailurePolicy = "default"
@@ -98,7 +101,7 @@ class Options:
 
     @classmethod
     def overnight(cls, mode: Mode = "live", items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Options:
-        """Two lanes, quarantine, six hours, nobody there to ask."""
+        """The options of a batch at night: two lanes, quarantine, six hours, unattended."""
         return cls(
             mode=mode, policy="quarantine", lanes=limits.OVERNIGHT_LANES, unattended=True,
             hard_cap_minutes=limits.OVERNIGHT_HARD_CAP_MINUTES, items_max=items_max,
@@ -107,9 +110,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """What would start: the items as they are registered (`rows`), and as the planner sees them.
+    """The items that a batch would start: in the form of the database (`rows`), and in the form of the planner.
 
-    `law_by` names the run that enacted an item's newest version: its run here would end as skipped.
+    `law_by` maps a document to the run that enacted its newest version. Its run in this batch would end as skipped.
     """
 
     queue: Queue
@@ -119,7 +122,7 @@ class Admission:
 
 
 def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict[str, Known]:
-    """What the database says of these documents; those that it does not know are missing."""
+    """The facts of the database about these documents. Unknown documents are missing from the result."""
     rows = DOCUMENTS.all(connection, {"document_ids": list(document_ids)})
     scopes = _scopes(connection, {one.profile_sha256: one.version_id for one in rows if one.version_id})
     return {
@@ -133,19 +136,22 @@ def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict
 
 
 def _scopes(connection: Connection, versions: Mapping[str | None, UUID]) -> dict[str | None, str | None]:
-    """The own scope of each profile, by its sha256; None for one that knows no status. `versions`: one that has it."""
+    """The own scope of each profile, by the profile's sha256. None if the profile knows no status.
+
+    `versions` maps the sha256 of each profile to a source version that uses it.
+    """
     rows = PROFILES.all(connection, {"ids": list(versions.values())})
     return {one.profile_sha256: parse_profile(one.profile_body.encode()).scope for one in rows}
 
 
 def _approvers(connection: Connection) -> frozenset[str] | None:
-    """The names in the policy in force; None when none is installed."""
+    """The names of the approvers in the policy in force. None if no policy is installed."""
     epoch = IN_FORCE.first(connection)
     return None if epoch is None else frozenset(one.name for one in parse_policy(epoch.body.encode()).approvers)
 
 
 def view(connection: Connection, batch_id: str) -> BatchView:
-    """The batch and its items; STOP_BATCH_NOT_FOUND when the database knows none."""
+    """The batch and its items. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
     found: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s)", (batch_id,))
     if found is None:
         raise unknown(batch_id)
@@ -153,7 +159,7 @@ def view(connection: Connection, batch_id: str) -> BatchView:
 
 
 def unknown(batch_id: str) -> NotFound:
-    """No batch of that name; one that has only been rehearsed has another."""
+    """The error for an unknown batch. It also names the rehearsal, because a rehearsed batch has another id."""
     rehearsal = "" if batch_id.endswith("-dryrun") else f"; its rehearsal would be {batch_id}-dryrun"
     return NotFound(
         f"no batch {batch_id}: see `cutter status`, or type `cutter orchestrate batch --queue FILE`{rehearsal}",
@@ -162,23 +168,23 @@ def unknown(batch_id: str) -> NotFound:
 
 
 def rooms(connection: Connection, batch_id: str) -> list[Json]:
-    """What each tenant of a batch may begin now, as `fn_tenant_room` says it, by name."""
+    """For each tenant of a batch, in the order of names, the answer of `fn_tenant_room`: how much it may begin now."""
     return ROOMS.all(connection, {"batch_id": batch_id})
 
 
 def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
-    """The weights that these items' tenants have now; a batch keeps those of its registration."""
+    """The present weights of these items' tenants. A registered batch keeps the weights of its registration."""
     names = sorted({item.tenant for item in items})
     return {one.tenant: one.weight for one in WEIGHTS.all(connection, {"tenants": names})}
 
 
 def state_and_mode(connection: Connection, batch_id: str) -> BatchMoment | None:
-    """Of a registered batch; None when the database knows none."""
+    """The state and the mode of a registered batch. None if the database has no such batch."""
     return MOMENT.first(connection, {"batch_id": batch_id})
 
 
 def admit(connection: Connection, data: bytes, options: Options) -> Admission:
-    """A queue.yaml as the database sees it. Raises QueueRefused when it is wrong; nothing is written."""
+    """Compare a queue.yaml with the database. Raises QueueRefused if it is wrong. This function writes nothing."""
     queue = load_queue(data, items_max=options.items_max)
     known = known_documents(connection, [item.document_id for item in queue.items])
     problems = check_against(queue, known, _approvers(connection))
@@ -202,16 +208,17 @@ def _row(queue: Queue, item: QueueItem, there: Known, decision: Decision | None)
 
 
 def name_of(queue: Queue, options: Options) -> str:
-    """The batch's id; a rehearsal of a queue is a batch of its own."""
+    """The batch's id. The rehearsal of a queue is a separate batch with another id."""
     return f"{queue.batch_id}-dryrun" if options.mode == "dryrun" else queue.batch_id
 
 
 def register(
     connection: Connection, admission: Admission, options: Options, *, run_caps: Json, starter: str
 ) -> tuple[str, bool]:
-    """(Batch id, whether it is new). `run_caps` are a run's own, of which no document may take longer than the batch.
+    """Register a batch and return (batch id, whether it is new).
 
-    Raises Conflict when another queue has that id.
+    `run_caps` are the caps of a run. No document gets a cap longer than the batch's own. Raises Conflict if another
+    queue has this id.
     """
     queue = admission.queue
     batch_id = name_of(queue, options)
@@ -252,5 +259,5 @@ def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[Jso
 
 
 def with_lanes(options: Options, lanes: int | None) -> Options:
-    """The options with another number of lanes, when one is given."""
+    """The options with another number of lanes, if `lanes` is not None."""
     return options if lanes is None else replace(options, lanes=lanes)

@@ -1,8 +1,8 @@
-"""IO: the superuser's part, done once: the roles, their passwords and limits, the two databases, who may connect, and
-which functions of PostgreSQL itself no role may call.
+"""IO: the one-time work of the superuser: roles with passwords and limits, the two databases, the rights to connect,
+and the functions of PostgreSQL itself that no role may call.
 
-Everything else is made by migrations as `cutter_owner`. Works on the embedded cluster and, with a superuser's
-connection string, on any PostgreSQL 17 or newer. Repeating it repairs and changes nothing else.
+Migrations, which run as `cutter_owner`, make everything else. The bootstrap works on the embedded cluster and, with a
+superuser's connection string, on any PostgreSQL 17 or newer. A second bootstrap repairs what differs.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ OWNER = "cutter_owner"
 BACKUP = "cutter_backup"
 ROLES = (OWNER, "cutter_read", BACKUP, "cutter_exec", "cutter_verify", "directus", "cutter_operator")
 DATABASES = {"cutter": OWNER, "cutter_scratch": BACKUP}
-"""Database → its owner."""
+"""Each database with its owner."""
 
 MAY_CALL: dict[str, dict[str, tuple[str, ...]]] = {
     "cutter": {OWNER: ("pg_advisory_", "pg_try_advisory_", "pg_notify("), BACKUP: ("pg_export_snapshot(",)},
     "cutter_scratch": {BACKUP: ("pg_try_advisory_xact_lock(", "pg_terminate_backend(")},
 }
-"""Database → role → what the guarded functions begin with that it may call; everybody else may call none of them."""
+"""For each database and role, the prefixes of the guarded functions that the role may call. Others may call none."""
 
 SET_BY_THE_SUPERUSER: dict[str, dict[str, str]] = {
     **{role: {"temp_file_limit": f"{limits.TEMP_FILES_MIB}MB"} for role in ROLES if role != OWNER},
@@ -43,7 +43,10 @@ SET_BY_THE_SUPERUSER: dict[str, dict[str, str]] = {
         "idle_in_transaction_session_timeout": f"{limits.IDLE_IN_TRANSACTION_SECONDS}s",
     },
 }
-"""Settings of a role's sessions. It cannot change `temp_file_limit`; it can change the timeouts, see sessions.sql."""
+"""Settings of a role's sessions.
+
+A role cannot change `temp_file_limit`. It can change the timeouts, see sessions.sql.
+"""
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -51,17 +54,18 @@ CONNECT = {"cutter": ROLES, "cutter_scratch": (BACKUP,)}
 VERSION_MIN = 17
 PASSWORD_BYTES = 32
 _LOCK = 6_117_205_001
-"""Advisory lock of a bootstrap: two at once would update the same catalogue rows."""
+"""The advisory lock of a bootstrap, because two bootstraps at once would update the same catalogue rows."""
 
 _ATTRIBUTES = sql.SQL("LOGIN NOSUPERUSER NOINHERIT NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS")
 
 
 def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False) -> None:
-    """Make what is missing. Passwords are `<secrets_dir>/<role>.password`, mode 0600, made at the first call only.
+    """Make the missing roles, passwords and databases.
 
-    `dedicated`: the whole server is ours, so its maintenance databases are closed to the roles too.
-    `superuser_dsn` must name a database that stays (`postgres`). Raises Unavailable when it cannot connect, is not
-    a superuser or the server is too old.
+    The passwords are in `<secrets_dir>/<role>.password`, mode 0600. Only the first call makes them. If `dedicated` is
+    true, the whole server belongs to cutter, so the roles may not connect to its maintenance databases either.
+    `superuser_dsn` must name a database that stays, such as `postgres`. Raises Unavailable if it cannot connect, if the
+    user is not a superuser, or if the server is too old.
     """
     passwords = {role: password_file(secrets_dir, role) for role in ROLES}
     try:
@@ -85,7 +89,7 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
 
 
 def password_file(secrets_dir: Path, role: str, *, make: bool = True) -> str:
-    """A role's password from its file; made (mode 0600 in a 0700 folder) when `make` and missing."""
+    """A role's password from its file. If `make` is true, a missing file is made (mode 0600 in a 0700 folder)."""
     path = secrets_dir / f"{role}.password"
     if make:
         secrets_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -97,7 +101,7 @@ def password_file(secrets_dir: Path, role: str, *, make: bool = True) -> str:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Whole or not at all, and never over another's: two commands that start together end with one password."""
+    """Write a whole new file or nothing, and never replace a file. So two commands at once get the same password."""
     if path.exists():
         return
     draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -126,7 +130,10 @@ def _check(connection: Connection) -> None:
 
 
 def _make_role(connection: Connection, role: str, password: str) -> None:
-    """The password goes over as a SCRAM verifier, so that no statement and no log carries it."""
+    """Make a role.
+
+    The statement has a SCRAM verifier of the password, so no statement and no log shows the password.
+    """
     name = sql.Identifier(role)
     if answer(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)) is None:
         connection.execute(sql.SQL("CREATE ROLE {}").format(name))
@@ -135,7 +142,7 @@ def _make_role(connection: Connection, role: str, password: str) -> None:
 
 
 def _limit_role(connection: Connection, role: str, room: int) -> None:
-    """A share of the server's connections, so that no role takes another one's, and the settings of its sessions."""
+    """Give a role its share of the server's connections, so that it takes no other role's, and its session settings."""
     name = sql.Identifier(role)
     most = max(CONNECTIONS_MIN, room * PERCENT_OF_CONNECTIONS[role] // 100)
     connection.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT {}").format(name, sql.Literal(most)))
@@ -146,10 +153,10 @@ def _limit_role(connection: Connection, role: str, room: int) -> None:
 
 
 def guard(superuser_dsn: str, database: str) -> None:
-    """Take the guarded functions from everybody in one database, and bound the sessions of database cutter.
+    """Revoke the guarded functions from all roles in one database, and limit the sessions of the database cutter.
 
-    The rights are those of the database that `superuser_dsn` names; `database` says as which of ours it is treated. A
-    dump carries them, and the superuser who restores it restores them.
+    `superuser_dsn` names the database to change, and `database` says which of cutter's databases it stands for. A dump
+    contains these rights, and a superuser who restores the dump restores them too.
     """
     with psycopg.connect(superuser_dsn, connect_timeout=10) as connection:
         for one in GUARDED.all(connection):

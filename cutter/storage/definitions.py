@@ -1,6 +1,6 @@
-"""IO: functions and trigger sets, in the caller's transaction: applied when a file changed, dropped when it is gone.
+"""IO: applies changed functions and trigger sets, and drops those without a file, in the caller's transaction.
 
-The ledger `cutter_ledger.definition` keeps the sha256 of each file as it was applied.
+The ledger `cutter_ledger.definition` has the sha256 of each applied file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A file that the ledger names, with the sha256 that it had when it was applied."""
+    """A file in the ledger, with its sha256 at the time when it was applied."""
 
     kind: str
     name: str
@@ -40,14 +40,14 @@ TRIGGERS: Rows[str] = values("triggers_of_table")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What differs between the files and the database: files to apply, and objects whose file is gone."""
+    """The differences between the files and the database: the files to apply, and the objects without a file."""
 
     apply: tuple[Definition, ...]
     drop: tuple[Key, ...]
 
 
 def changes(connection: Connection, wanted: Iterable[Definition]) -> Changes:
-    """Compare the files with the ledger; a function that is missing in the database counts as changed."""
+    """Compare the files with the ledger. A function that is missing from the database counts as changed."""
     ledger = {(one.kind, one.name): one.sha256 for one in APPLIED.all(connection)}
     present = set(PRESENT.all(connection))
     apply = []
@@ -59,7 +59,7 @@ def changes(connection: Connection, wanted: Iterable[Definition]) -> Changes:
 
 
 def apply(connection: Connection, wanted: tuple[Definition, ...]) -> Changes:
-    """Make the database equal to the files, in their order; returns what was done."""
+    """Make the database equal to the files, in their order. Return the changes."""
     found = changes(connection, wanted)
     again = {definition.key for definition in found.apply}
     done = []
@@ -81,7 +81,7 @@ def apply(connection: Connection, wanted: tuple[Definition, ...]) -> Changes:
 
 
 def run(connection: Connection, path: str, body: str) -> None:
-    """Run the statements of a file one by one, so that a failure names the file and the line."""
+    """Run the statements of a file one by one, so that an error names the file and the line."""
     for statement in statements(body):
         with _named(path, statement):
             connection.execute(statement.text.encode())
@@ -102,7 +102,7 @@ def _named(path: str, statement: Statement) -> Iterator[None]:
 
 
 def _replace(connection: Connection, definition: Definition) -> set[Key]:
-    """Apply one file; returns the keys of what must be applied again because it had to be dropped."""
+    """Apply one file. Return the keys of the dropped definitions, which must be applied again."""
     if definition.kind is Kind.TRIGGERS:
         _drop_triggers(connection, definition.name)
         run(connection, definition.path, definition.body)
@@ -116,14 +116,14 @@ def _replace(connection: Connection, definition: Definition) -> set[Key]:
     except Refused as problem:
         if not isinstance(problem.__cause__, psycopg.errors.InvalidFunctionDefinition):
             raise
-    # Other parameters or another result: PostgreSQL would keep the old function or refuse the new one.
+    # If the parameters or the result changed, PostgreSQL would keep the old function too, or refuse the new one.
     dropped = _drop_with_callers(connection, definition.name)
     run(connection, definition.path, definition.body)
     return {(Kind.FUNCTION.value, name) for name in dropped}
 
 
 def _drop_with_callers(connection: Connection, name: str) -> set[str]:
-    """Drop a function, and before it those whose parsed body calls it; returns the names of those others."""
+    """Drop a function, and before it the functions whose parsed body calls it. Return the names of these callers."""
     dropped: set[str] = set()
     for caller in CALLERS.all(connection, {"name": name}):
         dropped |= {caller} | _drop_with_callers(connection, caller)
@@ -132,7 +132,7 @@ def _drop_with_callers(connection: Connection, name: str) -> set[str]:
 
 
 def _drop_functions(connection: Connection, names: Iterable[str]) -> None:
-    """One statement for all of them, so that they may depend on each other."""
+    """Drop all functions in one statement, because they may depend on each other."""
     if found := [signature for name in names for signature in SIGNATURES.all(connection, {"name": name})]:
         statement = f"drop function {', '.join(found)}"
         with _named("the functions whose files are gone or changed", Statement(1, statement)):

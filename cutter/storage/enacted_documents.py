@@ -1,4 +1,4 @@
-"""IO: whether a document is already enacted, so that a command says so before a run does."""
+"""IO: finds out whether a document is already enacted, so that a command can refuse before a run begins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENACTED = "STOP_DOCUMENT_ENACTED"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnactedVersion:
-    """The run that enacted a document and the version that it cut. `is_newest`: none was registered since."""
+    """The run that enacted a document, and the enacted version. `is_newest` is true if no later one is registered."""
 
     run_id: str
     content_checksum: str
@@ -28,7 +28,7 @@ NEWEST = records("enacted_version", EnactedVersion)
 
 
 def enacted(settings: Settings, document_id: str) -> EnactedVersion | None:
-    """The version of a document that was enacted last, or None."""
+    """The last enacted version of a document, or None."""
     with session(settings, OPERATOR) as connection:
         return NEWEST.first(connection, {"document_id": document_id})
 
@@ -36,7 +36,7 @@ def enacted(settings: Settings, document_id: str) -> EnactedVersion | None:
 def require_not_another_version(
     settings: Settings, document_id: str, sha256: str, profile_sha256: str, options: Json
 ) -> None:
-    """Refuse to register a version that no run can enact; the enacted one again is no new version."""
+    """Refuse to register a version that no run can enact. The enacted version itself may be registered again."""
     law = enacted(settings, document_id)
     if law is None:
         return
@@ -45,7 +45,7 @@ def require_not_another_version(
 
 
 def refusal(settings: Settings, document_id: str) -> tuple[str, str] | None:
-    """(Code, reason) for which no run can enact a document's newest version; None when one can, or has."""
+    """(Code, reason) if no run can enact the document's newest version. None if a run can enact it, or has done so."""
     law = enacted(settings, document_id)
     if law is None or law.is_newest:
         return None
@@ -54,7 +54,10 @@ def refusal(settings: Settings, document_id: str) -> tuple[str, str] | None:
 
 
 def require_can_be_enacted(settings: Settings, document_id: str, *, waits: bool) -> None:
-    """Refuse a live run that cannot enact anything. `waits`: the person waits to see that the run is skipped."""
+    """Refuse a live run that cannot enact anything.
+
+    If `waits` is true, the person watches the run and sees that it is skipped, so an unchanged text is not refused.
+    """
     law = enacted(settings, document_id)
     if law is None:
         return

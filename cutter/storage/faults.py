@@ -1,8 +1,8 @@
-"""IO: what psycopg raises, as our errors: the one place where SQLSTATEs and constraint names are known.
+"""IO: translates psycopg's errors into cutter's errors. Only this module knows SQLSTATEs and constraint names.
 
-A lost connection, a lock or a serialisation failure is `Unavailable` (the gate is tried again), a statement or
-transaction over its time is `OverCap`; a refusal of the database's own checks is `DatabaseRefused` with its code;
-anything else is our bug and passes through.
+A lost connection, a lock or a serialisation failure becomes `Unavailable`, and the gate is tried again. A statement or
+a transaction that takes too long becomes `OverCap`. A refusal by a check of the database becomes `DatabaseRefused` with
+its code. Every other error is our bug and passes unchanged.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from psycopg_pool import PoolClosed, PoolTimeout
 from cutter.errors import Conflict, CutterError, OverCap, Refused, Unavailable
 
 RETRYABLE_STATES = frozenset({"40001", "40P01", "55P03", "57P01", "57P02", "57P03", "25P03", "53300"})
-"""Serialisation, deadlock, lock not available, shutdown, idle in a transaction, too many connections."""
+"""Serialisation failure, deadlock, lock not available, shutdown, idle in a transaction, too many connections."""
 
 OVER_CAP_STATES = frozenset({"57014", "25P04"})
-"""Statement or transaction timed out: both lie just below a gate's cap."""
+"""Timeout of a statement or a transaction. Both limits are just below the gate's cap."""
 
 AWAY_STATES = ("08", "57P")
-"""The server is not there, is going or is coming: somebody must bring it back. (The others pass by themselves.)"""
+"""The server is unavailable, stops or starts, and a person may have to start it. The other states end by themselves."""
 
 REMEDY = ": type `cutter up` or see `cutter doctor`"
 
@@ -42,7 +42,7 @@ CHECK_CODES = {
 }
 
 OTHER_PAYLOAD = "CU011"
-"""A side effect was recorded under this key with other fields; the line names the key and both hashes."""
+"""A side effect is already recorded under this key with other fields. The message names the key and both hashes."""
 
 CONSTRAINT_CODES = {
     "run_active_docprefix": "docprefix_busy",
@@ -56,12 +56,12 @@ CONSTRAINT_CODES = {
 
 
 class DatabaseRefused(Refused):
-    """PostgreSQL's own checks said no; an auditor should look at why the worker tried. `code` names the check."""
+    """A check in PostgreSQL refused. An auditor should find out why the worker tried this. `code` names the check."""
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise our errors instead of psycopg's."""
+    """Raise cutter's errors instead of psycopg's."""
     try:
         yield
     except psycopg.Error as problem:
@@ -73,7 +73,10 @@ def translated() -> Iterator[None]:
 
 
 def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
-    """Our error for psycopg's; an unknown one is given back as it is. Only the server's first line is kept, no data."""
+    """cutter's error for psycopg's. An unknown error is returned as it is.
+
+    The new error has only the first line of the server's message, without data.
+    """
     state = problem.sqlstate or ""
     line = (problem.diag.message_primary or str(problem)).strip().split("\n")[0][:300]
     if state in CHECK_CODES:
@@ -90,7 +93,7 @@ def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
     if (
         state.startswith("08")
         or state in RETRYABLE_STATES
-        # libpq's own, at whichever call it noticed; as a result it is of no class in particular
+        # An error of libpq itself. libpq can notice it at any call, so it has no special class.
         or (not state and (isinstance(problem, psycopg.OperationalError) or type(problem) is psycopg.DatabaseError))
     ):
         away = not state or state.startswith(AWAY_STATES)

@@ -1,6 +1,6 @@
 """IO: a gate's transaction: attempt, open, seal, refuse (spec 04 "A gate's transaction").
 
-The functions in the database decide; this module calls them with the fewest round trips and gives their answers types.
+The functions in the database decide. This module calls them with the fewest round trips and gives types to the answers.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ Read = tuple[Rows[Any], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A registered attempt: its number (the fence), the run's row, all sealed gates' pins, the database's clock.
+    """A registered attempt: its number (the fence), the run's row, the pins of all sealed gates, the database's clock.
 
-    `approval_facts` is what approvals are judged by, read in the same round trip; None where no gate needs them.
-    `approvers` is how many people have approved what the gate does, by tier, `needed` how many each tier asks for.
+    `approval_facts` are the facts for judging approvals, from the same round trip. They are None if the gate needs no
+    approvals. `approvers` is the number of people who have approved the gate's work, by tier, and `needed` is the
+    number that each tier needs.
     """
 
     gate: Gate
@@ -53,15 +54,18 @@ class Attempt:
 
     @property
     def payload_sha256(self) -> str:
-        """Covers the run, the gate and, by the predecessor's hash, every input pin; never attempt, time or approval."""
+        """The digest of the run, the gate and the predecessor's hash, which covers every input pin.
+
+        It does not depend on the attempt, the time or the approvals.
+        """
         return canonical_digest({"run_id": self.run_id, "gate": self.gate.name, "prev_hash": self.prev_hash})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """A receipt as the database sealed it, with the pins of the gates before it too.
+    """A receipt as the database sealed it, also with the pins of the earlier gates.
 
-    `kb_id` is its report's, when it was sealed just now and not found.
+    `kb_id` is the KB id of its report if this attempt sealed the receipt. It is None if the receipt was found sealed.
     """
 
     receipt: Json
@@ -72,9 +76,9 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """The run is over or unknown, this role may not run this gate, or the gate before it is not sealed.
+    """The gate is closed: the run is over or unknown, the role may not run the gate, or the gate before is not sealed.
 
-    Nothing was registered.
+    No attempt was registered.
     """
 
     status: str
@@ -83,7 +87,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotOpened:
-    """The database did not open or seal the gate; `status` is its word, `detail` what goes with it."""
+    """The database did not open or seal the gate. `status` is the database's word, and `detail` has the details."""
 
     status: str
     detail: Json
@@ -91,8 +95,8 @@ class NotOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a gate is opened: by which decisions of the policy, which approvals to consume, a rehearsal or not, its soft
-    cap, what to read right after it.
+    """The terms for opening a gate: the policy's decisions, the approvals to consume, whether it is a rehearsal, the
+    cap in seconds, and the queries to read right after the opening.
     """
 
     policy: Json | None = None
@@ -104,10 +108,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Open:
-    """An open gate: the connection in its transaction, what was surveyed, and what was read right after it.
+    """An open gate: the connection in its transaction, the pins before it, and the answers of the first queries.
 
-    `principal` is the session's user; `transaction` the transaction's id: a body that writes compares it with the one
-    that its writes had.
+    `principal` is the user of the session. `transaction` is the transaction's id, and a gate that writes compares it
+    with the transaction of its writes.
     """
 
     connection: Connection
@@ -120,16 +124,16 @@ class Open:
     answers: Mapping[str, list[Any]] = field(default_factory=dict)
 
     def rows(self, asked: Rows[T]) -> list[T]:
-        """All rows of a query that was named in `reads`; KeyError is a programmer's error."""
+        """All rows of a query in `reads`. A KeyError is a programmer's mistake."""
         return self.answers[asked.name]
 
     def row(self, asked: Rows[T]) -> T | None:
-        """The first of them, or None."""
+        """The first row of a query in `reads`, or None."""
         return next(iter(self.rows(asked)), None)
 
 
 def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_seconds: int) -> Attempt | Sealed | Closed:
-    """Register an attempt, or find the sealed receipt. One round trip, committed at once."""
+    """Register an attempt, or find the sealed receipt. It takes one round trip and commits at once."""
     facts = None
     with single(pool) as connection, connection.pipeline():
         attempted = connection.cursor(row_factory=scalar_row).execute(
@@ -160,7 +164,7 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opening:
-    """What `fn_gate_open` answered, and the session that it answered to."""
+    """The answer of `fn_gate_open`, with the user and the role of its session."""
 
     answer: Json
     session: str
@@ -176,7 +180,10 @@ select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s, %s) as answer, ses
 
 @contextmanager
 def gate_transaction(pool: Pool, attempt: Attempt, terms: Terms) -> Iterator[Open | NotOpened | Sealed]:
-    """Open the gate's transaction; COMMIT on leaving when `seal` succeeded, else ROLLBACK. Nothing else commits it."""
+    """Open the gate's transaction.
+
+    Only `seal` commits it. If it is still open at the end of the block, it rolls back.
+    """
     with translated(), pool.connection() as connection:
         try:
             yield _open(connection, attempt, terms)
@@ -186,7 +193,7 @@ def gate_transaction(pool: Pool, attempt: Attempt, terms: Terms) -> Iterator[Ope
 
 
 def margin_seconds(cap_seconds: float) -> float:
-    """How far below its cap a gate's transaction ends; a shrunk cap shrinks it too."""
+    """The seconds between the limit of a gate's transaction and its cap. A smaller cap has a smaller margin."""
     return min(limits.CAP_MARGIN_SECONDS, cap_seconds / 4)
 
 
@@ -238,9 +245,9 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
 
 
 def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: str | None) -> Sealed | NotOpened:
-    """Second survey, seal, COMMIT, in one round trip. Only a passed report may be sealed.
+    """Make the second survey, seal the gate and COMMIT, in one round trip. Only a passed report may be sealed.
 
-    A statement between seal and COMMIT fails unless the gate was sealed: what follows it is not run then.
+    Between seal and COMMIT, a statement fails if the gate was not sealed. Then PostgreSQL does not run the COMMIT.
     """
     if not report.passed:
         raise ProgrammingError(f"{report.gate}: a report that did not pass is refused, not sealed")
@@ -262,7 +269,7 @@ def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Closing:
-    """What `fn_gate_close` answered, and its status, which the next statement reads."""
+    """The answer of `fn_gate_close`, and its status, which the next statement reads."""
 
     answer: Json
     status: str
@@ -279,9 +286,9 @@ def refuse(
     pool: Pool, attempt: Attempt, *, outcome: str, reason: str, report: Json | None, state: str | None,
     retry_seconds: float | None = None,
 ) -> None:  # fmt: skip
-    """Record in a transaction of its own what became of an attempt; moves the run when `state` is given.
+    """Record the outcome of an attempt in a separate transaction. If `state` is given, move the run to it.
 
-    `retry_seconds` from now the next attempt is due; None when there will be none by itself.
+    The next attempt is due in `retry_seconds`. None means that no attempt follows automatically.
     """
     with single(pool) as connection:
         connection.execute(
@@ -300,7 +307,7 @@ def refuse(
 
 
 def call(connection: Connection, statement: LiteralString, parameters: Sequence[Any]) -> Json:
-    """One call of a definer function that answers with JSON."""
+    """Call a security-definer function that answers with JSON."""
     return _json(value_of(connection, statement, parameters))
 
 

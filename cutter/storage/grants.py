@@ -1,4 +1,4 @@
-"""Pure: the declared grant matrix, read from grants.yaml, and its comparison with a live one (spec 04 "Roles")."""
+"""Pure: reads the declared grants from grants.yaml and compares them with those of a database (spec 04 "Roles")."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The declaration: the roles in order, the schemas, and every granted cell."""
+    """The declared grants: the roles in order, the schemas, and every granted cell."""
 
     roles: tuple[str, ...]
     schemas: tuple[str, ...]
@@ -36,13 +36,13 @@ class Declared:
 
 @cache
 def text() -> str:
-    """grants.yaml as it is shipped."""
+    """The text of grants.yaml."""
     return (resources.files("cutter.storage") / "grants.yaml").read_text(encoding="utf-8")
 
 
 @cache
 def declared() -> Declared:
-    """grants.yaml as a matrix; what is not in it is not granted."""
+    """The declared grants. A privilege that is not in grants.yaml is not granted."""
     document: dict[str, Any] = yaml.safe_load(text())
     cells = {
         Cell(role, name, verb)
@@ -62,18 +62,18 @@ def _flat(names: Iterable[Any]) -> Iterable[str]:
 
 
 def matrix_digest(cells: Iterable[tuple[str, str, str, bool]]) -> str:
-    """sha256 of the sorted (role, object, verb, bool) cells (facts-domain "grants snapshot")."""
+    """The sha256 of the sorted (role, object, verb, bool) cells (facts-domain "grants snapshot")."""
     return canonical_digest(sorted([role, name, verb, granted] for role, name, verb, granted in cells))
 
 
 def asked() -> dict[str, list[str]]:
-    """Parameters of the query `live_grants`, which answers every cell of the live catalogue, PUBLIC included."""
+    """The parameters of the query `live_grants`, which gives every cell of the database, including those of PUBLIC."""
     matrix = declared()
     return {"roles": [*matrix.roles, PUBLIC], "verbs": list(TABLE_VERBS), "schemas": list(matrix.schemas)}
 
 
 def differences(live: Iterable[tuple[str, str, str, bool]]) -> tuple[str, ...]:
-    """One sentence for each cell that is not as declared, in order; a declared cell that is absent counts too."""
+    """One sentence for each cell that differs from the declaration, in order. A missing declared cell differs too."""
     wanted = set(declared().cells)
     found = []
     seen = set()

@@ -1,4 +1,4 @@
-"""IO: the functions of PostgreSQL itself that no role may call, and how many connections the roles may share."""
+"""IO: the functions of PostgreSQL itself that no role may call, and the connections that all roles share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IO: what is said of a name that the database does not know: the one that was probably meant, and the way on."""
+"""IO: errors about unknown names. They suggest the name that the person probably meant, and the next command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TENANTS: Rows[str] = values("tenants_declared")
 
 
 def unknown_document(connection: Connection, document_id: str) -> NotFound:
-    """A document that is not registered."""
+    """The error for a document that is not registered."""
     known = _names(connection, DOCUMENTS)
     meant = _meant(document_id, known)
     add = f"`cutter source add FILE --document-id {document_id} --profile PROFILE`"
@@ -28,14 +28,14 @@ def unknown_document(connection: Connection, document_id: str) -> NotFound:
 
 
 def without_a_run(connection: Connection, document_id: str) -> NotFound:
-    """A document that has no run; one that is not registered cannot have any."""
+    """The error for a document without a run, or for a document that is not registered."""
     if not KNOWN.one(connection, {"document_id": document_id}):
         return unknown_document(connection, document_id)
     return NotFound(f"{document_id} has no run: type `cutter run {document_id}`", code="STOP_RUN_NOT_FOUND")
 
 
 def require_tenant(settings: Settings) -> None:
-    """Refuse a tenant that was named by CUTTER_TENANT and that nobody declared, where some are declared."""
+    """Refuse an undeclared tenant in CUTTER_TENANT, if any tenants are declared."""
     if "tenant" not in settings.model_fields_set:
         return
     with session(settings, OPERATOR) as connection:
@@ -49,7 +49,7 @@ def require_tenant(settings: Settings) -> None:
 
 
 def with_batches_meant(connection: Connection, problem: CutterError, batch_id: str) -> CutterError:
-    """The same error about an unknown batch, with the id that was probably meant."""
+    """An error about an unknown batch, with the id that the person probably meant."""
     meant = _meant(batch_id, _names(connection, BATCHES))
     return NotFound(f"{problem}; {meant.rstrip()}", code=problem.code) if meant else problem
 
@@ -59,6 +59,6 @@ def _names(connection: Connection, every: Rows[str]) -> list[str]:
 
 
 def _meant(name: str, known: list[str]) -> str:
-    """The beginning of a remedy; empty when nothing is near."""
+    """The beginning of a remedy: a similar known name. Empty if no name is similar."""
     near = get_close_matches(name.upper() if name.upper() in known else name, known, n=1, cutoff=0.7)
     return f"did you mean {near[0]}? " if near else ""

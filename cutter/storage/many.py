@@ -1,4 +1,4 @@
-"""IO: one statement for many rows, in one round trip however many rows there are."""
+"""IO: runs one statement for many rows in one round trip."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ Executions = Sequence[Mapping[str, Any]]
 
 
 def many(connection: Connection, name: str, rows: Executions) -> tuple[str, ...]:
-    """The first column of each of N executions of one named query, in their order (psycopg pipelines them)."""
+    """Run one named query N times, and return the first column of each answer, in order.
+
+    psycopg pipelines the calls.
+    """
     if not rows:
         return ()
     answers: list[str] = []

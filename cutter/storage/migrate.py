@@ -1,8 +1,8 @@
 """IO: brings a database to this version's schema: migrations, functions, triggers, grants, drift baseline.
 
-Runs as cutter_owner, in one transaction under one advisory lock: either all of it is applied or nothing. A migration
-runs once, and one that has changed since is refused. A function or a trigger set is applied again whenever its file
-changes, and dropped when its file is gone (spec 04 "Migrations").
+It runs as cutter_owner, in one transaction with one advisory lock, so it applies all or nothing. A migration runs once,
+and a migration whose file changed after that is refused. If the file of a function or a trigger set changes, it is
+applied again. If the file is deleted, the object is dropped (spec 04 "Migrations").
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LOCK_KEY = 0x63757474
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A migration that the ledger names."""
+    """A migration in the ledger."""
 
     number: int
     name: str
@@ -47,7 +47,7 @@ GRANTS_ARE_APPLIED: Rows[bool] = values("ledger_grants")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What `migrate` did: the version now, and the names of all files that were applied or whose object was dropped."""
+    """The result of `migrate`: the version now, and the names of all applied files and dropped objects."""
 
     version: int
     applied: tuple[str, ...] = ()
@@ -55,12 +55,15 @@ class Outcome:
 
 
 def migrate(settings: Settings) -> Outcome:
-    """Bring the database of the settings to this version's schema; a second call does nothing."""
+    """Bring the database of the settings to this version's schema. A second call does nothing."""
     return migrate_url(dsn(settings, OWNER))
 
 
 def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
-    """The same, for a connection string of cutter_owner and, in tests, for other files than the shipped ones."""
+    """Bring the database of a cutter_owner connection string to the schema of `files`.
+
+    Without `files` it uses the files of this version. Only tests give others.
+    """
     files = files or shipped()
     try:
         connection = psycopg.connect(url, autocommit=True, row_factory=tuple_row)
@@ -71,7 +74,10 @@ def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
 
 
 def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ...]:
-    """Names of what `migrate` would apply or drop; raises when an applied migration has changed. Changes nothing."""
+    """The names of what `migrate` would apply or drop.
+
+    It changes nothing, and raises if an applied migration changed.
+    """
     files = files or shipped()
     with (
         psycopg.connect(dsn(settings, OWNER), autocommit=True, row_factory=tuple_row) as connection,
@@ -117,7 +123,7 @@ def _make_ledger(connection: Connection) -> None:
 
 
 def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
-    """Migrations that were not applied yet. Raises Conflict when the database is of another line or a newer version."""
+    """The migrations to apply. Raises Conflict if an applied migration is unknown, has changed, or is newer."""
     ledger = {one.number: one for one in APPLIED.all(connection)}
     missing = []
     for migration in files.migrations:
@@ -141,7 +147,7 @@ def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
 
 
 def _require_not_replaced(connection: Connection, files: SchemaFiles) -> None:
-    """Refuse to put back functions that a newer version has replaced."""
+    """Refuse to bring back functions that a newer version has replaced."""
     at = REPLACED_AT.first(connection, {"sha256": files.set_sha256})
     if at is not None:
         raise Conflict(
@@ -152,7 +158,7 @@ def _require_not_replaced(connection: Connection, files: SchemaFiles) -> None:
 
 def _run(connection: Connection, migration: Migration) -> None:
     definitions.run(connection, f"migrations/{migration.name}", migration.body)
-    # Deferred checks of the rows that it wrote run now: a table with waiting ones cannot be altered.
+    # The deferred checks of the migration's rows run now, because PostgreSQL cannot alter a table with pending checks.
     connection.execute("set constraints all immediate")
     connection.execute("set constraints all deferred")
     connection.execute(

@@ -1,4 +1,4 @@
-"""IO: the documents about runs and batches that wait to be put."""
+"""IO: the documents about runs and batches that wait for the knowledge base."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class WaitingDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingOfRun:
-    """A document about a run that the session's role has to put. A report without a body is rendered from a receipt."""
+    """A document about a run that the session's role must put. A report without a body is rendered from its receipt."""
 
     kb_id: str
     kind: str
@@ -29,7 +29,7 @@ class WaitingOfRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAndClock:
-    """Everything that a run's projections are made of, and the database's clock."""
+    """All facts for a run's projections, and the database's clock."""
 
     sidecar: Json
     now: datetime

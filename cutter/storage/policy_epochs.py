@@ -1,4 +1,4 @@
-"""IO: the approver policy's epochs as the database records them."""
+"""IO: the epochs of the approver policy that the database records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochRecord:
-    """An installed epoch: its file and what the database needs of it."""
+    """An installed epoch: its file, and the values that the database needs from it."""
 
     sha256: str
     body: str
@@ -19,4 +19,4 @@ class EpochRecord:
 
 
 IN_FORCE = records("policy_in_force", EpochRecord)
-"""The newest epoch; no row before the first one is installed."""
+"""The newest epoch. There is no row before the first epoch is installed."""

@@ -1,6 +1,6 @@
-"""IO: one pool of direct connections a role (spec 04 "Connections").
+"""IO: one pool of direct connections for each role (spec 04 "Connections").
 
-Advisory locks and session settings do not survive a transaction pooler, so a connection must be direct: `check_direct`
+Advisory locks and session settings do not survive a transaction pooler, so a connection must be direct. `check_direct`
 asks for the backend's pid twice, in two transactions.
 """
 
@@ -23,7 +23,7 @@ from cutter.storage.faults import translated
 from cutter.storage.records import answer
 
 OPERATOR = "cutter_operator"
-"""The role of people's commands; the roles of workers are in the catalogue."""
+"""The role of the commands that people type. The roles of workers are in the catalogue."""
 
 Connection = psycopg.Connection[tuple[object, ...]]
 Pool = ConnectionPool[Connection]
@@ -35,7 +35,7 @@ SESSION = " ".join(
         "lock_timeout": f"{limits.LOCK_TIMEOUT_SECONDS}s",
         "idle_in_transaction_session_timeout": f"{limits.IDLE_IN_TRANSACTION_SECONDS}s",
         "timezone": "UTC",
-        # A role may change its own defaults; what is given at connecting holds against them.
+        # A role can change its own defaults. The settings of a connection override these defaults.
         "statement_timeout": "0",
         "transaction_timeout": "0",
         "default_transaction_isolation": "read\\ committed",
@@ -47,7 +47,10 @@ SESSION = " ".join(
         "local_preload_libraries": "",
     }.items()
 )
-"""Settings of every session: a killed worker's locks are freed in half a second instead of eight (measured)."""
+"""Settings of every session.
+
+With them, PostgreSQL frees a killed worker's locks in half a second, not eight (measured).
+"""
 
 PERCENT_OF_CONNECTIONS = {
     "cutter_owner": 3,
@@ -58,22 +61,24 @@ PERCENT_OF_CONNECTIONS = {
     "cutter_operator": 12,
     "directus": 3,
 }
-"""Of the server's connections, how many a role may hold; the rest is for the superuser and for monitoring.
+"""The percentage of the server's connections that each role may hold. The superuser and monitoring get the rest.
 
-As cutter_read, a cutter worker holds a pool of 4, one connection for its heartbeat and one for each open batch (32 at
-most); as cutter_backup, a pool of 4 and at each of 8 gates one for the wave and two for pg_dump. An exec worker holds a
-pool of 4, one connection for its heartbeat and one for each of 8 gates that reads back; a verify worker holds a pool of
-4 and one for its heartbeat. On a server with 200 connections two workers of each role fit side by side.
+- As cutter_read, a cutter worker holds a pool of 4, one connection for its heartbeat, and one for each open batch (at
+  most 32). As cutter_backup, it holds a pool of 4, and at each of 8 gates one for the wave and two for pg_dump.
+- An exec worker holds a pool of 4, one connection for its heartbeat, and one for each of 8 gates that read back.
+- A verify worker holds a pool of 4 and one connection for its heartbeat.
+
+A server with 200 connections has room for two workers of each role.
 """
 
 CONNECTIONS_MIN = 5
-"""A role's share of a small server: a pool and a heartbeat."""
+"""The fewest connections of a role on a small server: a pool and a heartbeat."""
 
 
 class _Session(psycopg.Connection[tuple[object, ...]]):
-    """A connection whose pipelines end with their Sync, so that the server counts the time after them as idle.
+    """A connection whose pipelines end with a Sync, so that the server counts the time after a pipeline as idle.
 
-    It reads any JSON that PostgreSQL holds (`cutter.domain.recorded_values.loads`).
+    It can read every JSON value of PostgreSQL (`cutter.domain.recorded_values.loads`).
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -82,10 +87,10 @@ class _Session(psycopg.Connection[tuple[object, ...]]):
 
     @contextmanager
     def pipeline(self) -> Iterator[psycopg.Pipeline]:
-        """As psycopg's, except the Flush that psycopg sends after the last Sync when it waits for the answers.
+        """psycopg's pipeline, without the Flush that psycopg sends after the last Sync while it waits for answers.
 
-        PostgreSQL stops its idle timer at every message and starts it at a Sync alone (measured with 18): after that
-        Flush a stopped worker kept its gate's locks until the gate's cap. A Sync makes the server flush anyway.
+        PostgreSQL stops its idle timer at every message and starts it only at a Sync (measured with 18). After such a
+        Flush, a stopped worker kept its gate's locks until the gate's cap. A Sync makes the server flush anyway.
         """
         with super().pipeline() as made:
             yield made
@@ -95,9 +100,9 @@ class _Session(psycopg.Connection[tuple[object, ...]]):
 
 
 def open_pool(settings: Settings, role: str, *, size: int = 4, timeout: float = 10) -> Pool:
-    """A pool of at most `size` connections; opened lazily, so that a worker starts before the database does.
+    """A pool of at most `size` connections. It opens them lazily, so that a worker can start before the database.
 
-    Who waits for one of them for more than `timeout` seconds gets Unavailable.
+    A caller that waits more than `timeout` seconds for a connection gets Unavailable.
     """
     pool: Pool = ConnectionPool(
         dsn(settings, role),
@@ -116,9 +121,10 @@ def open_pool(settings: Settings, role: str, *, size: int = 4, timeout: float = 
 
 
 def check_quiet(connection: Connection) -> None:
-    """Ask an idle connection only when its socket has something to say: a server that went away has closed its end.
+    """Check an idle connection only if its socket has data, because a stopped server has closed its end.
 
-    Costs no round trip where the server is well. Raises psycopg.OperationalError, and the pool then makes another.
+    The check needs no round trip if the server is well. If it raises psycopg.OperationalError, the pool makes another
+    connection.
     """
     looking = select.poll()
     looking.register(connection.fileno(), select.POLLIN)
@@ -128,7 +134,7 @@ def check_quiet(connection: Connection) -> None:
 
 @contextmanager
 def single(pool: Pool) -> Iterator[Connection]:
-    """A connection on which each statement is a transaction of its own: one round trip instead of three."""
+    """A connection on which each statement is a transaction of its own. This takes one round trip instead of three."""
     with translated(), pool.connection() as connection:
         connection.autocommit = True
         try:
@@ -139,7 +145,7 @@ def single(pool: Pool) -> Iterator[Connection]:
 
 
 def connect(settings: Settings, role: str) -> Connection:
-    """One connection of its own, such as the fresh one that reads back what was written."""
+    """A new connection outside the pool, for example to read back the written rows."""
     with translated():
         return _Session.connect(
             dsn(settings, role), options=SESSION, application_name=f"cutter:{role}", connect_timeout=5, autocommit=True
@@ -148,13 +154,13 @@ def connect(settings: Settings, role: str) -> Connection:
 
 @contextmanager
 def session(settings: Settings, role: str) -> Iterator[Connection]:
-    """One connection as that role for the length of a block, whose faults are errors of ours (`storage.faults`)."""
+    """One connection as that role for a block. Errors of psycopg become cutter's errors (`storage.faults`)."""
     with translated(), connect(settings, role) as connection:
         yield connection
 
 
 def check_direct(settings: Settings, role: str) -> None:
-    """Refuse a transaction pooler between us and PostgreSQL."""
+    """Raise an error if a transaction pooler is between cutter and PostgreSQL."""
     with connect(settings, role) as connection:
         connection.execute("select set_config('cutter.direct', 'yes', false)")
         with connection.transaction():

@@ -1,4 +1,4 @@
-"""IO: files and folders that their owner alone may read, whatever the umask of the shell is."""
+"""IO: makes files and folders that only their owner may read, with any umask of the shell."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ FILE, FOLDER = 0o600, 0o700
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing. A folder that exists keeps its mode."""
+    """Make a folder and the missing folders above it. An existing folder keeps its mode."""
     for each in reversed([path, *path.parents]):
         if not each.exists():
             each.mkdir(mode=FOLDER, exist_ok=True)
 
 
 def own_folder(path: Path) -> None:
-    """The same for a folder that is cutter's alone: one that exists is closed to others too."""
+    """Make a folder that only cutter uses. An existing folder is closed to other users too."""
     make_folder(path)
     path.chmod(FOLDER)
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file; one that exists is closed to others too. Raises OSError."""
+    """Write a file. An existing file is closed to other users too. Raises OSError."""
     with open(path, "wb", opener=opener) as file:
-        # A pipe or a device that somebody names is not ours to close.
+        # The name can be a pipe or a device. cutter must not change their modes.
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             os.fchmod(file.fileno(), FILE)
         file.write(data)
 
 
 def opener(path: str, flags: int) -> int:
-    """For `open`: a file that it makes is its owner's alone."""
+    """An opener for `open`. Only the owner may read a file that it makes."""
     return os.open(path, flags, FILE)

@@ -1,6 +1,6 @@
-"""IO: named SQL blocks. A `.sql` file holds `-- name: some_query` lines; each file is read once.
+"""IO: reads named SQL blocks. In a `.sql` file, a line `-- name: some_query` begins a block. Each file is read once.
 
-A comment below the name states the query's contract; it is not sent to the server.
+A comment below the name describes the query. It is not sent to the server.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CONTRACT = re.compile(r"\A(?:\s*--[^\n]*\n)+")
 
 @cache
 def queries() -> dict[str, LiteralString]:
-    """Every named block of every file under sql/queries; a repeated name is our mistake."""
+    """Every named block of every file in sql/queries. A repeated name is a programmer's mistake."""
     folder = resources.files("cutter.storage") / "sql" / "queries"
     files = [file for file in folder.iterdir() if file.name.endswith(".sql")]
     return _blocks(sorted(files, key=lambda file: file.name))
@@ -30,7 +30,7 @@ def queries_in(package: str, file: str) -> dict[str, LiteralString]:
 
 
 def query(name: str) -> LiteralString:
-    """The SQL of that name; KeyError is a programmer's error."""
+    """The SQL of that name. A KeyError is a programmer's mistake."""
     return queries()[name]
 
 

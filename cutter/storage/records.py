@@ -1,4 +1,4 @@
-"""IO: named queries whose rows are records: a frozen dataclass whose fields are the query's columns, or one value."""
+"""IO: named queries with typed rows. A row is a frozen dataclass with the query's columns as fields, or one value."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ T = TypeVar("T")
 Connection = psycopg.Connection[Any]
 Parameters = Mapping[str, Any] | None
 Named = Callable[[str], LiteralString]
-"""What gives the SQL of a name."""
+"""A function that gives the SQL of a name."""
 
 NONE: Parameters = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[T]):
-    """A named query and what each of its rows is. Make it with `records` or `values`."""
+    """A named query with the type of its rows. Make it with `records` or `values`."""
 
     name: str
     factory: RowFactory[T]
     named: Named
     columns: tuple[str, ...] | None
-    """The names of its columns; None for one column, whatever its name."""
+    """The names of the columns. None means one column with any name."""
 
     def sent(self, connection: Connection, parameters: Parameters = NONE) -> psycopg.Cursor[T]:
-        """The query, sent; inside a pipeline its rows are there after the pipeline."""
+        """Send the query. Inside a pipeline, its rows arrive at the end of the pipeline."""
         return connection.cursor(row_factory=self.factory).execute(self.named(self.name), parameters)
 
     def all(self, connection: Connection, parameters: Parameters = NONE) -> list[T]:
@@ -50,13 +50,13 @@ class Rows(Generic[T]):
 
 
 def records(name: str, kind: type[T], *, named: Named = query) -> Rows[T]:
-    """A query whose columns are the fields of `kind`; psycopg names the one that does not fit."""
+    """A query whose columns are the fields of `kind`. If one does not fit, psycopg's error names it."""
     columns = tuple(signature(kind).parameters)
     return Rows(name, class_row(kind), named, columns)
 
 
 def values(name: str, *, named: Named = query) -> Rows[Any]:
-    """A query with one column; annotate the constant with the column's type, such as `Rows[int]`."""
+    """A query with one column. Annotate the constant with the column's type, such as `Rows[int]`."""
     return Rows(name, scalar_row, named, None)
 
 
@@ -69,5 +69,5 @@ def the_row(name: str, cursor: psycopg.Cursor[T]) -> T:
 
 
 def answer(connection: Connection, statement: LiteralString, parameters: Sequence[Any] = ()) -> Any:
-    """The one value that a statement answers, such as a call of a function; None where it answers no row."""
+    """The one value of a statement, such as a call of a function. None if the statement gives no row."""
     return connection.cursor(row_factory=scalar_row).execute(statement, parameters).fetchone()

@@ -1,4 +1,4 @@
-"""IO: what PostgreSQL holds of a run between its two signatures, as the view of a request shows it."""
+"""IO: reads the rows of a run between its two signatures, for the view of a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cutter.storage.records import records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedRow:
-    """A sealed receipt with the invariants of its gate as they are in the row."""
+    """A sealed receipt with the invariants of its gate, unchanged from the row."""
 
     gate: str
     role: str
@@ -22,11 +22,11 @@ class SealedRow:
 
 STORED = records("units_stored", StoredUnit)
 SEALED = records("gates_sealed_between", SealedRow)
-"""Both take `run_id` and the sovereign `gate` of the request; at the first one they answer nothing."""
+"""Both queries take `run_id` and the request's sovereign `gate`. At the first sovereign gate they give no rows."""
 
 
 def sealed_gate(row: SealedRow) -> SealedGate:
-    """The gate with its checks; what is no invariant is one check that failed and says so."""
+    """The gate with its checks. A malformed invariant becomes one failed check that says so."""
     report = recorded_values.report({"invariants": row.invariants}) or {}
     checks = (
         Check(name=item["name"], ok=item["ok"], observed=item["observed"], expected=item["expected"])

@@ -1,7 +1,7 @@
-"""IO: a request's transaction: opened with everything that its document shows, then bound and committed.
+"""IO: the transaction of a request. `ask` opens the request and reads the facts for its document, and `bind` commits.
 
-Two round trips, however long the law is. What the document needs is asked for right after the opening, in the same
-transaction; where no document is to be written, the snapshot stays where it is.
+It takes two round trips for a law of any length. The facts are read right after the opening, in the same transaction.
+If the request already has its document, the snapshot is not read.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Receipt = tuple[LiteralString, Sequence[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a request's document is rendered from.
+    """The facts for a request's document.
 
-    `epoch` is the policy in force (sha256, thresholds) or None, `now` the database's clock. `accepted`: KB ids of the
-    request's approvals that still hold, by approver: who has sent one need not send it again.
+    `epoch` is the approver policy in force (sha256, thresholds) or None. `now` is the database's clock. `accepted` maps
+    an approver to the KB id of an approval of this request that is still valid. So an approver need not send it again.
     """
 
     run: Json
@@ -43,7 +43,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnactedUnit:
-    """A unit of the document that was enacted before."""
+    """A unit of the document from its enacted version."""
 
     address: str
     content_hash: str
@@ -52,10 +52,10 @@ class EnactedUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the database answered: `answer` of fn_request_open, and what was read in its transaction.
+    """The `answer` of fn_request_open, and the facts that were read in its transaction.
 
-    `snapshot` and `enacted` are there only when a document is to be written, `stored` and `sealed` only for the
-    request to enact.
+    `snapshot` and `enacted` are present only if a document must be written. `stored` and `sealed` are present only for
+    the request to enact.
     """
 
     answer: Json
@@ -73,7 +73,7 @@ ENACTED = records("units_enacted_last", EnactedUnit)
 
 
 def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> Asked:
-    """Open a run's request at a sovereign gate, or find it open. The transaction stays open."""
+    """Open a run's request at a sovereign gate, or find the open one. The transaction stays open."""
     ttl = "ttl_cut_seconds" if gate == Sovereign.CUT else "ttl_lifecycle_seconds"
     named = {"run_id": run_id, "gate": gate}
     with connection.pipeline():
@@ -95,9 +95,10 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
 def bind(
     connection: Connection, request_id: str, kb_id: str, body: str, *, tier: str | None, receipts: Sequence[Receipt]
 ) -> None:
-    """Bind the rendered document to its request and COMMIT; a request that has its document already rolls back.
+    """Bind the rendered document to its request and COMMIT. If the request has its document already, roll back.
 
-    `tier` is what the policy asks for, `receipts` are of what was stored with the document.
+    `tier` is the tier that the effect policy demands. `receipts` are those of the side effects that stored the
+    document.
     """
     with connection.pipeline():
         connection.execute(

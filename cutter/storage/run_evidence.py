@@ -1,4 +1,4 @@
-"""IO: everything that the database says of a run, as its evidence and as its sidecar."""
+"""IO: reads all facts of a run from the database, as its evidence and as its sidecar."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneMoment:
-    """Evidence and sidecar of a run from one moment; both None for a run that is not known."""
+    """The evidence and the sidecar of a run from one moment. Both are None if the run is unknown."""
 
     evidence: Json | None
     sidecar: Json | None

@@ -1,4 +1,4 @@
-"""IO: what PostgreSQL knows of runs, asked as the operator; nothing here needs Temporal, nor waits for its import."""
+"""IO: reads and registers runs in PostgreSQL as the operator. It needs neither Temporal nor the import of its SDK."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cutter.types import Json
 
 KNOWN: Rows[bool] = values("document_known")
 LANES: Rows[list[Json]] = values("lanes")
-"""What `lanes_of` makes records of."""
+"""The query whose answer `lanes_of` reads."""
 RUN_OF_DOCUMENT: Rows[str] = values("run_of_document")
 ENACTING: Rows[str] = values("enacting_run")
 OPEN_RUN: Rows[str] = values("open_run_of_document")
@@ -33,7 +33,7 @@ def register_run(
     settings: Settings, document_id: str, mode: Mode, *, amends: str | None = None,
     priority: int = limits.PRIORITY_DEFAULT,
 ) -> str:  # fmt: skip
-    """Mint a run id and make the run's row, before any workflow knows of it; a live run that is open refuses."""
+    """Make a run id and the run's row, before the workflow starts. An open live run of the document is a refusal."""
     run_id = mint_run_id()
     with session(settings, OPERATOR) as connection:
         if not KNOWN.one(connection, {"document_id": ids.document_id(document_id)}):
@@ -49,7 +49,7 @@ def register_run(
 
 
 def sidecar(settings: Settings, run_id: str) -> Json:
-    """Everything the database says of a run; STOP_RUN_NOT_FOUND when it knows none."""
+    """All facts of a run from the database. Raises STOP_RUN_NOT_FOUND if the database has no such run."""
     with session(settings, OPERATOR) as connection:
         found: Json | None = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),))
     if found is None:
@@ -58,21 +58,22 @@ def sidecar(settings: Settings, run_id: str) -> Json:
 
 
 def lanes(settings: Settings) -> list[Lane]:
-    """The lanes of leg A and of the enactment: who holds them, and which runs wait."""
+    """The lanes of leg A and of the enactment, with the run that holds each lane and the runs that wait for it."""
     with session(settings, OPERATOR) as connection:
         return lanes_of(LANES.one(connection))
 
 
 def drift(settings: Settings, run_id: str) -> Json | None:
-    """What differs now under a run that drift has stopped, and the fingerprint of it; None for any other run."""
+    """The present drift of a run that drift has stopped, and its fingerprint. None for any other run."""
     with session(settings, OPERATOR) as connection:
         found: Json | None = value_of(connection, "select cutter_governance.fn_drift_look(%s)", (ids.run_id(run_id),))
     return found
 
 
 def run_of_document(settings: Settings, document_id: str) -> str:
-    """Run id of a document's open run, else of its newest if that failed, else of the one that made the law, else of
-    the newest."""
+    """The id of one run of a document: the open run, else the newest run if it failed, else the run that enacted the
+    document, else the newest run.
+    """
     with session(settings, OPERATOR) as connection:
         run_id = RUN_OF_DOCUMENT.first(connection, {"document_id": ids.document_id(document_id)})
         if run_id is None:
@@ -81,17 +82,17 @@ def run_of_document(settings: Settings, document_id: str) -> str:
 
 
 def run_id_of(settings: Settings, name: str) -> str:
-    """A run id from what a person types: a run id, or a document id (see `run_of_document`)."""
+    """The run id for a name that a person types: a run id, or a document id (see `run_of_document`)."""
     return ids.run_id(name) if ids.is_run_id(name) else run_of_document(settings, name)
 
 
 def enacting_run(settings: Settings, document_id: str) -> str | None:
-    """Run id of the run that made the document law, or None."""
+    """The id of the run that enacted the document, or None."""
     with session(settings, OPERATOR) as connection:
         return ENACTING.first(connection, {"document_id": document_id})
 
 
 def open_run_of_document(settings: Settings, document_id: str) -> str | None:
-    """Run id of a document's open live run, or None."""
+    """The id of a document's open live run, or None."""
     with session(settings, OPERATOR) as connection:
         return OPEN_RUN.first(connection, {"document_id": document_id})

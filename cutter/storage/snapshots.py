@@ -9,7 +9,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The bytes of a source version with the profile and options that it was registered with."""
+    """The bytes of a source version, with its registered profile and options."""
 
     data: bytes
     profile_body: str

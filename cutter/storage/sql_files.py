@@ -1,9 +1,11 @@
-"""Pure: the schema as files: numbered migrations, and definitions (functions, trigger sets) that are applied again.
+"""Pure: reads the files of the schema: numbered migrations, and definitions (functions and trigger sets).
 
-A migration runs once and never changes afterwards. A definition is the present form of one object: its file changes,
-and `cutter migrate` applies it again. Layout below sql/: `migrations/NNNN_subject.sql`,
-`functions/<subject>/<fn_name>.sql` with one `create or replace function`, `triggers/<table>.sql` with all triggers of
-one table.
+A migration runs once and never changes after that. A definition is the present form of one object. After its file
+changes, `cutter migrate` applies it again. The layout in sql/ is:
+
+- `migrations/NNNN_subject.sql`
+- `functions/<subject>/<fn_name>.sql`, with one `create or replace function`
+- `triggers/<table>.sql`, with all triggers of one table
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _BODY_IS_READ_AT_ONCE = re.compile(r"^language sql\b", re.MULTILINE)
 
 
 class Kind(StrEnum):
-    """What a definition's file holds."""
+    """The kind of object in a definition's file."""
 
     FUNCTION = "function"
     TRIGGERS = "triggers"
@@ -38,7 +40,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """One numbered file and the digest of its bytes."""
+    """One numbered file with the digest of its bytes."""
 
     number: int
     name: str
@@ -69,14 +71,14 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaFiles:
-    """Everything that makes the schema: migrations by number, definitions in the order in which they are applied."""
+    """All files of the schema: migrations by number, and definitions in the order of their application."""
 
     migrations: tuple[Migration, ...]
     definitions: tuple[Definition, ...]
 
     @property
     def set_sha256(self) -> str:
-        """Identifies all definitions together."""
+        """The digest that identifies the set of all definitions."""
         return canonical_digest(sorted([*one.key, one.sha256] for one in self.definitions))
 
 
@@ -87,7 +89,7 @@ def shipped() -> SchemaFiles:
 
 
 def read(folder: Traversable) -> SchemaFiles:
-    """The files below a folder. Raises ValueError for a mistake in their names or their form."""
+    """Read the files below a folder. Raises ValueError for a mistake in a name or a form."""
     functions = [_function(path, body) for path, body in _files(folder / "functions", "functions")]
     triggers = [_trigger_set(path, body) for path, body in _files(folder / "triggers", "triggers")]
     return SchemaFiles(
@@ -97,7 +99,10 @@ def read(folder: Traversable) -> SchemaFiles:
 
 
 def in_order(functions: Iterable[Definition]) -> tuple[Definition, ...]:
-    """Functions after those they need: PostgreSQL reads a `language sql` body at once, any other when it is called."""
+    """The functions in an order in which each comes after those that it needs.
+
+    PostgreSQL reads the body of a `language sql` function at once, and any other body only when it is called.
+    """
     by_name: dict[str, Definition] = {}
     for function in functions:
         if function.name in by_name:
@@ -143,7 +148,7 @@ def _function(path: str, body: str) -> Definition:
     made = [_FUNCTION.match(statement.text) for statement in statements(body)]
     match = made[0] if len(made) == 1 else None
     if match is None or not path.endswith(f"/{match[2]}.sql"):
-        raise ValueError(f"{path}: the file must hold one `create or replace function` of its own name and no other")
+        raise ValueError(f"{path}: the file must hold only one `create or replace function`, with the file's name")
     return Definition(kind=Kind.FUNCTION, name=match[1], path=path, body=body)
 
 
@@ -151,7 +156,7 @@ def _trigger_set(path: str, body: str) -> Definition:
     tables = {_table(statement.text) for statement in statements(body)}
     match = tables.pop() if len(tables) == 1 else None
     if match is None or not path.endswith(f"/{match.rpartition('.')[2]}.sql"):
-        raise ValueError(f"{path}: the file must hold triggers of the table of its own name and nothing else")
+        raise ValueError(f"{path}: the file must hold only triggers, of the table with the file's name")
     return Definition(kind=Kind.TRIGGERS, name=match, path=path, body=body)
 
 

@@ -1,7 +1,7 @@
-"""Pure: SQL as text: statements with their lines, and the names that a statement refers to.
+"""Pure: splits SQL text into statements with their lines, and finds the functions that a text names.
 
-Quotes, dollar quotes and comments are understood. A function's body must be quoted or a single `return` expression:
-a semicolon inside `begin atomic … end` would end the statement.
+This module understands quotes, dollar quotes and comments. The body of a function must be quoted or a single `return`
+expression, because a semicolon inside `begin atomic … end` would end the statement.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ class Statement:
 
 
 def statements(sql: str) -> Iterator[Statement]:
-    """The statements of a file in order, without comments before them. Raises ValueError for an open end."""
+    """The statements of a file in order, without the comments before them.
+
+    Raises ValueError if the last one is open.
+    """
     start: int | None = None
     for token in TOKEN.finditer(sql):
         text = token[0]
@@ -56,7 +59,7 @@ def line_of(sql: str, offset: int) -> int:
 
 
 def leading_comment(sql: str) -> str:
-    """The comment that a file begins with, as one line of text; empty without one."""
+    """The comment at the beginning of a file, as one line of text. Empty if there is none."""
     lines = []
     for line in sql.splitlines():
         if not line.startswith("--"):
@@ -66,6 +69,6 @@ def leading_comment(sql: str) -> str:
 
 
 def functions_named(sql: str) -> frozenset[str]:
-    """Every `schema.fn_name` outside comments, also inside a quoted body."""
+    """Every `schema.fn_name` outside comments, including those inside a quoted body."""
     plain = re.sub(r"--[^\n]*", "", sql)
     return frozenset(re.findall(r"\b(?:public|cutter_governance)\.fn_\w+", plain))

@@ -1,4 +1,4 @@
-"""IO: open runs that wait for nobody and have not moved for a while."""
+"""IO: finds the open runs that wait for no person and have not moved for a while."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cutter.storage.records import records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StillRun:
-    """A run without a move, and for how many seconds."""
+    """A run, and the seconds since its last move."""
 
     run_id: str
     document_id: str

@@ -39,7 +39,7 @@ def test_a_persons_stop_outweighs_the_cap_and_a_cancel_all(stack: Stack) -> None
     assert stack.database.value(steered, (batch_id,), role="cutter_read") == "stop"
     assert batches.stop(stack.settings, batch_id, "cancel", "the text is wrong") == ("cancel", "")
     halted, note = batches.stop(stack.settings, batch_id, "stop", "let me look")
-    assert (halted, note) == ("cancel", "it was halted before, which stays: the text is wrong")
+    assert (halted, note) == ("cancel", "an earlier halt stays in force: the text is wrong")
 
 
 @pytest.mark.parametrize("kind", ["stop", "cancel"])

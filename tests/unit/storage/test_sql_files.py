@@ -58,13 +58,13 @@ def test_a_function_in_two_files_is_refused() -> None:
 @pytest.mark.parametrize(
     ("path", "text", "problem"),
     [
-        ("functions/x/fn_a.sql", "select 1;", "one `create or replace function` of its own name"),
-        ("functions/x/fn_a.sql", defined("fn_b").body, "one `create or replace function` of its own name"),
-        ("functions/x/fn_a.sql", defined("fn_a").body * 2, "one `create or replace function` of its own name"),
+        ("functions/x/fn_a.sql", "select 1;", "only one `create or replace function`"),
+        ("functions/x/fn_a.sql", defined("fn_b").body, "only one `create or replace function`"),
+        ("functions/x/fn_a.sql", defined("fn_a").body * 2, "only one `create or replace function`"),
         ("functions/x/fn_a.sql", defined("fn_a").body + " select 1", "the statement has no semicolon"),
-        ("triggers/run.sql", "select 1;", "triggers of the table of its own name"),
+        ("triggers/run.sql", "select 1;", "only triggers, of the table"),
         ("triggers/run.sql", "create trigger t before insert on public.batch execute function public.fn_a();",
-         "triggers of the table of its own name"),
+         "only triggers, of the table"),
         ("migrations/0009_gap.sql", "select 1;", "numbered from 1 without a gap"),
     ],
 )  # fmt: skip
