@@ -1,7 +1,7 @@
-"""Pure: compares a queue with what the database knows of its documents. It finds reasons to refuse the queue, and items
-to settle before the start.
+"""Pure: compares a queue with the facts of the database about its documents.
 
-The caller reads the facts; a document that is missing from them does not exist.
+It finds reasons to refuse the queue, and items to settle before the start. The caller reads the facts. A document
+without facts does not exist.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_APPROVER = "STOP_NO_SUCH_APPROVER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A registered document. The runs are those of its newest source version; only `open_run` is of any version and
+    """A registered document. The runs are those of its newest source version, but `open_run` can be of any version and
     mode.
 
     `scope` is the scope in which that version is cut. It is None if the profile knows no status, so that all rows
@@ -165,7 +165,7 @@ def _overlaps(queue: Queue, known: Mapping[str, Known]) -> list[Problem]:
         above = (owners.get(segments[:end]) for end in range(1, len(segments) + 1))
         other = next((owner for owner in above if owner not in (None, item)), None)
         if other is not None:
-            text = f"its docprefix meets that of {other.document_id} (line {other.line}): put them into two queues"
+            text = f"its docprefix overlaps that of {other.document_id} (line {other.line}): put them into two queues"
             problems.append(_problem(item, "document_id", text))
     return problems
 

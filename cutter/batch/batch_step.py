@@ -59,7 +59,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orders:
-    """What to do now. `decided` holds the items that get no run: document id, decision in one word, and reason."""
+    """The steps to take now.
+
+    `decided` holds the items that get no run: document id, decision in one word, and reason.
+    """
 
     halt: Halt | None = None
     starts: tuple[str, ...] = ()
@@ -70,7 +73,7 @@ class Orders:
 
     @property
     def anything(self) -> bool:
-        """True when carrying out these orders changes the view."""
+        """True if these orders change the view when they are carried out."""
         return bool(self.halt or self.starts or self.decided or self.stops or self.enters or self.leaves)
 
 
@@ -119,7 +122,7 @@ def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
 def decide(
     view: BatchView, *, window: int, rooms: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()
 ) -> Orders:
-    """What to do now. `reviews` are items that still lack an approval which should already exist.
+    """The steps to take now. `reviews` are items that still lack an approval which should already exist.
 
     `rooms` says how many items each tenant with a cap may begin now. Further items of that tenant wait.
     """

@@ -1,4 +1,6 @@
-"""Pure: draws the dependencies (dag.mmd) and writes the order as data (plan.json) (seed 004 "planned → ready")."""
+"""Pure: draws the dependencies of a batch (dag.mmd) and gives its order as data (plan.json) (seed 004 "planned →
+ready").
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ SCHEMA_VERSION = 1
 
 
 def dag_mermaid(items: Sequence[Item]) -> str:
-    """dag.mmd: an arrow from each document to those that wait for it; critical ones have a thick border."""
+    """The content of dag.mmd. An arrow leads from each document to the documents that wait for it.
+
+    Critical documents have a thick border.
+    """
     nodes = {item.document_id: f"d{item.position}" for item in items}
     lines = ["flowchart LR"]
     lines += [f'    {nodes[item.document_id]}["{item.document_id}"]' for item in items]

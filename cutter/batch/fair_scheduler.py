@@ -1,4 +1,4 @@
-"""Pure: which tenant's item gets the next lane (spec 05 "Caps and fairness")."""
+"""Pure: decides which tenant gets the next lane (spec 05 "Caps and fairness")."""
 
 from __future__ import annotations
 

@@ -28,7 +28,10 @@ class Stage(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a settled item ended. A `busy` or `blocked` item has no run in this batch; a `stopped` one can be resumed."""
+    """The end of a settled item.
+
+    A `busy` or `blocked` item has no run in this batch. A `stopped` item can be resumed.
+    """
 
     ENACTED = "enacted"
     REHEARSED = "rehearsed"
@@ -46,7 +49,7 @@ GOOD = frozenset({Outcome.ENACTED, Outcome.REHEARSED, Outcome.SKIPPED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One document of a batch. `position` is its place in the file; `in_review` says that it waits in human review.
+    """One document of a batch. `position` is its place in the file. `in_review` is true if it waits in human review.
 
     `law` says that its enactment is sealed, whatever happened to the run after that.
     """
@@ -68,7 +71,7 @@ class Item:
 
     @property
     def good(self) -> bool:
-        """True when the item ended with a good outcome."""
+        """True if the item ended with a good outcome."""
         return self.outcome in GOOD
 
     @property
@@ -80,7 +83,7 @@ class Item:
 
     @property
     def started(self) -> bool:
-        """True from its run's start until the run is settled."""
+        """True from the start of its run until the run is settled."""
         return self.stage not in (Stage.PENDING, Stage.SETTLED)
 
 

@@ -1,7 +1,7 @@
-"""Pure: which items of a batch begin now, which items never can, and the order in which items would begin (seed 001 §5;
-spec 02).
+"""Pure: decides which items of a batch begin now, which can never begin, and in which order items would begin (seed 001
+§5; spec 02).
 
-All answers depend on the items alone. So a batch that continues in another execution decides the same.
+The decisions depend only on the items. So a batch that continues in another execution decides the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pure: queue.yaml, read strictly (seed 001 §2; spec 02 "queue.yaml").
+"""Pure: reads queue.yaml strictly (seed 001 §2; spec 02 "queue.yaml").
 
 The reader works in three steps: it searches the bare lines for secrets, checks the form of the YAML, and checks the
 values by a closed model. It reports all problems at once, each with its line and the remedy. A problem repeats a value
@@ -26,8 +26,9 @@ from cutter.plain_yaml import Fields, Items, Node, Place, Scalar
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Problem:
-    """One problem of a queue file. Line 0 means the whole file. `alone` means that only this item is refused and the
-    others may start.
+    """One problem of a queue file. Line 0 means the whole file.
+
+    If `alone` is true, only this item is refused, and the others may start.
     """
 
     line: int
@@ -175,7 +176,7 @@ def _value(node: Node, name: str) -> Node | None:
     return next((value for key, value in entries if key.text == name), None)
 
 
-# --- what the documents of a queue have to do with each other ---------------------------------------------------------
+# --- the dependencies between the documents of a queue ----------------------------------------------------------------
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Pure: which work a resume of a batch would start, and which failed documents need a signature first.
+"""Pure: finds the work that a resume of a batch would start, and the failed documents that need a signature first.
 
 If a batch has nothing left to do, a resume must write nothing. So cutter asks this module before it opens a workflow.
 """
@@ -18,7 +18,7 @@ ASKED_ANEW = ("busy", "blocked", "voided")
 
 
 def moves(view: BatchView) -> bool:
-    """True when a resume would change anything: start or adopt an item, lift a halt, or change the batch's state."""
+    """True if a resume would change anything: start or adopt an item, lift a halt, or change the batch's state."""
     if view.batch.state not in ENDS or any(_open(one) for one in view.items):
         return True
     asked = asked_anew(view)

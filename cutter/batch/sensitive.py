@@ -1,4 +1,4 @@
-"""Pure: finds secrets, connection strings and signature material, which a queue file never carries (seed 001 §2).
+"""Pure: finds secrets, connection strings and signature material, which must not be in a queue file (seed 001 §2).
 
 The search covers the bare lines, so that comments count too. It also covers the values that YAML reads, so that an
 escape hides nothing. A finding gives the kind of the secret and its place, but never repeats the secret. The search
@@ -72,7 +72,7 @@ def sensitive_values(node: Node) -> Iterator[Flaw]:
 
 
 def _rule(line: str) -> str:
-    """The rule that a line breaks; empty if it breaks none."""
+    """The rule that a line breaks, or an empty text."""
     if len(line) < len("pwd=x"):
         return ""
     plain = _plain(line[: limits.QUEUE_LINE_CHARACTERS_MAX + 1])

@@ -37,10 +37,10 @@ class WorkstreamState(StrEnum):
 
 
 ENDS = frozenset({BatchState.CLOSEOUT, BatchState.FAILED_PARTIAL, BatchState.VOIDED})
-"""States of a batch that has nothing left to do."""
+"""The states of a batch that has nothing left to do."""
 
 FAILURES = (Outcome.FAILED, Outcome.STOPPED)
-"""Outcomes that a person must look at."""
+"""The outcomes that need a person's attention."""
 
 _MOVING = (
     (Stage.PLANNING, BatchState.PLANNING),
@@ -109,7 +109,7 @@ def stops_the_rest(items: Sequence[Item], *, strict: bool) -> Item | None:
 def workstream_state(
     items: Sequence[Item], *, started: bool = True, halted: bool = False, closed: bool = False
 ) -> WorkstreamState:
-    """The batch as a workstream (seed 004 "State Derivation"). `closed`: its report is written.
+    """The batch as a workstream (seed 004 "State Derivation"). `closed` is true if its report is written.
 
     Running documents decide first, and then a critical failure, as in the seed. The batch is `completed` only if every
     document ended well.

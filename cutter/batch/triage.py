@@ -20,7 +20,7 @@ from cutter.marking import preview
 from cutter.types import Json
 
 SIDECAR_LINES = 50
-"""How many lines of a run's state.json are shown (seed 001 §10)."""
+"""The number of lines of a run's state.json that the triage shows (seed 001 §10)."""
 
 _REHEARSED = tuple(f"failed_{gate.phase}" for gate in REHEARSED)
 """Gates whose failure a rehearsal of the same text reproduces, because a rehearsal runs these gates and writes nothing.
@@ -122,5 +122,5 @@ def _line(value: object) -> str:
 
 
 def _json(text: str) -> Iterator[str]:
-    """Canonical JSON escapes hidden characters, and no string in it has a line feed."""
+    """A JSON text in a code block. Canonical JSON escapes hidden characters, and its strings have no line feeds."""
     yield from fenced(json_visible(text).split("\n")[:SIDECAR_LINES], "json")

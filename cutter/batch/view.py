@@ -122,7 +122,7 @@ class ItemRecord(ItemRun):
 
     @classmethod
     def of(cls, row: Json) -> ItemRecord:
-        """An item of the database's answer."""
+        """The item from a row of the database's answer."""
         before = row["failed_run"]
         return record(cls, {**row, "failed_run": None if before is None else record(FailedRun, before)})
 
@@ -146,12 +146,12 @@ class BatchView:
 
     @property
     def batch_id(self) -> str:
-        """Of the batch."""
+        """The id of the batch."""
         return self.batch.batch_id
 
     @property
     def attended(self) -> bool:
-        """True if people are there who can be asked for signatures."""
+        """True if people attend the batch, so that it can ask them for signatures."""
         return not self.batch.unattended
 
     def by_document(self) -> dict[str, ItemRecord]:

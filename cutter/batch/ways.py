@@ -52,7 +52,7 @@ def needing_people(view: BatchView) -> Iterator[Step]:
 
 
 def item_step(batch_id: str, item: ItemRecord) -> Step | None:
-    """The step that continues one document of a batch. None if the document waits for others, or for nothing."""
+    """The step that continues one document of a batch. None if it waits for other documents, or for nothing."""
     return run_step(batch_id, item) if item.run_id else _without_run(item)
 
 
@@ -66,13 +66,13 @@ def run_step(batch_id: str, run: ItemRun) -> Step:
 
 
 def command_of(batch_id: str, item: ItemRecord) -> str:
-    """The document's commands on one line; empty if the document waits for others, or for nothing."""
+    """The document's commands on one line. Empty if the document waits for other documents, or for nothing."""
     step = item_step(batch_id, item)
     return step.command if step else ""
 
 
 def _failed(batch_id: str, item: ItemRun, step: Step) -> Step:
-    """A failed document runs again in its batch; if it has drafts, they are withdrawn first."""
+    """The step for a failed document: it runs again in its batch. If it has drafts, a void withdraws them first."""
     if item.included:
         again = f"cutter orchestrate resume-batch --batch-id {batch_id}"
         return Step(needs=Needs.NOTHING, commands=(again,))
