@@ -55,8 +55,9 @@ PERCENT_OF_CONNECTIONS = {
     "cutter_backup": 20,
     "cutter_exec": 14,
     "cutter_verify": 8,
-    "cutter_operator": 12,
+    "cutter_operator": 11,
     "directus": 3,
+    "cutter_api": 3,
 }
 """Of the server's connections, how many a role may hold; the rest is for the superuser and for monitoring.
 

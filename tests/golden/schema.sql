@@ -1,4 +1,47 @@
+CREATE SCHEMA api;
+
 CREATE SCHEMA cutter_governance;
+
+CREATE FUNCTION api.search(words text, "on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date, in_document text DEFAULT NULL::text, in_version integer DEFAULT NULL::integer, at_most integer DEFAULT 20) RETURNS TABLE(document text, version integer, address text, title text, body text, content_sha256 text, effective_from date, rank real)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with asked as (
+        select cutter_governance.fn_search_query(words) as query,
+            nullif(btrim(cutter_governance.fn_search_form(words)), '') as form),
+    unit as (
+        select u.*, cutter_governance.fn_search_form(u.title) as title_form,
+            cutter_governance.fn_search_form(u.body) as body_form
+        from api.law_version v
+        join api.unit_of_version u on u.document = v.document and u.version = v.version
+        where (in_document is null or v.document = in_document)
+            and case when in_version is null
+                then v.effective_from <= "on" and ("on" < v.effective_until or v.effective_until is null)
+                else v.version = in_version end),
+    hit as (
+        select unit.*, asked.form, asked.query,
+            setweight(to_tsvector('simple', title_form), 'A') || to_tsvector('simple', body_form) as vector
+        from unit, asked)
+    select document, version, address, title, body, content_sha256, effective_from,
+        (ts_rank(vector, query) + (strpos(title_form, form) > 0)::integer
+            + (strpos(lower(body), lower(words)) > 0)::integer::real / 2)::real as rank
+    from hit
+    where vector @@ query or strpos(body_form, form) > 0 and words !~ '["-]'
+    order by rank desc, document, document_order
+    limit least(at_most, 1000)
+$$;
+
+CREATE FUNCTION api.unit_in_force("on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date) RETURNS TABLE(document text, version integer, document_order integer, address text, unit_version integer, title text, unit_kind text, section_type text, parent text, body text, content_sha256 text, effective_from date, effective_until date)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select u.document, u.version, u.document_order, u.address, u.unit_version, u.title, u.unit_kind, u.section_type,
+        u.parent, u.body, u.content_sha256, u.effective_from, u.effective_until
+    from api.law_version v
+    join api.unit_of_version u on u.document = v.document and u.version = v.version
+    where v.effective_from <= "on" and ("on" < v.effective_until or v.effective_until is null)
+    order by u.document, u.document_order
+$$;
 
 CREATE FUNCTION cutter_governance.fn_action_find(p_run_id text, p_connector text, p_operation text, p_target text, p_payload_sha256 text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1711,7 +1754,7 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
              join pg_roles g on g.oid = m.member where m.roleid = r.oid))
         from pg_roles r
         where r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify',
-            'cutter_operator', 'directus')
+            'cutter_operator', 'directus', 'cutter_api')
         union all
         select name, settings from (
             select 'settings of ' || coalesce(r.rolname, 'everyone')
@@ -3193,6 +3236,16 @@ CREATE FUNCTION cutter_governance.fn_run_version(p_run_id text, p_build_id text)
     select p_run_id
 $$;
 
+CREATE FUNCTION cutter_governance.fn_search_form(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN regexp_replace(translate(lower(regexp_replace(NORMALIZE(p_text, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text)), 'đøłı'::text, 'doli'::text), '[^[:alnum:]]+'::text, ' '::text, 'g'::text);
+
+CREATE FUNCTION cutter_governance.fn_search_query(p_words text) RETURNS tsquery
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE WHEN (p_words ~ '"|(^|\s)-\S|\mOR\M'::text) THEN websearch_to_tsquery('simple'::regconfig, regexp_replace(translate(lower(NORMALIZE(p_words, NFKD)), 'đøłı'::text, 'doli'::text), '[\u0300-\u036f]'::text, ''::text, 'g'::text)) ELSE plainto_tsquery('simple'::regconfig, cutter_governance.fn_search_form(p_words)) END;
+
 CREATE FUNCTION cutter_governance.fn_sessions_end_overdue() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4238,6 +4291,498 @@ begin
 end
 $$;
 
+CREATE TABLE cutter_governance.cut_change_set_affected_row (
+    affected_row_id uuid NOT NULL,
+    change_set_id uuid NOT NULL,
+    unit_id uuid NOT NULL,
+    unit_version_id uuid NOT NULL,
+    content_hash text NOT NULL,
+    operation text DEFAULT 'create'::text NOT NULL
+);
+
+CREATE VIEW api.base_affected WITH (security_barrier='true') AS
+ SELECT change_set_id,
+    unit_id,
+    operation,
+    unit_version_id,
+    NULL::uuid AS ended_version_id
+   FROM cutter_governance.cut_change_set_affected_row a;
+
+CREATE TABLE cutter_governance.cut_change_set (
+    change_set_id uuid NOT NULL,
+    run_id text NOT NULL,
+    decision_backlog_entry_id uuid NOT NULL,
+    review_decision_id uuid NOT NULL,
+    manifest_id uuid NOT NULL,
+    manifest_version text NOT NULL,
+    manifest_digest text NOT NULL,
+    region_sha text NOT NULL,
+    executor_signature_id uuid NOT NULL,
+    verifier_signature_id uuid,
+    executor_tool_revision text NOT NULL,
+    verifier_tool_revision text NOT NULL,
+    rollback_key text NOT NULL,
+    idempotency_key text NOT NULL,
+    emitted_by text NOT NULL,
+    emitted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT cut_change_set_revisions_differ CHECK ((executor_tool_revision <> verifier_tool_revision)),
+    CONSTRAINT cut_change_set_verifier_signs_result CHECK ((verifier_signature_id IS NULL))
+);
+
+CREATE TABLE public.source_document (
+    source_document_ref text NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    doc_code text NOT NULL,
+    tenant text DEFAULT 'default'::text NOT NULL,
+    address_docprefix text NOT NULL COLLATE pg_catalog."C",
+    source_url text,
+    source_family text NOT NULL,
+    authority_class text NOT NULL,
+    display_vi text,
+    display_en text,
+    lifecycle text DEFAULT 'active'::text NOT NULL,
+    forbidden_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    registered_by text NOT NULL,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT source_document_code_form CHECK ((doc_code ~ '^[A-Z0-9-]{3,64}$'::text)),
+    CONSTRAINT source_document_docprefix_form CHECK ((address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$'::text)),
+    CONSTRAINT source_document_docprefix_not_reserved CHECK (((address_docprefix !~ '^DIEU'::text) AND (address_docprefix <> 'ICX-CONST'::text))),
+    CONSTRAINT source_document_lifecycle_check CHECK ((lifecycle = ANY (ARRAY['active'::text, 'retired'::text])))
+);
+
+CREATE VIEW api.base_enactment WITH (security_barrier='true') AS
+ SELECT r.run_id,
+    d.source_document_ref,
+    1 AS n,
+    'first_cut'::text AS operation_kind,
+    r.source_version_id,
+    c.change_set_id,
+    NULL::text AS base_run_id,
+    NULL::text AS base_receipt_hash,
+    NULL::text AS reason,
+    ((g.sealed_at AT TIME ZONE 'UTC'::text))::date AS effective_from,
+    g.sealed_at AS enacted_at
+   FROM (((cutter_governance.gate_receipt g
+     JOIN cutter_governance.run r ON (((r.run_id = g.run_id) AND (r.mode = 'live'::text))))
+     JOIN public.source_document d ON ((d.doc_code = r.document_id)))
+     JOIN cutter_governance.cut_change_set c ON ((c.run_id = r.run_id)))
+  WHERE ((g.gate = 'IG_lifecycle_enact_execute'::text) AND (g.sealed_at IS NOT NULL));
+
+CREATE TABLE cutter_governance.manifest_unit_block (
+    envelope_id uuid NOT NULL,
+    unit_local_id text NOT NULL,
+    block_role text NOT NULL,
+    source_span text NOT NULL,
+    span_sha256 text NOT NULL,
+    render_order integer NOT NULL,
+    target_unit_id uuid NOT NULL,
+    proposed_canonical_address text NOT NULL,
+    decision_backlog_ref uuid NOT NULL,
+    CONSTRAINT manifest_unit_block_block_role_check CHECK ((block_role = ANY (ARRAY['origin'::text, 'result'::text])))
+);
+
+CREATE VIEW api.base_place WITH (security_barrier='true') AS
+ SELECT c.change_set_id,
+    b.render_order AS document_order,
+    a.unit_version_id
+   FROM ((cutter_governance.cut_change_set c
+     JOIN cutter_governance.manifest_unit_block b ON (((b.envelope_id = c.manifest_id) AND (b.block_role = 'result'::text))))
+     JOIN cutter_governance.cut_change_set_affected_row a ON (((a.change_set_id = c.change_set_id) AND (a.unit_id = b.target_unit_id))));
+
+CREATE TABLE public.information_unit (
+    id uuid NOT NULL,
+    canonical_address text NOT NULL COLLATE pg_catalog."C",
+    unit_kind text NOT NULL,
+    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
+    content_anchor_ref text,
+    version_anchor_ref uuid,
+    owner_ref text NOT NULL,
+    parent_or_container_ref uuid,
+    conformance_status text DEFAULT 'open'::text NOT NULL,
+    identity_profile jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_by text NOT NULL,
+    deleted_at timestamp with time zone,
+    withdrawn_reason text,
+    CONSTRAINT information_unit_address_form CHECK ((canonical_address ~ '^[A-Z0-9-]+(/[A-Za-z0-9~._-]+)+$'::text)),
+    CONSTRAINT information_unit_title_form CHECK ((((identity_profile ->> 'title'::text) IS NOT NULL) AND ((identity_profile ->> 'title'::text) !~ '[\n\x1f]'::text))),
+    CONSTRAINT information_unit_withdrawn_with_reason CHECK (((deleted_at IS NULL) = (withdrawn_reason IS NULL)))
+);
+
+CREATE TABLE public.unit_version (
+    id uuid NOT NULL,
+    unit_id uuid NOT NULL,
+    body text NOT NULL,
+    content_hash text NOT NULL,
+    version_seq integer NOT NULL,
+    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
+    content_profile jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    enacted_at timestamp with time zone,
+    review_state text DEFAULT 'none'::text NOT NULL,
+    CONSTRAINT unit_version_hash_of_body CHECK ((content_hash = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT unit_version_version_seq_check CHECK ((version_seq > 0))
+);
+
+CREATE VIEW api.base_unit_version WITH (security_barrier='true') AS
+ SELECT v.id,
+    v.unit_id,
+    v.version_seq,
+    v.body,
+    v.content_hash,
+    v.lifecycle_status,
+    v.enacted_at,
+    (u.identity_profile ->> 'title'::text) AS title,
+    u.unit_kind,
+    (u.identity_profile ->> 'primary_section_type_ref'::text) AS section_type,
+    u.parent_or_container_ref AS parent_unit_id,
+    NULL::uuid AS continues_unit_id,
+    b.render_order AS document_order,
+    c.change_set_id AS enacted_by,
+    ((v.enacted_at AT TIME ZONE 'UTC'::text))::date AS effective_from,
+    NULL::date AS effective_until,
+    NULL::uuid AS ended_by,
+    NULL::timestamp with time zone AS ended_at
+   FROM ((((public.unit_version v
+     JOIN public.information_unit u ON (((u.id = v.unit_id) AND (u.version_anchor_ref = v.id))))
+     JOIN cutter_governance.cut_change_set_affected_row a ON ((a.unit_version_id = v.id)))
+     JOIN cutter_governance.cut_change_set c ON ((c.change_set_id = a.change_set_id)))
+     JOIN cutter_governance.manifest_unit_block b ON (((b.envelope_id = c.manifest_id) AND (b.target_unit_id = v.unit_id))))
+  WHERE (v.lifecycle_status = 'enacted'::text);
+
+CREATE TABLE public.iu_lifecycle_log (
+    id bigint NOT NULL,
+    unit_id uuid NOT NULL,
+    from_status text NOT NULL,
+    to_status text NOT NULL,
+    actor text NOT NULL,
+    review_decision_id uuid,
+    change_set_id uuid,
+    reason text,
+    tool_revision text,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE VIEW api.change WITH (security_barrier='true') AS
+ SELECT l.id AS cursor,
+    l.at AS recorded_at,
+    d.doc_code AS document,
+    e.n AS version,
+    e.operation_kind AS operation,
+    a.operation AS change,
+    u.canonical_address AS address,
+    v.version_seq AS unit_version,
+    v.title,
+    v.content_hash AS content_sha256,
+    o.version_seq AS ended_unit_version,
+    o.content_hash AS ended_content_sha256,
+    e.effective_from,
+    e.run_id
+   FROM ((((((public.iu_lifecycle_log l
+     JOIN api.base_enactment e ON ((e.change_set_id = l.change_set_id)))
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN api.base_affected a ON (((a.change_set_id = l.change_set_id) AND (a.unit_id = l.unit_id))))
+     JOIN public.information_unit u ON ((u.id = l.unit_id)))
+     LEFT JOIN api.base_unit_version v ON ((v.id = a.unit_version_id)))
+     LEFT JOIN public.unit_version o ON ((o.id = a.ended_version_id)))
+  WHERE (l.to_status = ANY (ARRAY['enacted'::text, 'retired'::text]));
+
+CREATE TABLE public.source_version (
+    document_version_id text NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    source_document_ref text NOT NULL,
+    version_seq integer NOT NULL,
+    content_checksum text NOT NULL,
+    size_bytes bigint NOT NULL,
+    retrieval_timestamp timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    source_format text DEFAULT 'markdown'::text NOT NULL,
+    authoritative_version boolean DEFAULT true NOT NULL,
+    version_status text DEFAULT 'registered'::text NOT NULL,
+    provenance jsonb DEFAULT '{}'::jsonb NOT NULL,
+    profile_id text NOT NULL,
+    profile_sha256 text NOT NULL,
+    profile_body text NOT NULL,
+    marking_options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    manifest_digest text,
+    registered_by text NOT NULL,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT source_version_profile_addressed_by_content CHECK ((profile_sha256 = encode(sha256(convert_to(profile_body, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT source_version_size_bytes_check CHECK ((size_bytes > 0)),
+    CONSTRAINT source_version_version_seq_check CHECK ((version_seq > 0))
+);
+
+CREATE VIEW api.law_version WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    e.n AS version,
+    COALESCE((s.provenance ->> 'title'::text), d.display_en, d.display_vi, d.doc_code) AS title,
+    e.operation_kind AS operation,
+    e.run_id,
+    e.change_set_id AS change_set,
+    e.enacted_at,
+    e.effective_from,
+    lead(e.effective_from) OVER later AS effective_until,
+        CASE
+            WHEN (e.effective_from > ((now() AT TIME ZONE 'UTC'::text))::date) THEN 'not_yet_in_force'::text
+            WHEN (lead(e.effective_from) OVER later <= ((now() AT TIME ZONE 'UTC'::text))::date) THEN 'superseded'::text
+            WHEN (e.operation_kind = 'repeal'::text) THEN 'repealed'::text
+            ELSE 'in_force'::text
+        END AS status,
+    s.version_seq AS source_version,
+    s.content_checksum AS source_sha256,
+    c.region_sha AS region_sha256,
+    c.manifest_version AS writer_digest,
+    (( SELECT count(*) AS count
+           FROM api.base_place p
+          WHERE (p.change_set_id = e.change_set_id)))::integer AS units,
+    b.n AS base_version,
+    e.base_receipt_hash,
+    e.reason
+   FROM ((((api.base_enactment e
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN public.source_version s ON ((s.id = e.source_version_id)))
+     JOIN cutter_governance.cut_change_set c ON ((c.change_set_id = e.change_set_id)))
+     LEFT JOIN api.base_enactment b ON ((b.run_id = e.base_run_id)))
+  WINDOW later AS (PARTITION BY d.doc_code ORDER BY e.n);
+
+CREATE VIEW api.law WITH (security_barrier='true') AS
+ SELECT v.document,
+    v.title,
+    d.address_docprefix AS address_prefix,
+    d.tenant,
+    d.authority_class AS authority,
+    d.source_url,
+    v.status,
+    v.version,
+    v.effective_from,
+    v.effective_until,
+    v.units,
+    ( SELECT max(a.version) AS max
+           FROM api.law_version a
+          WHERE (a.document = v.document)) AS newest_version,
+    ( SELECT min(a.enacted_at) AS min
+           FROM api.law_version a
+          WHERE (a.document = v.document)) AS first_enacted_at,
+    ( SELECT max(a.enacted_at) AS max
+           FROM api.law_version a
+          WHERE (a.document = v.document)) AS last_enacted_at
+   FROM (( SELECT DISTINCT ON (a.document) a.document,
+            a.version,
+            a.title,
+            a.operation,
+            a.run_id,
+            a.change_set,
+            a.enacted_at,
+            a.effective_from,
+            a.effective_until,
+            a.status,
+            a.source_version,
+            a.source_sha256,
+            a.region_sha256,
+            a.writer_digest,
+            a.units,
+            a.base_version,
+            a.base_receipt_hash,
+            a.reason
+           FROM api.law_version a
+          ORDER BY a.document, (a.effective_from <= ((now() AT TIME ZONE 'UTC'::text))::date) DESC,
+                CASE
+                    WHEN (a.effective_from <= ((now() AT TIME ZONE 'UTC'::text))::date) THEN a.version
+                    ELSE (- a.version)
+                END DESC) v
+     JOIN public.source_document d ON ((d.doc_code = v.document)));
+
+CREATE TABLE cutter_governance.approval_consumption (
+    approval_sha256 text NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    slot integer NOT NULL,
+    request_id uuid NOT NULL,
+    approver text NOT NULL,
+    fingerprint text NOT NULL,
+    document_id text NOT NULL,
+    source_version_id uuid NOT NULL,
+    writer_digest text NOT NULL,
+    candidate_count integer NOT NULL,
+    challenge text NOT NULL,
+    review_decision_id uuid,
+    policy_sha256 text NOT NULL,
+    consumed_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    consumed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT approval_consumption_slot_check CHECK ((slot > 0))
+);
+
+CREATE TABLE cutter_governance.dot_pair_signature (
+    signature_id uuid NOT NULL,
+    signature_kind text NOT NULL,
+    signer_dot_id text NOT NULL,
+    signer_identity text NOT NULL,
+    signer_fingerprint text NOT NULL,
+    signer_tool_revision text NOT NULL,
+    payload text NOT NULL,
+    payload_hash text NOT NULL,
+    signature text NOT NULL,
+    cross_reference_change_set_id uuid,
+    cross_reference_verify_result_id uuid,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT dot_pair_signature_dot_of_kind CHECK (((signature_kind = 'executor'::text) = (signer_dot_id = 'DOT-991'::text))),
+    CONSTRAINT dot_pair_signature_hash_of_payload CHECK ((payload_hash = encode(sha256(convert_to(payload, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT dot_pair_signature_one_reference CHECK ((((signature_kind = 'executor'::text) AND (cross_reference_change_set_id IS NOT NULL) AND (cross_reference_verify_result_id IS NULL)) OR ((signature_kind = 'verifier'::text) AND (cross_reference_verify_result_id IS NOT NULL) AND (cross_reference_change_set_id IS NULL)))),
+    CONSTRAINT dot_pair_signature_signature_kind_check CHECK ((signature_kind = ANY (ARRAY['executor'::text, 'verifier'::text]))),
+    CONSTRAINT dot_pair_signature_signer_dot_id_check CHECK ((signer_dot_id = ANY (ARRAY['DOT-991'::text, 'DOT-992'::text])))
+);
+
+CREATE TABLE cutter_governance.verify_result (
+    verify_result_id uuid NOT NULL,
+    change_set_id uuid NOT NULL,
+    manifest_id uuid NOT NULL,
+    review_decision_id uuid NOT NULL,
+    manifest_version text NOT NULL,
+    executor_signature_id uuid NOT NULL,
+    verifier_signature_id uuid NOT NULL,
+    executor_tool_revision text NOT NULL,
+    verifier_tool_revision text NOT NULL,
+    tool_revision_match boolean NOT NULL,
+    verify_kind text DEFAULT 'axis_1_round_trip'::text NOT NULL,
+    axis_1_status text NOT NULL,
+    axis_2_status text NOT NULL,
+    verdict text NOT NULL,
+    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    state text DEFAULT 'complete'::text NOT NULL,
+    canonicalization_rule_used text DEFAULT 'canon-md-v0.1.0'::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT verify_result_revisions_differ CHECK ((NOT tool_revision_match)),
+    CONSTRAINT verify_result_verdict_check CHECK ((verdict = ANY (ARRAY['pass'::text, 'fail'::text, 'needs_human'::text])))
+);
+
+CREATE VIEW api.signature WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    e.n AS version,
+    s.role,
+    s.name,
+    s.fingerprint,
+    s.signed_at,
+    s.statement_sha256
+   FROM ((api.base_enactment e
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     CROSS JOIN LATERAL ( SELECT
+                CASE a.gate
+                    WHEN 'SG_cut_authz'::text THEN 'approver of the cut'::text
+                    ELSE 'approver of the enactment'::text
+                END AS role,
+            a.approver AS name,
+            a.fingerprint,
+            a.consumed_at AS signed_at,
+            a.approval_sha256 AS statement_sha256
+           FROM cutter_governance.approval_consumption a
+          WHERE (a.run_id = e.run_id)
+        UNION ALL
+         SELECT x.signature_kind,
+            x.signer_dot_id,
+            x.signer_fingerprint,
+            x.created_at,
+            x.payload_hash
+           FROM cutter_governance.dot_pair_signature x
+          WHERE ((x.cross_reference_change_set_id = e.change_set_id) OR (x.cross_reference_verify_result_id IN ( SELECT r.verify_result_id
+                   FROM cutter_governance.verify_result r
+                  WHERE (r.change_set_id = e.change_set_id))))) s);
+
+CREATE TABLE public.source_snapshot (
+    sha256 text NOT NULL,
+    bytes bytea NOT NULL,
+    CONSTRAINT source_snapshot_addressed_by_content CHECK ((sha256 = encode(sha256(bytes), 'hex'::text)))
+);
+
+CREATE VIEW api.source WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    e.n AS version,
+    x.sha256,
+    x.bytes AS content,
+    s.profile_body,
+    s.marking_options,
+    d.address_docprefix AS address_prefix,
+    d.forbidden_ids
+   FROM (((api.base_enactment e
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN public.source_version s ON ((s.id = e.source_version_id)))
+     JOIN public.source_snapshot x ON ((x.sha256 = s.content_checksum)));
+
+CREATE VIEW api.unit_of_version WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    e.n AS version,
+    b.document_order,
+    u.canonical_address AS address,
+    v.version_seq AS unit_version,
+    v.title,
+    v.unit_kind,
+    v.section_type,
+    p.canonical_address AS parent,
+    v.body,
+    v.content_hash AS content_sha256,
+    v.effective_from,
+    v.effective_until
+   FROM (((((api.base_enactment e
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN api.base_place b ON ((b.change_set_id = e.change_set_id)))
+     JOIN api.base_unit_version v ON ((v.id = b.unit_version_id)))
+     JOIN public.information_unit u ON ((u.id = v.unit_id)))
+     LEFT JOIN public.information_unit p ON ((p.id = v.parent_unit_id)));
+
+CREATE VIEW api.unit WITH (security_barrier='true') AS
+ SELECT u.document,
+    u.version,
+    u.document_order,
+    u.address,
+    u.unit_version,
+    u.title,
+    u.unit_kind,
+    u.section_type,
+    u.parent,
+    u.body,
+    u.content_sha256,
+    u.effective_from,
+    u.effective_until
+   FROM (api.law_version v
+     JOIN api.unit_of_version u ON (((u.document = v.document) AND (u.version = v.version))))
+  WHERE ((v.effective_from <= ((now() AT TIME ZONE 'UTC'::text))::date) AND ((((now() AT TIME ZONE 'UTC'::text))::date < v.effective_until) OR (v.effective_until IS NULL)));
+
+CREATE VIEW api.unit_history WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    u.canonical_address AS address,
+    v.version_seq AS unit_version,
+    v.id AS unit_version_id,
+    u.id AS unit_id,
+    v.title,
+    v.unit_kind,
+    v.section_type,
+    p.canonical_address AS parent,
+    v.document_order,
+    v.body,
+    v.content_hash AS content_sha256,
+    v.effective_from,
+    v.effective_until,
+    v.enacted_at,
+    e.n AS enacted_by_version,
+    x.n AS ended_by_version,
+    v.ended_at,
+        CASE
+            WHEN (v.effective_from > ((now() AT TIME ZONE 'UTC'::text))::date) THEN 'not_yet_in_force'::text
+            WHEN ((v.effective_until IS NULL) OR (v.effective_until > ((now() AT TIME ZONE 'UTC'::text))::date)) THEN 'in_force'::text
+            WHEN (v.lifecycle_status = 'retired'::text) THEN 'repealed'::text
+            ELSE 'superseded'::text
+        END AS status,
+    c.canonical_address AS continues
+   FROM ((((((api.base_unit_version v
+     JOIN public.information_unit u ON ((u.id = v.unit_id)))
+     JOIN api.base_enactment e ON ((e.change_set_id = v.enacted_by)))
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     LEFT JOIN api.base_enactment x ON ((x.change_set_id = v.ended_by)))
+     LEFT JOIN public.information_unit p ON ((p.id = v.parent_unit_id)))
+     LEFT JOIN public.information_unit c ON ((c.id = v.continues_unit_id)));
+
 CREATE TABLE cutter_governance.action_receipt (
     id bigint NOT NULL,
     tenant text DEFAULT 'default'::text NOT NULL,
@@ -4265,26 +4810,6 @@ ALTER TABLE cutter_governance.action_receipt ALTER COLUMN id ADD GENERATED ALWAY
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-
-CREATE TABLE cutter_governance.approval_consumption (
-    approval_sha256 text NOT NULL,
-    run_id text NOT NULL,
-    gate text NOT NULL,
-    slot integer NOT NULL,
-    request_id uuid NOT NULL,
-    approver text NOT NULL,
-    fingerprint text NOT NULL,
-    document_id text NOT NULL,
-    source_version_id uuid NOT NULL,
-    writer_digest text NOT NULL,
-    candidate_count integer NOT NULL,
-    challenge text NOT NULL,
-    review_decision_id uuid,
-    policy_sha256 text NOT NULL,
-    consumed_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    consumed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT approval_consumption_slot_check CHECK ((slot > 0))
 );
 
 CREATE TABLE cutter_governance.approval_revocation (
@@ -4375,36 +4900,6 @@ CREATE TABLE cutter_governance.batch_queue (
     CONSTRAINT batch_queue_queue_check CHECK ((queue = ANY (ARRAY['error_queue'::text, 'quarantine_queue'::text, 'human_review_queue'::text])))
 );
 
-CREATE TABLE cutter_governance.cut_change_set (
-    change_set_id uuid NOT NULL,
-    run_id text NOT NULL,
-    decision_backlog_entry_id uuid NOT NULL,
-    review_decision_id uuid NOT NULL,
-    manifest_id uuid NOT NULL,
-    manifest_version text NOT NULL,
-    manifest_digest text NOT NULL,
-    region_sha text NOT NULL,
-    executor_signature_id uuid NOT NULL,
-    verifier_signature_id uuid,
-    executor_tool_revision text NOT NULL,
-    verifier_tool_revision text NOT NULL,
-    rollback_key text NOT NULL,
-    idempotency_key text NOT NULL,
-    emitted_by text NOT NULL,
-    emitted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT cut_change_set_revisions_differ CHECK ((executor_tool_revision <> verifier_tool_revision)),
-    CONSTRAINT cut_change_set_verifier_signs_result CHECK ((verifier_signature_id IS NULL))
-);
-
-CREATE TABLE cutter_governance.cut_change_set_affected_row (
-    affected_row_id uuid NOT NULL,
-    change_set_id uuid NOT NULL,
-    unit_id uuid NOT NULL,
-    unit_version_id uuid NOT NULL,
-    content_hash text NOT NULL,
-    operation text DEFAULT 'create'::text NOT NULL
-);
-
 CREATE TABLE cutter_governance.decision_backlog_entry (
     entry_id uuid NOT NULL,
     run_id text NOT NULL,
@@ -4433,26 +4928,6 @@ CREATE TABLE cutter_governance.definition_cache (
 CREATE TABLE cutter_governance.definition_snapshot (
     fingerprint text NOT NULL,
     detail jsonb NOT NULL
-);
-
-CREATE TABLE cutter_governance.dot_pair_signature (
-    signature_id uuid NOT NULL,
-    signature_kind text NOT NULL,
-    signer_dot_id text NOT NULL,
-    signer_identity text NOT NULL,
-    signer_fingerprint text NOT NULL,
-    signer_tool_revision text NOT NULL,
-    payload text NOT NULL,
-    payload_hash text NOT NULL,
-    signature text NOT NULL,
-    cross_reference_change_set_id uuid,
-    cross_reference_verify_result_id uuid,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT dot_pair_signature_dot_of_kind CHECK (((signature_kind = 'executor'::text) = (signer_dot_id = 'DOT-991'::text))),
-    CONSTRAINT dot_pair_signature_hash_of_payload CHECK ((payload_hash = encode(sha256(convert_to(payload, 'UTF8'::name)), 'hex'::text))),
-    CONSTRAINT dot_pair_signature_one_reference CHECK ((((signature_kind = 'executor'::text) AND (cross_reference_change_set_id IS NOT NULL) AND (cross_reference_verify_result_id IS NULL)) OR ((signature_kind = 'verifier'::text) AND (cross_reference_verify_result_id IS NOT NULL) AND (cross_reference_change_set_id IS NULL)))),
-    CONSTRAINT dot_pair_signature_signature_kind_check CHECK ((signature_kind = ANY (ARRAY['executor'::text, 'verifier'::text]))),
-    CONSTRAINT dot_pair_signature_signer_dot_id_check CHECK ((signer_dot_id = ANY (ARRAY['DOT-991'::text, 'DOT-992'::text])))
 );
 
 CREATE TABLE cutter_governance.drift_acknowledgement (
@@ -4516,19 +4991,6 @@ CREATE TABLE cutter_governance.manifest_envelope (
     superseded_by_envelope_id uuid,
     CONSTRAINT manifest_envelope_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['first_cut'::text, 'split'::text, 'merge'::text]))),
     CONSTRAINT manifest_envelope_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'under_review'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text, 'enacted'::text, 'superseded'::text])))
-);
-
-CREATE TABLE cutter_governance.manifest_unit_block (
-    envelope_id uuid NOT NULL,
-    unit_local_id text NOT NULL,
-    block_role text NOT NULL,
-    source_span text NOT NULL,
-    span_sha256 text NOT NULL,
-    render_order integer NOT NULL,
-    target_unit_id uuid NOT NULL,
-    proposed_canonical_address text NOT NULL,
-    decision_backlog_ref uuid NOT NULL,
-    CONSTRAINT manifest_unit_block_block_role_check CHECK ((block_role = ANY (ARRAY['origin'::text, 'result'::text])))
 );
 
 CREATE TABLE cutter_governance.message_refusal (
@@ -4701,30 +5163,6 @@ ALTER TABLE cutter_governance.unsigned_decision ALTER COLUMN id ADD GENERATED AL
     CACHE 1
 );
 
-CREATE TABLE cutter_governance.verify_result (
-    verify_result_id uuid NOT NULL,
-    change_set_id uuid NOT NULL,
-    manifest_id uuid NOT NULL,
-    review_decision_id uuid NOT NULL,
-    manifest_version text NOT NULL,
-    executor_signature_id uuid NOT NULL,
-    verifier_signature_id uuid NOT NULL,
-    executor_tool_revision text NOT NULL,
-    verifier_tool_revision text NOT NULL,
-    tool_revision_match boolean NOT NULL,
-    verify_kind text DEFAULT 'axis_1_round_trip'::text NOT NULL,
-    axis_1_status text NOT NULL,
-    axis_2_status text NOT NULL,
-    verdict text NOT NULL,
-    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
-    state text DEFAULT 'complete'::text NOT NULL,
-    canonicalization_rule_used text DEFAULT 'canon-md-v0.1.0'::text NOT NULL,
-    created_by text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT verify_result_revisions_differ CHECK ((NOT tool_revision_match)),
-    CONSTRAINT verify_result_verdict_check CHECK ((verdict = ANY (ARRAY['pass'::text, 'fail'::text, 'needs_human'::text])))
-);
-
 CREATE TABLE cutter_governance.void_record (
     run_id text NOT NULL,
     statement_sha256 text NOT NULL,
@@ -4736,46 +5174,11 @@ CREATE TABLE cutter_governance.void_record (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
-CREATE TABLE public.information_unit (
-    id uuid NOT NULL,
-    canonical_address text NOT NULL COLLATE pg_catalog."C",
-    unit_kind text NOT NULL,
-    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
-    content_anchor_ref text,
-    version_anchor_ref uuid,
-    owner_ref text NOT NULL,
-    parent_or_container_ref uuid,
-    conformance_status text DEFAULT 'open'::text NOT NULL,
-    identity_profile jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    created_by text NOT NULL,
-    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    updated_by text NOT NULL,
-    deleted_at timestamp with time zone,
-    withdrawn_reason text,
-    CONSTRAINT information_unit_address_form CHECK ((canonical_address ~ '^[A-Z0-9-]+(/[A-Za-z0-9~._-]+)+$'::text)),
-    CONSTRAINT information_unit_title_form CHECK ((((identity_profile ->> 'title'::text) IS NOT NULL) AND ((identity_profile ->> 'title'::text) !~ '[\n\x1f]'::text))),
-    CONSTRAINT information_unit_withdrawn_with_reason CHECK (((deleted_at IS NULL) = (withdrawn_reason IS NULL)))
-);
-
 CREATE TABLE public.iu_edit_draft (
     id uuid NOT NULL,
     unit_id uuid NOT NULL,
     body text NOT NULL,
     created_by text NOT NULL
-);
-
-CREATE TABLE public.iu_lifecycle_log (
-    id bigint NOT NULL,
-    unit_id uuid NOT NULL,
-    from_status text NOT NULL,
-    to_status text NOT NULL,
-    actor text NOT NULL,
-    review_decision_id uuid,
-    change_set_id uuid,
-    reason text,
-    tool_revision text,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 ALTER TABLE public.iu_lifecycle_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -4785,73 +5188,6 @@ ALTER TABLE public.iu_lifecycle_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-
-CREATE TABLE public.source_document (
-    source_document_ref text NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    doc_code text NOT NULL,
-    tenant text DEFAULT 'default'::text NOT NULL,
-    address_docprefix text NOT NULL COLLATE pg_catalog."C",
-    source_url text,
-    source_family text NOT NULL,
-    authority_class text NOT NULL,
-    display_vi text,
-    display_en text,
-    lifecycle text DEFAULT 'active'::text NOT NULL,
-    forbidden_ids text[] DEFAULT '{}'::text[] NOT NULL,
-    registered_by text NOT NULL,
-    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT source_document_code_form CHECK ((doc_code ~ '^[A-Z0-9-]{3,64}$'::text)),
-    CONSTRAINT source_document_docprefix_form CHECK ((address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$'::text)),
-    CONSTRAINT source_document_docprefix_not_reserved CHECK (((address_docprefix !~ '^DIEU'::text) AND (address_docprefix <> 'ICX-CONST'::text))),
-    CONSTRAINT source_document_lifecycle_check CHECK ((lifecycle = ANY (ARRAY['active'::text, 'retired'::text])))
-);
-
-CREATE TABLE public.source_snapshot (
-    sha256 text NOT NULL,
-    bytes bytea NOT NULL,
-    CONSTRAINT source_snapshot_addressed_by_content CHECK ((sha256 = encode(sha256(bytes), 'hex'::text)))
-);
-
-CREATE TABLE public.source_version (
-    document_version_id text NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    source_document_ref text NOT NULL,
-    version_seq integer NOT NULL,
-    content_checksum text NOT NULL,
-    size_bytes bigint NOT NULL,
-    retrieval_timestamp timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    source_format text DEFAULT 'markdown'::text NOT NULL,
-    authoritative_version boolean DEFAULT true NOT NULL,
-    version_status text DEFAULT 'registered'::text NOT NULL,
-    provenance jsonb DEFAULT '{}'::jsonb NOT NULL,
-    profile_id text NOT NULL,
-    profile_sha256 text NOT NULL,
-    profile_body text NOT NULL,
-    marking_options jsonb DEFAULT '{}'::jsonb NOT NULL,
-    manifest_digest text,
-    registered_by text NOT NULL,
-    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT source_version_profile_addressed_by_content CHECK ((profile_sha256 = encode(sha256(convert_to(profile_body, 'UTF8'::name)), 'hex'::text))),
-    CONSTRAINT source_version_size_bytes_check CHECK ((size_bytes > 0)),
-    CONSTRAINT source_version_version_seq_check CHECK ((version_seq > 0))
-);
-
-CREATE TABLE public.unit_version (
-    id uuid NOT NULL,
-    unit_id uuid NOT NULL,
-    body text NOT NULL,
-    content_hash text NOT NULL,
-    version_seq integer NOT NULL,
-    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
-    content_profile jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    created_by text NOT NULL,
-    enacted_at timestamp with time zone,
-    review_state text DEFAULT 'none'::text NOT NULL,
-    CONSTRAINT unit_version_hash_of_body CHECK ((content_hash = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
-    CONSTRAINT unit_version_version_seq_check CHECK ((version_seq > 0))
 );
 
 CREATE TABLE public.vocabulary (
