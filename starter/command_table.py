@@ -66,6 +66,8 @@ COMMANDS = tuple(
         ("law history", "law", "history"),
         ("law search", "law", "search"),
         ("law diff", "law", "diff"),
+        ("law export", "law_export", "export"),
+        ("law verify", "law_export", "verify"),
         ("audit", "audit", "app"),
         ("transitions", "transitions", "app"),
         ("evidence", "evidence", "app"),
