@@ -8,7 +8,7 @@ OURS: Mapping[str, frozenset[str]] = {
     gate: frozenset(names.split())
     for gate, names in {
         "IG_source_pin": "snapshot_matches_checksum source_uri_matches snapshot_size_in_bounds snapshot_is_utf8"
-        " snapshot_is_nfc document_not_enacted",
+        " snapshot_is_nfc change_has_its_base takes_effect_in_order",
         "IG_mark": "snapshot_matches_pin text_can_be_marked partition_proven red_findings_accepted",
         "IG_cutplan": "mark_reproduced region_sha_reproduced addresses_distinct within_max_writes_per_run",
         "IG_backup": "restore_equals_snapshot",

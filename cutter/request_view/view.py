@@ -8,6 +8,7 @@ from functools import cached_property
 
 from cutter.marking.law_title import law_title
 from cutter.marking.result import Severity
+from cutter.marking.revision import RevisionPlan
 
 OUTSIDE = "outside_the_region"
 """Reason of the text before and after the profile's sentinels."""
@@ -144,7 +145,9 @@ class Digests:
 class RequestView:
     """Everything that a request shows of a law. `data` is the pinned snapshot, of which all pieces are slices.
 
-    `sealed` are the gates that wrote and verified, empty before leg A.
+    `sealed` are the gates that wrote and verified, empty before leg A. `revision` is the difference to the law in
+    force, None for a first cut. `effective_from` is the day that the source gives, and `reason` says why it changes
+    the law.
     """
 
     data: bytes = field(repr=False)
@@ -157,6 +160,9 @@ class RequestView:
     findings: tuple[ShownFinding, ...]
     accepted: tuple[AcceptedFinding, ...]
     sealed: tuple[SealedGate, ...] = ()
+    revision: RevisionPlan | None = None
+    effective_from: str | None = None
+    reason: str | None = None
 
     def body(self, piece: ShownUnit | LeftOut) -> str:
         """The text of a piece; of a unit, exactly the bytes that `body_sha256` is the digest of."""

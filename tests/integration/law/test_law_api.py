@@ -44,7 +44,7 @@ def test_each_view_answers_its_readers(corpus: Corpus, role: str, view: str) -> 
 @pytest.mark.parametrize(
     "table",
     ["public.information_unit", "public.unit_version", "public.source_snapshot", "cutter_governance.run",
-     "cutter_governance.approval_consumption", "api.source", "api.base_unit_version", "api.base_enactment"],
+     "cutter_governance.approval_consumption", "api.source", "public.enactment", "public.source_version"],
 )  # fmt: skip
 def test_a_reader_reads_no_table_and_no_source(corpus: Corpus, role: str, table: str) -> None:
     with client(corpus, role) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 from cutter.catalogue import Sovereign
@@ -25,6 +26,7 @@ from cutter.gates import (
 )
 from cutter.gates.report import GateReport, holds
 from cutter.marking import CutPlan, Finding, Marking, build_plan, rebuild_digest_reversed
+from cutter.marking.revision import Base, RevisionPlan, plan_revision
 from tests.unit.marking.texts import cut
 
 TEXT = b"# Chapter 1\n\n## Article 1\nOne body.\n\n## Article 2\nTwo.\n"
@@ -41,9 +43,17 @@ VERSION = source_pin.SourceVersion(
 
 SOURCE_PIN = source_pin.Evidence(
     document_id="ICX-LAW-1", source_document_id="d1", docprefix="LAW", registered_uri="file:law.md",
-    requested_uri="file:law.md", snapshot=TEXT, enacted_version_id=None,
+    requested_uri="file:law.md", snapshot=TEXT, base=None, today=date(2026, 11, 21),
     version=dataclasses.replace(VERSION, manifest_digest=source_pin.manifest_digest("ICX-LAW-1", VERSION)),
 )  # fmt: skip
+
+NEXT_YEAR = source_pin.Base(
+    run_id=RUN, source_version_id="v0", receipt_hash=sha256_hex("receipt"), effective_from=date(2027, 1, 1)
+)
+
+# A new text in which every unit is new.
+LAW_IN_FORCE = Base(operation_kind="revision", source_version_id="v0", receipt_hash=sha256_hex("receipt"), units=())
+REVISION: RevisionPlan = plan_revision(PLAN, LAW_IN_FORCE)
 
 MARK = mark.Evidence(snapshot=TEXT, content_sha256=sha256_hex(TEXT), marking=MARKING, max_candidates=1_000)
 
@@ -112,7 +122,7 @@ LEG_B = leg_b_record.Evidence(
     change_set_id="c1", manifest_envelope_id="m1", executor_signature_id="s1",
     rows_before=dict.fromkeys((*leg_b_record.SINGLE, *leg_b_record.PER_UNIT), 0),
     rows_after={**dict.fromkeys(leg_b_record.SINGLE, 1), **dict.fromkeys(leg_b_record.PER_UNIT, N)},
-    change_sets=1, units_in_blocks=N, units_affected=N, units=N, executor_tool_revision="cutter/1+exec",
+    change_sets=1, units_in_blocks=N, units_affected=N, units=N, changing=N, executor_tool_revision="cutter/1+exec",
     verifier_tool_revision="cutter/1+verify", verifier_signatures=0,
 )  # fmt: skip
 
@@ -210,7 +220,8 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "requested_uri": ("file:other.md", "source_uri_matches"),
         "version": (None, "source_version_exists"),
         "snapshot": (b"# Other\n", "snapshot_matches_checksum"),
-        "enacted_version_id": ("v0", "document_not_enacted"),
+        "base": (NEXT_YEAR, "takes_effect_in_order"),
+        "today": (date.min, ""),
     },
     "IG_mark": {
         "snapshot": (b"# Other\n", "snapshot_matches_pin"),
@@ -229,6 +240,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "vocabulary": ({}, "vocabulary_complete"),
         "same_digest_runs": (("another run",), ""),
         "max_writes": (N - 1, "within_max_writes_per_run"),
+        "revision": (REVISION, "writer_digest_stable"),
     },
     "IG_backup": {
         "artifact_id": ("elsewhere.gpg", ""),
@@ -264,6 +276,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "written_in": ("8", "transaction_unbroken"),
         "autocommit": (True, "transaction_unbroken"),
         "rehearsal": (True, ""),
+        "revised": ({**REVISION.counts, "keep": 1}, "exactly_n_created"),
     },
     "IG_cut_leg_a_execute after COMMIT": {
         "receipt_sealed": (False, "transaction_committed"),
@@ -279,6 +292,8 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "plan": (forged_plan(rows=PLAN.rows[:-1]), "iu_count"),
         "section_type_cardinality": ({}, "section_type_cardinality"),
         "forbidden_ids": ((UNITS[1].address.rsplit("/", 1)[-1],), "no_forbidden_ids"),
+        "revision": (REVISION, "revision_rows_match_plan"),
+        "stored_rows": ((structural_verify.StoredRow(address="LAW/X", operation="keep", continues=None),), ""),
     },
     "IG_leg_b_record": {
         "change_set_id": ("", "change_set_id_present_and_unique"),
@@ -290,6 +305,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "units_in_blocks": (N - 1, "g_leg_b_once"),
         "units_affected": (N - 1, "g_leg_b_once"),
         "units": (N + 1, "g_leg_b_once"),
+        "changing": (N + 1, "g_leg_b_once"),
         "executor_tool_revision": ("cutter/1+verify", "lane_overlap_invariants"),
         "verifier_tool_revision": ("cutter/1+exec", "lane_overlap_invariants"),
         "verifier_signatures": (1, "lane_overlap_invariants"),
@@ -323,6 +339,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "consumed_review_decision": ("r0", "review_decision_matches"),
         "statuses": (_NONE_LEFT, "exactly_n_enacted"),
         "units": (N + 1, "exactly_n_enacted"),
+        "retired": (1, "exactly_n_enacted"),
         "not_enacted": (1, "zero_partial"),
         "log_rows": (N - 1, "lifecycle_log_rows"),
         "verdict": ("fail", "verify_result_passed"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import unicodedata
+from datetime import date
+from typing import Any
 
 import pytest
 
@@ -115,13 +117,61 @@ def test_snapshot_is_nfc_violated_when_a_line_is_decomposed() -> None:
     assert source_pin.first_line_not_nfc("ok\ne\u0301\n") == 2
 
 
-@pytest.mark.parametrize("enacted", [None, "v1"])
-def test_document_not_enacted_holds(enacted: str | None) -> None:
-    assert_holds(SOURCE_PIN, "document_not_enacted", enacted_version_id=enacted)
+IN_FORCE = source_pin.Base(run_id="r0", source_version_id="v0", receipt_hash=OTHER, effective_from=date(2026, 11, 1))
 
 
-def test_document_not_enacted_violated_when_another_version_is_law() -> None:
-    assert_refuses(SOURCE_PIN, "document_not_enacted", enacted_version_id="v0")
+def changed(**change: Any) -> source_pin.SourceVersion:
+    """The version of the evidence that passes, as another change of the law."""
+    version = SOURCE_PIN.version
+    assert version is not None
+    return dataclasses.replace(version, manifest_digest=None, **change)
+
+
+@pytest.mark.parametrize(("kind", "base"), [("text", None), ("text", IN_FORCE), ("correction", IN_FORCE)])
+def test_change_has_its_base_holds(kind: str, base: source_pin.Base | None) -> None:
+    assert_holds(SOURCE_PIN, "change_has_its_base", version=changed(change_kind=kind), base=base)
+
+
+@pytest.mark.parametrize("kind", ["correction", "repeal"])
+def test_change_has_its_base_violated_when_nothing_is_enacted(kind: str) -> None:
+    report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, version=changed(change_kind=kind)))
+    assert "change_has_its_base" in {item.name for item in report.violations}
+
+
+@pytest.mark.parametrize(
+    ("kind", "day"), [("text", None), ("text", date(2026, 11, 1)), ("text", date(2027, 1, 1)), ("correction", None)]
+)
+def test_takes_effect_in_order_holds(kind: str, day: date | None) -> None:
+    version = changed(change_kind=kind, effective_from=day)
+    assert_holds(SOURCE_PIN, "takes_effect_in_order", version=version, base=IN_FORCE)
+
+
+@pytest.mark.parametrize(("day", "today"), [(date(2026, 10, 31), date(2026, 11, 21)), (None, date(2026, 10, 31))])
+def test_takes_effect_in_order_violated_when_the_law_in_force_begins_later(day: date | None, today: date) -> None:
+    version = changed(effective_from=day)
+    assert_refuses(SOURCE_PIN, "takes_effect_in_order", version=version, base=IN_FORCE, today=today)
+
+
+def test_a_repeal_has_no_text() -> None:
+    empty = changed(change_kind="repeal", change_reason="no use", size_bytes=0, content_checksum=sha256_hex(b""))
+    assert_holds(SOURCE_PIN, "snapshot_size_in_bounds", version=empty, snapshot=b"", base=IN_FORCE)
+    report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, version=empty, base=IN_FORCE))
+    assert "snapshot_size_in_bounds" in {item.name for item in report.violations}
+
+
+def test_the_pins_name_the_base_and_a_first_cut_names_none() -> None:
+    report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, base=IN_FORCE))
+    assert report.pins["operation_kind"] == "revision"
+    assert (report.pins["base_run_id"], report.pins["base_receipt_hash"]) == ("r0", OTHER)
+    assert not [name for name in source_pin.evaluate(SOURCE_PIN).pins if name.startswith(("base", "operation"))]
+
+
+def test_the_manifest_digest_binds_the_effective_day_and_the_reason() -> None:
+    versions = (
+        changed(), changed(effective_from=date(2027, 1, 1)),
+        changed(change_kind="correction", change_reason="a"), changed(change_kind="correction", change_reason="b"),
+    )  # fmt: skip
+    assert len({source_pin.manifest_digest("ICX-LAW-1", version) for version in versions}) == 4
 
 
 # --- IG_mark ----------------------------------------------------------------------------------------------------------

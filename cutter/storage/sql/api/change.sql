@@ -6,11 +6,11 @@ select l.id as "cursor", l.at as recorded_at, d.doc_code as document, e.n as ver
     v.content_hash as content_sha256, o.version_seq as ended_unit_version, o.content_hash as ended_content_sha256,
     e.effective_from, e.run_id
 from public.iu_lifecycle_log l
-join api.base_enactment e on e.change_set_id = l.change_set_id
+join public.enactment e on e.change_set_id = l.change_set_id
 join public.source_document d on d.source_document_ref = e.source_document_ref
-join api.base_affected a on a.change_set_id = l.change_set_id and a.unit_id = l.unit_id
+join cutter_governance.cut_change_set_affected_row a on a.change_set_id = l.change_set_id and a.unit_id = l.unit_id
 join public.information_unit u on u.id = l.unit_id
-left join api.base_unit_version v on v.id = a.unit_version_id
+left join public.unit_version v on v.id = a.unit_version_id
 left join public.unit_version o on o.id = a.ended_version_id
 where l.to_status in ('enacted', 'retired');
 comment on view api.change is 'A feed of all changes of units. Ask for cursor > the highest one that you have read, ordered by cursor.';

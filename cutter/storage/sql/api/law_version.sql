@@ -12,13 +12,14 @@ select d.doc_code as document, e.n as version,
         else 'in_force' end as status,
     s.version_seq as source_version, s.content_checksum as source_sha256, c.region_sha as region_sha256,
     c.manifest_version as writer_digest,
-    (select count(*) from api.base_place p where p.change_set_id = e.change_set_id)::integer as units,
-    b.n as base_version, e.base_receipt_hash, e.reason
-from api.base_enactment e
+    (select count(*) from cutter_governance.manifest_unit_block m
+     where m.envelope_id = c.manifest_id and m.block_role = 'result')::integer as units,
+    b.n as base_version, e.base_receipt_hash, s.change_reason as reason
+from public.enactment e
 join public.source_document d on d.source_document_ref = e.source_document_ref
 join public.source_version s on s.id = e.source_version_id
 join cutter_governance.cut_change_set c on c.change_set_id = e.change_set_id
-left join api.base_enactment b on b.run_id = e.base_run_id
+left join public.enactment b on b.run_id = e.base_run_id
 window later as (partition by d.doc_code order by e.n);
 comment on view api.law_version is 'Each enacted version of each law. A repeal is a version without units.';
 comment on column api.law_version.document is 'Document id of the law';

@@ -1,7 +1,7 @@
 -- Returns the keys that answer for each version of each law: its approvers, the executor and the verifier.
 create or replace view api.signature with (security_barrier) as
 select d.doc_code as document, e.n as version, s.role, s.name, s.fingerprint, s.signed_at, s.statement_sha256
-from api.base_enactment e
+from public.enactment e
 join public.source_document d on d.source_document_ref = e.source_document_ref
 cross join lateral (
     select case a.gate when 'SG_cut_authz' then 'approver of the cut' else 'approver of the enactment' end as role,

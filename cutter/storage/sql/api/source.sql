@@ -2,7 +2,7 @@
 create or replace view api.source with (security_barrier) as
 select d.doc_code as document, e.n as version, x.sha256, x.bytes as content, s.profile_body, s.marking_options,
     d.address_docprefix as address_prefix, d.forbidden_ids
-from api.base_enactment e
+from public.enactment e
 join public.source_document d on d.source_document_ref = e.source_document_ref
 join public.source_version s on s.id = e.source_version_id
 join public.source_snapshot x on x.sha256 = s.content_checksum;

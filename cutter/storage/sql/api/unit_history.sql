@@ -10,13 +10,14 @@ select d.doc_code as document, u.canonical_address as address, v.version_seq as 
         when v.lifecycle_status = 'retired' then 'repealed'
         else 'superseded' end as status,
     c.canonical_address as continues
-from api.base_unit_version v
+from public.unit_version v
 join public.information_unit u on u.id = v.unit_id
-join api.base_enactment e on e.change_set_id = v.enacted_by
+join public.enactment e on e.change_set_id = v.enacted_by
 join public.source_document d on d.source_document_ref = e.source_document_ref
-left join api.base_enactment x on x.change_set_id = v.ended_by
+left join public.enactment x on x.change_set_id = v.ended_by
 left join public.information_unit p on p.id = v.parent_unit_id
-left join public.information_unit c on c.id = v.continues_unit_id;
+left join public.information_unit c on c.id = v.continues_unit_id
+where v.lifecycle_status in ('enacted', 'superseded', 'retired');
 comment on view api.unit_history is 'Every enacted version of every unit. Drafts and withdrawn units are not in it.';
 comment on column api.unit_history.document is 'Document id of the law';
 comment on column api.unit_history.address is 'Canonical address of the unit';

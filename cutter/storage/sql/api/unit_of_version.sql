@@ -1,12 +1,15 @@
 -- Returns the units of each version of each law, in the order of that version's source. Filter by document and version.
 create or replace view api.unit_of_version with (security_barrier) as
-select d.doc_code as document, e.n as version, b.document_order, u.canonical_address as address,
+select d.doc_code as document, e.n as version, b.render_order as document_order, u.canonical_address as address,
     v.version_seq as unit_version, v.title, v.unit_kind, v.section_type, p.canonical_address as parent, v.body,
     v.content_hash as content_sha256, v.effective_from, v.effective_until
-from api.base_enactment e
+from public.enactment e
 join public.source_document d on d.source_document_ref = e.source_document_ref
-join api.base_place b on b.change_set_id = e.change_set_id
-join api.base_unit_version v on v.id = b.unit_version_id
+join cutter_governance.cut_change_set c on c.change_set_id = e.change_set_id
+join cutter_governance.manifest_unit_block b on b.envelope_id = c.manifest_id and b.block_role = 'result'
+left join cutter_governance.cut_change_set_affected_row a
+    on a.change_set_id = c.change_set_id and a.unit_id = b.target_unit_id
+join public.unit_version v on v.id = coalesce(b.target_version_id, a.unit_version_id)
 join public.information_unit u on u.id = v.unit_id
 left join public.information_unit p on p.id = v.parent_unit_id;
 comment on view api.unit_of_version is 'The units of each version of each law, in the order of its source';
