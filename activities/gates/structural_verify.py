@@ -61,6 +61,5 @@ def structural_evidence(deps: Deps, opened: Open) -> gate.Evidence:
         plan=plan,
         section_type_cardinality=pins["section_type_cardinality"],
         forbidden_ids=tuple(pinned_in(opened).forbidden_ids),
-        revision=revision,
-        stored_rows=tuple(opened.rows(ROWS)),
+        revision=gate.StoredRevision(plan=revision, rows=tuple(opened.rows(ROWS))) if revision else None,
     )

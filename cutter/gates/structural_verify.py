@@ -40,11 +40,18 @@ class StoredRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRevision:
+    """The plan of a revision, and all of its rows as stored, in document order."""
+
+    plan: RevisionPlan
+    rows: tuple[StoredRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The stored rows under the prefix, the count of their versions, the plan, and the ids that must not appear.
 
-    For a revision the rows are those of the new text, `revision` is its plan, and `stored_rows` are all rows in
-    document order. There a `version_seq` counts from the newest earlier version.
+    For a revision the rows are those of the new text, and a `version_seq` counts from the newest earlier version.
     """
 
     docprefix: str
@@ -53,8 +60,7 @@ class Evidence:
     plan: CutPlan
     section_type_cardinality: Mapping[str, int]
     forbidden_ids: tuple[str, ...]
-    revision: RevisionPlan | None = None
-    stored_rows: tuple[StoredRow, ...] = ()
+    revision: StoredRevision | None = None
 
 
 def evaluate(evidence: Evidence) -> GateReport:
@@ -109,10 +115,10 @@ def eleven(evidence: Evidence) -> tuple[Invariant, ...]:
     )
 
 
-def _waits(unit: StoredUnit, revision: RevisionPlan | None) -> bool:
+def _waits(unit: StoredUnit, revision: StoredRevision | None) -> bool:
     """True for a draft, and for a unit in force that a revision keeps or whose next version waits beside it."""
     stored = (unit.lifecycle, unit.version_lifecycle)
-    operation = revision.operations.get(unit.address, "create") if revision else "create"
+    operation = revision.plan.operations.get(unit.address, "create") if revision else "create"
     if operation == "keep":
         return stored == ("enacted", "enacted")
     if operation == "revise":
@@ -124,8 +130,8 @@ def _waits(unit: StoredUnit, revision: RevisionPlan | None) -> bool:
 def _rows(evidence: Evidence) -> tuple[Invariant, ...]:
     if evidence.revision is None:
         return ()
-    planned = [(row.address, row.operation, row.continues) for row in evidence.revision.rows]
-    stored = [(row.address, row.operation, row.continues) for row in evidence.stored_rows]
+    planned = [(row.address, row.operation, row.continues) for row in evidence.revision.plan.rows]
+    stored = [(row.address, row.operation, row.continues) for row in evidence.revision.rows]
     right = sum(one == other for one, other in zip(planned, stored, strict=False))
     return (equal("revision_rows_match_plan", (right, len(stored)), (len(planned), len(planned))),)
 

@@ -4,48 +4,52 @@ from __future__ import annotations
 
 from typing import Any
 
-from cutter.catalogue import Sovereign
-from starter.approver import signing_desk
 from tests.support.runs import Deployment, Driven, drive
 
-FIRST = """# An Act to test
+FIRST = """# Part One
 
 Preamble.
 
 ## Kept
 
-The first article stays.
+The first rule stays.
 
 ## Revised
 
-The second article changes.
+The second rule changes.
 
 ## Dropped
 
-The third article ends.
+The third rule ends.
 
 ## Moved
 
 This body is the same at another address.
+
+# Part Two
+
+An annex.
 """
 
-SECOND = """# An Act to test
+SECOND = """# Part One
 
 Preamble.
 
 ## Kept
 
-The first article stays.
-
-## Revised
-
-The second article has changed.
+The first rule stays.
 
 ## New
 
-The fourth article is new.
+The fourth rule is new.
 
-# Annex
+## Revised
+
+The second rule has changed.
+
+# Part Two
+
+An annex.
 
 ## Moved
 
@@ -58,7 +62,8 @@ LEG_A = "IG_cut_leg_a_execute"
 def law_of(made: Deployment, document_id: str) -> dict[str, tuple[str, str]]:
     """The law as its units show it: status and text by the last part of the address."""
     rows: dict[str, list[str]] = made.database.value(
-        "select jsonb_object_agg(substr(u.canonical_address, length(%s) + 2), jsonb_build_array(u.lifecycle_status, v.body))"
+        "select jsonb_object_agg(substr(u.canonical_address, length(%s) + 2),"
+        " jsonb_build_array(u.lifecycle_status, v.body))"
         " from public.information_unit u join public.unit_version v on v.id = u.version_anchor_ref"
         " where u.deleted_at is null and starts_with(u.canonical_address, %s || '/')",
         (document_id, document_id),
@@ -87,12 +92,22 @@ def revised(made: Deployment, first: Driven, text: str = SECOND, *, until: str |
     return drive(made, document_id=first.document_id, until=until)
 
 
+def statuses(made: Deployment, document_id: str) -> dict[str, str]:
+    """The status of each unit by the last part of its address."""
+    return {address: status for address, (status, _) in law_of(made, document_id).items()}
+
+
 def test_a_revision_begins_and_ends_versions_in_one_enactment(deployment: Deployment) -> None:
     first = enacted(deployment)
+    before = law_of(deployment, first.document_id)
     second = revised(deployment, first)
-    document = first.document_id
-    law = law_of(deployment, document)
-    assert {address: status for address, (status, _) in law.items()} == {
-        "SECTION-1": "enacted",
-    }, law
     assert second.state == "closeout_reported"
+    after = law_of(deployment, first.document_id)
+    assert {address for address, (status, _) in after.items() if status == "enacted"} == {
+        "PART-ONE", "PART-ONE/KEPT", "PART-ONE/NEW", "PART-ONE/REVISED", "PART-TWO", "PART-TWO/MOVED",
+    }  # fmt: skip
+    assert {address for address, (status, _) in after.items() if status == "retired"} == {
+        "PART-ONE/DROPPED", "PART-ONE/MOVED",
+    }  # fmt: skip
+    assert after["PART-ONE/KEPT"] == before["PART-ONE/KEPT"]
+    assert after["PART-ONE/REVISED"][1] == "## Revised\n\nThe second rule has changed."
