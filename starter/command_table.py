@@ -68,6 +68,7 @@ COMMANDS = tuple(
         ("law diff", "law", "diff"),
         ("law export", "law_export", "export"),
         ("law verify", "law_export", "verify"),
+        ("law site", "law_site", "site"),
         ("audit", "audit", "app"),
         ("transitions", "transitions", "app"),
         ("evidence", "evidence", "app"),

@@ -160,13 +160,14 @@ def _version(version: LawVersion) -> ExportedVersion:
 
 def _left_out(pieces: Sequence[Piece]) -> tuple[LeftOut, ...]:
     """Each text that is in no unit, with the unit that follows it."""
-    found, following = [], 1
-    for piece in pieces:
+    found: list[LeftOut] = []
+    following = max((piece.unit.order for piece in pieces if piece.unit), default=0) + 1
+    for piece in reversed(pieces):
         if piece.unit is None:
             found.append(LeftOut(before_order=following, text=piece.text.decode()))
         else:
-            following = piece.unit.order + 1
-    return tuple(found)
+            following = piece.unit.order
+    return tuple(reversed(found))
 
 
 def region_of(export: LawExport) -> bytes:

@@ -20,12 +20,11 @@ CREATE FUNCTION api.search(words text, "on" date DEFAULT ((now() AT TIME ZONE 'U
                 else v.version = in_version end),
     hit as (
         select unit.*, asked.form, asked.query,
-            setweight(to_tsvector('simple', title_form), 'A') || to_tsvector('simple', body_form) as vector
+            setweight(to_tsvector('simple', title_form), 'A') || to_tsvector('simple', left(body_form, 250000)) as vector
         from unit, asked)
     select document, version, address, title, body, content_sha256, effective_from,
-        (ts_rank(vector, query) + (strpos(title_form, form) > 0)::integer
-            + (strpos(body_form, form) > 0)::integer::real / 2
-            + (strpos(lower(body), lower(words)) > 0)::integer::real / 4)::real as rank
+        (ts_rank(vector, query) + 4 * (strpos(title_form, form) > 0)::integer
+            + 2 * (strpos(lower(body), lower(words)) > 0)::integer + (strpos(body_form, form) > 0)::integer)::real as rank
     from hit
     where vector @@ query or strpos(body_form, form) > 0 and words !~ '["-]'
     order by rank desc, document, document_order

@@ -1,5 +1,6 @@
--- Returns the units in force on a day, or of one version of a law, whose title or text has the words, the best first. Words in a script without
--- spaces are found inside a longer word.
+-- Returns the units in force on a day, or of one version of a law, whose title or text has the words, the best first.
+-- Words in a script without spaces are found inside a longer word. PostgreSQL keeps at most 1 MB of the words of a text,
+-- so the words of a longer unit are found after its first 250,000 characters only as they follow each other.
 create or replace function api.search(
     words text, "on" date default (now() at time zone 'UTC')::date, in_document text default null,
     in_version integer default null, at_most integer default 20)
@@ -23,7 +24,7 @@ as $$
                 else v.version = in_version end),
     hit as (
         select unit.*, asked.form, asked.query,
-            setweight(to_tsvector('simple', title_form), 'A') || to_tsvector('simple', body_form) as vector
+            setweight(to_tsvector('simple', title_form), 'A') || to_tsvector('simple', left(body_form, 250000)) as vector
         from unit, asked)
     select document, version, address, title, body, content_sha256, effective_from,
         (ts_rank(vector, query) + 4 * (strpos(title_form, form) > 0)::integer

@@ -1,6 +1,7 @@
 -- Returns the units of each version of each law, in the order of that version's source. Filter by document and version.
 create or replace view api.unit_of_version with (security_barrier) as
-select d.doc_code as document, e.n as version, b.render_order as document_order, u.canonical_address as address,
+select d.doc_code as document, e.n as version,
+    (row_number() over (partition by d.doc_code, e.n order by b.render_order))::integer as document_order, u.canonical_address as address,
     v.version_seq as unit_version, v.title, v.unit_kind, v.section_type, p.canonical_address as parent, v.body,
     v.content_hash as content_sha256, v.effective_from, v.effective_until
 from public.enactment e
