@@ -550,3 +550,21 @@ JSON_DEPTH_MAX = 100
 
 BACKUPS_LOOKED_AT_MAX = 20
 """Recorded backups of a run that are read back, the newest first, until one is as it was recorded."""
+
+WORD_PAIRS_COMPARED_MAX = 25_000_000
+"""Words of one text times words of the other that a diff compares, about two seconds; beyond it all words differ."""
+
+SEARCH_HITS_DEFAULT = 20
+"""Units that `cutter law search` shows unless another number is given: what a person reads in one list."""
+
+SEARCH_HITS_MAX = 1_000
+"""Units that one search returns at most."""
+
+SEARCH_WORDS_CHARACTERS_MAX = 500
+"""A search; a longer one is a pasted text."""
+
+DIFF_CONTEXT_CHARACTERS = 80
+"""Unchanged characters that a diff shows next to a change on a terminal."""
+
+LAW_EXPORT_BYTES_MAX = 256 * MIB
+"""An export of a law: a source of 16 MiB is written twice, and XML and JSON write some letters with six."""

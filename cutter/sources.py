@@ -19,6 +19,7 @@ from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, Refused
 from cutter.gates.source_pin import first_line_not_nfc
+from cutter.marking.law_title import law_title
 from cutter.marking.titles import BIDI
 from cutter.settings import Settings
 from cutter.stack import workers
@@ -257,7 +258,7 @@ def register(
         "profile_sha256": parsed.sha256,
         "profile_body": body.decode(),
         "options": options,
-        "provenance": provenance,
+        "provenance": {**provenance, **({"title": title} if (title := law_title(data)) else {})},
     }
     with session(settings, OPERATOR) as connection:
         answer = call(

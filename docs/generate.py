@@ -12,9 +12,10 @@ from typing import Any
 from cutter import limits
 from cutter.catalogue import GATES, Sovereign, State
 from cutter.gates.seed_names import OURS, PROBE, PROBE_RULES
+from cutter.law import export_record
 from cutter.notifications import webhook
 from cutter.settings import PREFIX, Settings
-from docs import lifecycles, trace
+from docs import law_api, lifecycles, trace
 
 HERE = Path(__file__).resolve().parent
 MADE = "This page is generated from the code by `python -m docs.generate`, and a test compares them."
@@ -30,6 +31,8 @@ def pages() -> dict[str, str]:
         "internals/trace.md": trace.page(MADE),
         "../README.md": readme(),
         "reference/notification.schema.json": json.dumps(webhook.schema(), indent=2) + "\n",
+        "reference/law-api.md": law_api.page(MADE),
+        "reference/law-export.schema.json": json.dumps(export_record.json_schema(), indent=2) + "\n",
     }
 
 

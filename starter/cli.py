@@ -35,6 +35,7 @@ BUG = "this is a bug in cutter: type the command again with --debug and report w
 
 GROUPS = {
     "source": "Register documents and their pinned snapshots.",
+    "law": "Read enacted law: its text on a day, its versions, and what changed.",
     "orchestrate": "Start and resume runs and batches.",
 }
 """Help of the groups that are made from names with a space."""
@@ -88,7 +89,11 @@ class OrchestrateTable(CommandTable):
     prefix = "orchestrate "
 
 
-_TABLES = {"source": SourceTable, "orchestrate": OrchestrateTable}
+class LawTable(CommandTable):
+    prefix = "law "
+
+
+_TABLES = {"law": LawTable, "source": SourceTable, "orchestrate": OrchestrateTable}
 
 
 def main() -> NoReturn:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from activities import effects as commands
 from activities.gates import evidence_bundle as bundles
+from activities.gates.lifecycle_enact import units_begun
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.outbox import can_be_put, pins_of, publish
 from activities.worker.dependencies import Deps
@@ -51,7 +52,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         evidence = gate.Evidence(
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],
-            units_planned=opened.attempt.pins["candidate_count"],
+            units_planned=units_begun(opened.attempt.pins),
             receipts_sealed=len(sidecar["receipts"]),
             approvals_consumed=frozenset(used["gate"] for used in sidecar["consumptions"]),
             audit_head=made.head,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from activities.gates import recorded_backups
-from activities.gates.cutplan import plan_of
+from activities.gates.cutplan import law_read, plan_of, revision_of
 from activities.gates.pinned_source import pinned_read
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.gates.verified_approvals import Approved, orders_read, resumed_meanwhile, verified_approvals
@@ -18,6 +18,7 @@ from cutter.domain.run_state import RunState
 from cutter.errors import Unavailable
 from cutter.gates import cut_leg_a as gate
 from cutter.marking.plan import CutPlan
+from cutter.marking.revision import RevisionPlan, RevisionRow
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.backups import NEWEST, RecordedBackup
@@ -52,7 +53,9 @@ class Committed:
 
 NOTHING = Committed(receipt_sealed=False, units=0, writer_digest="", pins={}, state="")
 BEFORE: Rows[int] = values("rows_under_prefix")
+DRAFTS: Rows[int] = values("drafts_beside")
 WRITTEN = records("units_written", Written)
+REVISION_WRITTEN = records("revision_written", Written)
 COMMITTED = records("units_read_back", Committed)
 
 
@@ -89,8 +92,10 @@ def _reads(attempt: Attempt) -> list[Read]:
     return [
         recorded_backups.asked(attempt.run_id),
         (BEFORE, {"docprefix": attempt.pins.get("docprefix")}),
+        (DRAFTS, {"docprefix": attempt.pins.get("docprefix")}),
         orders_read(attempt),
         pinned_read(attempt),
+        law_read(attempt),
     ]
 
 
@@ -141,11 +146,16 @@ def _backup_stale(deps: Deps, opened: Open, stored: Json) -> Refusal | None:
 
 def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
     pins, run_id = opened.attempt.pins, opened.attempt.run_id
-    before = opened.row(BEFORE)
     _, plan = plan_of(deps, opened)
+    revision = revision_of(opened, plan)
+    before = opened.row(DRAFTS if revision else BEFORE)
     actor = f"cutter_exec/{TOOL}/{ids.slug(pins['docprefix'])}-cut"
-    statuses = create_units(opened.connection, plan, actor=actor)
-    written = WRITTEN.one(opened.connection, {"docprefix": pins["docprefix"]})
+    if revision:
+        statuses = many(opened.connection, "revise_unit", revision_rows_of(revision, run_id, actor))
+        written = REVISION_WRITTEN.one(opened.connection, {"run_id": run_id})
+    else:
+        statuses = create_units(opened.connection, plan, actor=actor)
+        written = WRITTEN.one(opened.connection, {"docprefix": pins["docprefix"]})
     evidence = gate.Evidence(
         authorizations=tuple(_authorization(*one) for one in zip(approved.sha256s, approved.statements, strict=True))
         if approved
@@ -154,10 +164,11 @@ def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
         document_id=opened.attempt.run["document_id"],
         change_set_id=str(ids.derived(run_id, "change_set")),
         pinned_writer_digest=pins["writer_digest"],
-        planned_writer_digest=plan.writer_digest,
+        planned_writer_digest=(revision or plan).writer_digest,
         stored_writer_digest=written.writer_digest,
         rows_before=-1 if before is None else before,
         planned=len(plan.rows),
+        revised=revision.counts if revision else None,
         statuses=statuses,
         not_draft=written.not_draft,
         opened_in=opened.transaction,
@@ -199,6 +210,25 @@ def rows_of(plan: CutPlan, actor: str) -> list[Json]:
         }
         for row in plan.rows
     ]
+
+
+def revision_rows_of(revision: RevisionPlan, run_id: str, actor: str) -> list[Json]:
+    """The arguments of each call of fn_iu_revise in document order. Only what begins carries a text."""
+    return [
+        {"run_id": run_id, "actor": actor, "place": place, **_revision_row(row)}
+        for place, row in enumerate(revision.rows, 1)
+    ]
+
+
+def _revision_row(row: RevisionRow) -> Json:
+    new = row.new if row.operation in ("create", "revise") else None
+    names = ("title", "body", "unit_kind", "section_type", "owner", "publication_type", "parent_address")
+    return {
+        "operation": row.operation,
+        "address": row.address,
+        "continues": row.continues,
+        **{name: new and getattr(new, name) for name in names},
+    }
 
 
 def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:

@@ -5,6 +5,7 @@ reverse order.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.gates.pinned_source import mark_pinned, pinned_in, pinned_read, read_pinned
@@ -13,12 +14,15 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
 from cutter.errors import ProgrammingError
 from cutter.gates import cutplan as gate
-from cutter.marking import Marking, MarkRefusal, build_plan, rebuild_digest_reversed
+from cutter.marking import Marking, MarkRefusal, build_plan, rebuild_digest_reversed, rebuild_lines_reversed
 from cutter.marking.plan import CutPlan
+from cutter.marking.revision import Base, RevisionPlan, UnitInForce, plan_revision, rebuild_revision_digest
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.law_in_force import LAW
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
+from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +52,16 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
     def body(opened: Open) -> Passed | Refusal:
         pins = opened.attempt.pins
         marking, plan = plan_of(deps, opened)
+        revision = revision_of(opened, plan)
         with session(deps.settings, Role.READ) as fresh:
             again = read_pinned(fresh, pins["source_version_id"])
+            law = base_of(pins, LAW.all(fresh, {"run_id": opened.attempt.run_id}))
         remarked = mark_pinned(again, pins["docprefix"], deps.settings.max_candidates, fresh=True)
         if isinstance(remarked, MarkRefusal):
             raise ProgrammingError("the first marking accepted the text, but the second one refuses it")
         evidence = gate.Evidence(
             plan=plan,
-            rebuilt_writer_digest=rebuild_digest_reversed(again.data, remarked, docprefix=pins["docprefix"]),
+            rebuilt_writer_digest=rebuilt_digest(again.data, remarked, pins, law),
             mark_digest=marking.mark_digest,
             pinned_mark_digest=pins["mark_digest"],
             region_sha=remarked.region_sha,
@@ -63,9 +69,10 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
             candidate_count=pins["candidate_count"],
             vocabulary=_vocabulary(opened),
             same_digest_runs=tuple(
-                one.run_id for one in opened.rows(SAME_DIGEST) if one.writer_digest == plan.writer_digest
+                one.run_id for one in opened.rows(SAME_DIGEST) if one.writer_digest == (revision or plan).writer_digest
             ),
             max_writes=opened.row(MAX_WRITES),
+            revision=revision,
         )
         return Passed(report=gate.evaluate(evidence))
 
@@ -75,7 +82,8 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
 def _reads(attempt: Attempt) -> list[Read]:
     # Equal writer digests imply equal addresses. So a run with the same writer digest has the same docprefix.
     same = {"run_id": attempt.run_id, "docprefix": attempt.pins.get("docprefix")}
-    return [pinned_read(attempt), (VOCABULARY, {}), (SAME_DIGEST, same), (MAX_WRITES, {"run_id": attempt.run_id})]
+    own = {"run_id": attempt.run_id}
+    return [pinned_read(attempt), law_read(attempt), (VOCABULARY, {}), (SAME_DIGEST, same), (MAX_WRITES, own)]
 
 
 def plan_of(deps: Deps, opened: Open) -> tuple[Marking, CutPlan]:
@@ -87,6 +95,36 @@ def plan_of(deps: Deps, opened: Open) -> tuple[Marking, CutPlan]:
         raise ProgrammingError("marking accepted the text before, but refuses it now")
     plan = build_plan(pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"])
     return marking, plan
+
+
+def law_read(attempt: Attempt) -> Read:
+    """The law in force as a read that is sent together with a gate's opening. `revision_of` takes the answer."""
+    return LAW, {"run_id": attempt.run_id}
+
+
+def revision_of(opened: Open, plan: CutPlan) -> RevisionPlan | None:
+    """The plan of a revision against the law in force, which `law_read` requested; None for a first cut."""
+    law = base_of(opened.attempt.pins, opened.rows(LAW))
+    return plan_revision(plan, law) if law else None
+
+
+def base_of(pins: Json, units: Sequence[UnitInForce]) -> Base | None:
+    """The base that the first gate pinned, with its units; None for a first cut."""
+    if "base_run_id" not in pins:
+        return None
+    return Base(
+        operation_kind=pins["operation_kind"], source_version_id=pins["base_source_version_id"],
+        receipt_hash=pins["base_receipt_hash"], units=tuple(units),
+    )  # fmt: skip
+
+
+def rebuilt_digest(data: bytes, marking: Marking, pins: Json, law: Base | None) -> str:
+    """The writer digest of a second, independent build from the bytes and the law in force."""
+    if law is None:
+        return rebuild_digest_reversed(data, marking, docprefix=pins["docprefix"])
+    # The lines come last unit first, and equal bodies are paired in document order.
+    lines = rebuild_lines_reversed(data, marking, docprefix=pins["docprefix"])
+    return rebuild_revision_digest(reversed(lines), law)
 
 
 def _vocabulary(opened: Open) -> dict[str, frozenset[str]]:

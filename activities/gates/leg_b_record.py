@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from activities.gates.cut_leg_a import TOOL
 from activities.gates.cutplan import plan_of
@@ -14,6 +15,7 @@ from cutter.catalogue import BY_NAME
 from cutter.domain import ids
 from cutter.domain.digests import canonical_json, sha256_hex
 from cutter.gates import leg_b_record as gate
+from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.queries import query
@@ -32,7 +34,24 @@ class Counted:
     verifier_signatures: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRow:
+    """A row of the plan with the version that is to hold (None if the unit ends) and the one that it ends."""
+
+    address: str
+    operation: str
+    document_order: int
+    unit_id: UUID
+    version_id: UUID | None
+    base_version_id: UUID | None
+    content_hash: str
+
+
 ROWS = records("leg_b_rows", Counted)
+PLANNED = records("planned_rows", PlannedRow)
+
+REPEALED = "none"
+"""The span of a unit that is not in the new text."""
 
 
 def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
@@ -42,7 +61,8 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
         pins = opened.attempt.pins
         values = _values(deps, opened.attempt.run_id, opened.attempt.run, pins)
         before = opened.row(ROWS)
-        after = _insert(deps, opened, values)
+        rows = _unit_rows(deps, opened, values)
+        after = _insert(opened, values, rows)
         evidence = gate.Evidence(
             change_set_id=values["change_set_id"],
             manifest_envelope_id=values["envelope_id"],
@@ -52,7 +72,8 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
             change_sets=after.change_sets,
             units_in_blocks=after.units_in_blocks,
             units_affected=after.units_affected,
-            units=pins["candidate_count"],
+            units=rows_planned(pins),
+            changing=rows_changing(pins),
             executor_tool_revision=values["executor_tool_revision"],
             verifier_tool_revision=values["verifier_tool_revision"],
             verifier_signatures=after.verifier_signatures,
@@ -66,6 +87,7 @@ def _reads(attempt: Attempt) -> list[Read]:
     return [
         (ROWS, _ids(attempt.run_id)),
         (UNITS, {"docprefix": attempt.pins.get("docprefix")}),
+        (PLANNED, {"run_id": attempt.run_id}),
         pinned_read(attempt),
     ]
 
@@ -103,6 +125,7 @@ def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
         **minted,
         "document_id": run["document_id"],
         "source_doc_ref": run["document_id"],
+        "operation_kind": pins.get("operation_kind", "first_cut"),
         "manifest_version": pins["writer_digest"],
         "manifest_digest": pins["manifest_digest"],
         "region_sha": pins["region_sha"],
@@ -119,37 +142,64 @@ def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
     }
 
 
-def _insert(deps: Deps, opened: Open, values: Json) -> Counted:
+def rows_planned(pins: Json) -> int:
+    """Rows of the plan: every unit of a first cut, or every row of a revision."""
+    return sum(pins["revision_rows"].values()) if "revision_rows" in pins else int(pins["candidate_count"])
+
+
+def rows_changing(pins: Json) -> int:
+    """Rows of the plan that begin or end a version."""
+    return rows_planned(pins) - (pins["revision_rows"]["keep"] if "revision_rows" in pins else 0)
+
+
+def _insert(opened: Open, values: Json, rows: list[Json]) -> Counted:
     """Write all rows, then count them. The number of round trips does not depend on the number of units."""
     connection = opened.connection
-    rows = _unit_rows(deps, opened, values)
+    changing = [row for row in rows if row["operation"] != "keep"]
     with connection.pipeline():
         for name in ("leg_b_entry", "leg_b_history", "leg_b_envelope"):
             connection.execute(query(name), values)
         connection.cursor().executemany(query("leg_b_block"), rows)
         for name in ("leg_b_decision", "leg_b_signature", "leg_b_change_set"):
             connection.execute(query(name), values)
-        connection.cursor().executemany(query("leg_b_affected"), rows)
+        connection.cursor().executemany(query("leg_b_affected"), changing)
         counted = ROWS.sent(connection, values)
     return the_row(ROWS.name, counted)
 
 
 def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
     marking, plan = plan_of(deps, opened)
-    stored = {unit.address: unit for unit in opened.rows(UNITS)}
+    spans = {unit.address: f"{unit.start}-{unit.end}" for unit in marking.candidates}
+    shared = {name: values[name] for name in ("envelope_id", "entry_id", "change_set_id")}
+    rows = opened.rows(PLANNED) if "base_run_id" in opened.attempt.pins else _first_rows(opened, plan)
     return [
         {
-            **{name: values[name] for name in ("envelope_id", "entry_id", "change_set_id")},
-            "local_id": f"r{number}",
-            "order": number,
-            "span": f"{unit.start}-{unit.end}",
-            "span_sha256": row.body_sha256,
+            **shared,
+            "local_id": f"r{row.document_order}",
+            "order": row.document_order,
+            "role": "origin" if row.operation == "repeal" else "result",
+            "operation": row.operation,
+            "span": spans.get(row.address, REPEALED),
+            "span_sha256": row.content_hash,
             "address": row.address,
-            "unit_id": stored[row.address].unit_id,
-            "version_id": stored[row.address].version_id,
-            "content_hash": stored[row.address].content_hash,
+            "unit_id": row.unit_id,
+            "version_id": row.version_id,
+            "ended_version_id": row.base_version_id,
+            "content_hash": row.content_hash,
             "affected_row_id": str(ids.derived(opened.attempt.run_id, f"affected/{row.address}")),
         }
-        for number, (unit, row) in enumerate(zip(marking.candidates, plan.rows, strict=True), 1)
-        if row.address in stored
+        for row in rows
     ]
+
+
+def _first_rows(opened: Open, plan: CutPlan) -> list[PlannedRow]:
+    """The rows of a first cut, with the stored versions of the planned units."""
+    stored = {unit.address: unit for unit in opened.rows(UNITS)}
+    return [
+        PlannedRow(
+            address=row.address, operation="create", document_order=number, unit_id=stored[row.address].unit_id,
+            version_id=stored[row.address].version_id, base_version_id=None, content_hash=row.body_sha256,
+        )
+        for number, row in enumerate(plan.rows, 1)
+        if row.address in stored
+    ]  # fmt: skip

@@ -16,7 +16,7 @@ from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.gate_transaction import Attempt, Open, Read
 from cutter.storage.many import many
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import records
 from cutter.types import Json
 
 
@@ -26,6 +26,14 @@ class Decision:
 
     decided: str | None
     consumed: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A unit that the enactment changes, and the status that it gets."""
+
+    address: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +48,7 @@ class Counts:
 
 
 DECISION = records("approved_decision", Decision)
-ADDRESSES: Rows[str] = values("addresses_under_prefix")
+TO_ENACT = records("units_to_enact", Change)
 COUNTS = records("enactment_counts", Counts)
 
 
@@ -66,7 +74,7 @@ def lifecycle_enact(deps: Deps, input: GateInput) -> GateOutcome:
 def _reads(attempt: Attempt) -> list[Read]:
     return [
         (DECISION, {"run_id": attempt.run_id, "gate": Sovereign.LIFECYCLE.value}),
-        (ADDRESSES, {"docprefix": attempt.pins.get("docprefix")}),
+        (TO_ENACT, {"run_id": attempt.run_id}),
         orders_read(attempt),
     ]
 
@@ -81,9 +89,10 @@ def _enact(deps: Deps, opened: Open, approved: Approved) -> gate.Evidence:
         "reason": "approved lifecycle enactment",
         "tool_revision": deps.tool_revision,
         "docprefix": pins["docprefix"],
+        "run_id": opened.attempt.run_id,
         "triggers": [name.split(".")[1] for name in gate.TRIGGERS],
     }
-    calls = [{**shared, "address": address} for address in opened.rows(ADDRESSES)]
+    calls = [{**shared, "address": change.address, "target": change.target} for change in opened.rows(TO_ENACT)]
     statuses = many(opened.connection, "enact_unit", calls)
     counts = COUNTS.one(opened.connection, shared)
     return gate.Evidence(
@@ -93,7 +102,8 @@ def _enact(deps: Deps, opened: Open, approved: Approved) -> gate.Evidence:
         open_review_decision=decision.decided or "",
         consumed_review_decision=decision.consumed or "",
         statuses=statuses,
-        units=pins["candidate_count"],
+        units=units_begun(pins),
+        retired=pins["revision_rows"]["repeal"] if "revision_rows" in pins else 0,
         not_enacted=counts.not_enacted,
         log_rows=counts.log_rows,
         verdict=str(counts.verdict),
@@ -102,3 +112,10 @@ def _enact(deps: Deps, opened: Open, approved: Approved) -> gate.Evidence:
         written_in=counts.transaction,
         autocommit=opened.connection.autocommit,
     )
+
+
+def units_begun(pins: Json) -> int:
+    """Units of which the enactment begins a version: all of a first cut, or the created and revised ones."""
+    if "revision_rows" not in pins:
+        return int(pins["candidate_count"])
+    return int(pins["revision_rows"]["create"]) + int(pins["revision_rows"]["revise"])

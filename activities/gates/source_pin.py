@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.worker.dependencies import Deps
@@ -15,8 +16,8 @@ from cutter.storage.records import records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """A registered document with its newest version, the bytes of that version, and the version that was enacted
-    last.
+    """A registered document with its newest version, the bytes of that version, the law in force, and the database's
+    day.
     """
 
     source_document_id: str
@@ -30,7 +31,14 @@ class Registered:
     profile_sha256: str
     manifest_digest: str
     snapshot: bytes
-    enacted_version_id: str | None
+    change_kind: str
+    change_reason: str | None
+    effective_from: date | None
+    base_run_id: str | None
+    base_source_version_id: str
+    base_receipt_hash: str
+    base_effective_from: date
+    today: date
 
 
 SOURCE = records("source_of_document", Registered)
@@ -44,7 +52,7 @@ def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
         found = opened.row(SOURCE)
         evidence = _evidence(document_id, found, input.source_uri)
         version = evidence.version
-        if version is not None and evidence.enacted_version_id == version.id:
+        if version is not None and evidence.base and evidence.base.source_version_id == version.id:
             return Refusal(
                 status="skipped", code="already_enacted", reason=f"{document_id}: this version is already enacted"
             )
@@ -63,17 +71,27 @@ def _evidence(document_id: str, found: Registered | None, requested_uri: str | N
     if found is None:
         return gate.Evidence(
             document_id=document_id, source_document_id=None, docprefix=None, registered_uri=None,
-            requested_uri=requested_uri, version=None, snapshot=b"", enacted_version_id=None,
+            requested_uri=requested_uri, version=None, snapshot=b"", base=None, today=date.min,
         )  # fmt: skip
     version = None
     if found.version_id is not None:
         version = gate.SourceVersion(
             id=found.version_id, content_checksum=found.content_checksum, size_bytes=found.size_bytes,
             source_format=found.source_format, profile_id=found.profile_id, profile_sha256=found.profile_sha256,
-            manifest_digest=found.manifest_digest,
+            manifest_digest=found.manifest_digest, change_kind=found.change_kind, change_reason=found.change_reason,
+            effective_from=found.effective_from,
         )  # fmt: skip
     return gate.Evidence(
         document_id=document_id, source_document_id=found.source_document_id, docprefix=found.docprefix,
         registered_uri=found.registered_uri, requested_uri=requested_uri, version=version, snapshot=found.snapshot,
-        enacted_version_id=found.enacted_version_id,
+        base=_base(found), today=found.today,
+    )  # fmt: skip
+
+
+def _base(found: Registered) -> gate.Base | None:
+    if found.base_run_id is None:
+        return None
+    return gate.Base(
+        run_id=found.base_run_id, source_version_id=found.base_source_version_id, receipt_hash=found.base_receipt_hash,
+        effective_from=found.base_effective_from,
     )  # fmt: skip

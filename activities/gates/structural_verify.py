@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from activities.gates.cutplan import plan_of
+from activities.gates.cutplan import law_read, plan_of, revision_of
 from activities.gates.pinned_source import pinned_in, pinned_read
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.worker.dependencies import Deps
@@ -26,6 +26,8 @@ class Stored(gate.StoredUnit):
 
 UNITS = records("stored_units", Stored)
 VERSIONS: Rows[int] = values("version_count")
+DRAFTED = records("drafted_units", Stored)
+ROWS = records("revision_rows", gate.StoredRow)
 
 
 def structural_verify(deps: Deps, input: GateInput) -> GateOutcome:
@@ -40,19 +42,24 @@ def structural_verify(deps: Deps, input: GateInput) -> GateOutcome:
 def structural_reads(attempt: Attempt) -> list[Read]:
     """The stored rows, and the snapshot from which they should come."""
     prefix = {"docprefix": attempt.pins.get("docprefix")}
-    return [(UNITS, prefix), (VERSIONS, prefix), pinned_read(attempt)]
+    own = {"run_id": attempt.run_id}
+    return [
+        (UNITS, prefix), (VERSIONS, prefix), (DRAFTED, own), (ROWS, own), pinned_read(attempt), law_read(attempt),
+    ]  # fmt: skip
 
 
 def structural_evidence(deps: Deps, opened: Open) -> gate.Evidence:
     """The stored rows and the plan. This role's own connection reads both."""
     pins = opened.attempt.pins
     _, plan = plan_of(deps, opened)
-    stored: list[Stored] = opened.rows(UNITS)
+    revision = revision_of(opened, plan)
+    stored: list[Stored] = opened.rows(DRAFTED if revision else UNITS)
     return gate.Evidence(
         docprefix=pins["docprefix"],
         units=tuple(stored),
-        version_count=opened.row(VERSIONS) or 0,
+        version_count=len({unit.version_id for unit in stored}) if revision else opened.row(VERSIONS) or 0,
         plan=plan,
         section_type_cardinality=pins["section_type_cardinality"],
         forbidden_ids=tuple(pinned_in(opened).forbidden_ids),
+        revision=gate.StoredRevision(plan=revision, rows=tuple(opened.rows(ROWS))) if revision else None,
     )

@@ -7,7 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from activities.gates.leg_b_record import signature_payload
+from activities.gates.cutplan import base_of, rebuilt_digest
+from activities.gates.leg_b_record import rows_changing, signature_payload
 from activities.gates.pinned_source import mark_pinned, pinned_in
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.gates.structural_verify import structural_evidence, structural_reads
@@ -20,9 +21,10 @@ from cutter.gates import structural_verify
 from cutter.gates import write_verify as gate
 from cutter.gpg import Gpg
 from cutter.gpg_status import Outcome
-from cutter.marking import MarkRefusal, rebuild_digest_reversed
+from cutter.marking import MarkRefusal
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.law_in_force import LAW
 from cutter.storage.queries import query
 from cutter.storage.records import records, the_row
 from cutter.types import Json
@@ -73,7 +75,7 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
             stored_writer_digest=stored.stored_writer_digest,
             pinned_writer_digest=pins["writer_digest"],
             affected_rows=stored.affected_rows,
-            units=pins["candidate_count"],
+            units=rows_changing(pins),
             results_before=stored.results_before,
         )
         if not all(item.ok for item in gate.checks(evidence)):
@@ -85,8 +87,7 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
 
 
 def _reads(attempt: Attempt) -> list[Read]:
-    change_set = {"run_id": attempt.run_id, "docprefix": attempt.pins.get("docprefix")}
-    return [(CHANGE_SET, change_set), *structural_reads(attempt)]
+    return [(CHANGE_SET, {"run_id": attempt.run_id}), *structural_reads(attempt)]
 
 
 def executor_signed(gpg: Gpg, stored: ChangeSet, pins: Json) -> bool:
@@ -112,7 +113,7 @@ def _rebuild(deps: Deps, opened: Open) -> str:
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates, fresh=True)
     if isinstance(marking, MarkRefusal):
         raise ProgrammingError("the verifier's rebuild refuses a text that was cut")
-    return rebuild_digest_reversed(pinned.data, marking, docprefix=pins["docprefix"])
+    return rebuilt_digest(pinned.data, marking, pins, base_of(pins, opened.rows(LAW)))
 
 
 def _record(deps: Deps, opened: Open, stored: ChangeSet) -> tuple[gate.Recorded, Json]:

@@ -106,11 +106,4 @@ def step_of(sidecar: Json) -> Step:
     return next_step(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
         latched=bool(latch.get("stopped")), wrote=wrote(sidecar), enacted=enacted(sidecar),
-        law_by=run["document_id"] if _is_law_already(run) else None,
     )  # fmt: skip
-
-
-def _is_law_already(run: Json) -> bool:
-    """True when the run failed because another version of its document is enacted."""
-    report = (run["last_error"] or {}).get("report") or {}
-    return any(one["name"] == "document_not_enacted" and not one["ok"] for one in report.get("invariants") or [])

@@ -18,6 +18,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound
 from cutter.kb import folder as kb_folder
 from cutter.marking import Marking
+from cutter.marking.revision import OPERATIONS, RevisionPlan
 from cutter.request_view import RequestView, build_view, view_digest
 from cutter.request_view.markdown import markdown
 from cutter.storage.request_transaction import Asked
@@ -37,7 +38,8 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         raise NotFound("the marked text is gone")
     view = build_view(
         pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"],
-        stored=asked.stored, sealed=asked.sealed,
+        stored=asked.stored, sealed=asked.sealed, law=asked.terms.base(list(asked.law)),
+        effective_from=asked.terms.day, reason=asked.terms.change_reason,
     )  # fmt: skip
     wanted = kb_folder.snapshot_copy(folder, pins["content_sha256"])
     snapshot = commands.put_free(deps, context, wanted, pinned.data)
@@ -92,6 +94,8 @@ def _life(run: Json, gate: str, caps: Json) -> int:
 
 
 def _changes(asked: Asked, view: RequestView) -> Changes:
+    if view.revision is not None:
+        return _of_revision(view.revision)
     enacted = {unit.address: unit for unit in asked.enacted}
     planned = {unit.address: unit for unit in view.units}
     return Changes.of(
@@ -103,6 +107,14 @@ def _changes(asked: Asked, view: RequestView) -> Changes:
         ),
         removed=(UnitLine(address=a, title=unit.title) for a, unit in enacted.items() if a not in planned),
     )
+
+
+def _of_revision(plan: RevisionPlan) -> Changes:
+    lines: dict[str, list[UnitLine]] = {operation: [] for operation in OPERATIONS}
+    for row in plan.rows:
+        shown = row.new or row.old
+        lines[row.operation].append(UnitLine(address=row.address, title=shown.title if shown else ""))
+    return Changes.of(added=lines["create"], changed=lines["revise"], removed=lines["repeal"])
 
 
 def _seconds(text: str) -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cutter.gates.report import GateReport, Invariant, equal, holds
@@ -42,6 +43,8 @@ class Evidence:
     written_in: str
     autocommit: bool
     rehearsal: bool = False
+    revised: Mapping[str, int] | None = None
+    """Planned rows of each operation of a revision; None for a first cut."""
 
 
 def evaluate(evidence: Evidence) -> GateReport:
@@ -50,8 +53,8 @@ def evaluate(evidence: Evidence) -> GateReport:
     - approval_resolves_to_signed_document: approval-kb-id resolves to a sovereign-signed document, one a slot
     - approval_authorizes_cut: it explicitly authorises (doc_id, writer_digest, change_set_id-pending)
     - plan_reproduced: the plan built now is the pinned one (ours)
-    - g_cut_once: zero rows under the prefix before the cut (ours)
-    - exactly_n_created: exactly N successful fn_iu_create invocations
+    - g_cut_once: zero rows under the prefix before the cut; zero drafts before a revision (ours)
+    - exactly_n_created: exactly N successful fn_iu_create invocations; for a revision, every planned row once
     - zero_units_not_draft: 0 IUs with lifecycle_status != 'draft' after the write
     - stored_writer_digest: the stored rows digest to what was approved (ours)
     - transaction_unbroken: one transaction from the opening to the last write (no silent autocommit reset)
@@ -66,7 +69,7 @@ def evaluate(evidence: Evidence) -> GateReport:
             *_approved(evidence),
             equal("plan_reproduced", planned, evidence.pinned_writer_digest),
             equal("g_cut_once", evidence.rows_before, 0),
-            equal("exactly_n_created", dict(created), {"created": evidence.planned}),
+            _as_planned(evidence, created),
             equal("zero_units_not_draft", evidence.not_draft, 0),
             equal("stored_writer_digest", evidence.stored_writer_digest, planned),
             holds(
@@ -78,6 +81,18 @@ def evaluate(evidence: Evidence) -> GateReport:
         ),
         pins={"units_created": created["created"]},
     )
+
+
+_STATUS = {"keep": ("kept",), "revise": ("revised",), "create": ("created", "revived"), "repeal": ("repealed",)}
+"""The statuses with which fn_iu_revise answers for each operation."""
+
+
+def _as_planned(evidence: Evidence, answered: Counter[str]) -> Invariant:
+    if evidence.revised is None:
+        return equal("exactly_n_created", dict(answered), {"created": evidence.planned})
+    known = {operation: sum(answered[status] for status in names) for operation, names in _STATUS.items()}
+    others = sum(answered.values()) - sum(known.values())
+    return equal("exactly_n_created", {**known, "refused": others}, {**evidence.revised, "refused": 0})
 
 
 def _approved(evidence: Evidence) -> tuple[Invariant, Invariant]:

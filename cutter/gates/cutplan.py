@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cutter.gates.report import GateReport, equal, holds
+from cutter.gates.report import GateReport, Invariant, equal, holds
 from cutter.marking.plan import CutPlan
+from cutter.marking.revision import RevisionPlan
 
 GATE = "IG_cutplan"
 
@@ -29,6 +30,18 @@ class Evidence:
     vocabulary: Mapping[str, frozenset[str]]
     same_digest_runs: tuple[str, ...]
     max_writes: int | None
+    revision: RevisionPlan | None = None
+    """The difference to the law in force; None for a first cut."""
+
+    @property
+    def writer_digest(self) -> str:
+        """The digest that approvals bind."""
+        return self.revision.writer_digest if self.revision else self.plan.writer_digest
+
+    @property
+    def writes(self) -> int:
+        """Units that the run begins or ends."""
+        return self.revision.changing if self.revision else len(self.plan.rows)
 
 
 def evaluate(evidence: Evidence) -> GateReport:
@@ -42,6 +55,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     - addresses_distinct: so has the set of addresses (ours)
     - within_max_writes_per_run: at most as many units as the tenant may write in a run (seed 003 §3.4; ours here), so
       that nobody is asked to approve more
+    - revision_changes_law: a revision begins or ends at least one unit (ours)
     """
     rows, most = evidence.plan.rows, evidence.max_writes
     words = [
@@ -56,7 +70,7 @@ def evaluate(evidence: Evidence) -> GateReport:
         invariants=(
             equal("mark_reproduced", evidence.mark_digest, evidence.pinned_mark_digest),
             equal("region_sha_reproduced", evidence.region_sha, evidence.pinned_region_sha),
-            equal("writer_digest_stable", evidence.plan.writer_digest, evidence.rebuilt_writer_digest),
+            equal("writer_digest_stable", evidence.writer_digest, evidence.rebuilt_writer_digest),
             equal("exactly_n_rows", len(rows), evidence.candidate_count),
             holds(
                 "vocabulary_complete", not unknown, ", ".join(unknown) or "all known", "every word in the vocabulary"
@@ -65,15 +79,24 @@ def evaluate(evidence: Evidence) -> GateReport:
             equal("addresses_distinct", len({row.address for row in rows}), evidence.candidate_count),
             holds(
                 "within_max_writes_per_run",
-                most is None or len(rows) <= most,
-                f"{len(rows)} units",
+                most is None or evidence.writes <= most,
+                f"{evidence.writes} units",
                 "no cap" if most is None else f"at most {most}: see `cutter tenants`",
             ),
+            *_changes(evidence.revision),
         ),
         pins={
-            "writer_digest": evidence.plan.writer_digest,
+            "writer_digest": evidence.writer_digest,
             "cut_plan_digest": evidence.plan.cut_plan_digest,
             "section_type_cardinality": dict(evidence.plan.section_type_cardinality),
+            **({"revision_rows": evidence.revision.counts} if evidence.revision else {}),
         },
         notes=tuple(f"the same writer_digest in run {run}" for run in evidence.same_digest_runs),
     )
+
+
+def _changes(revision: RevisionPlan | None) -> tuple[Invariant, ...]:
+    if revision is None:
+        return ()
+    counts = ", ".join(f"{operation} {count}" for operation, count in revision.counts.items())
+    return (holds("revision_changes_law", revision.changing > 0, counts, "a unit that begins or ends"),)

@@ -21,7 +21,8 @@ PER_UNIT = ("manifest_unit_block", "cut_change_set_affected_row")
 class Evidence:
     """Rows of the change set by table before and after, counted in the gate's own transaction.
 
-    `change_sets` counts the rows with this change_set_id, `units_in_blocks` and `units_affected` distinct units.
+    `change_sets` counts the rows with this change_set_id, `units_in_blocks` and `units_affected` distinct units. Each
+    of the `units` has a block, and each of the `changing` ones an affected row; a first cut changes all of its units.
     """
 
     change_set_id: str
@@ -33,6 +34,7 @@ class Evidence:
     units_in_blocks: int
     units_affected: int
     units: int
+    changing: int
     executor_tool_revision: str
     verifier_tool_revision: str
     verifier_signatures: int
@@ -46,7 +48,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     - g_leg_b_once: count(rows for change_set_id) == expected, no duplicates; none existed before
     - lane_overlap_invariants: the executor signs the change set only, nobody has verified, the revisions differ
     """
-    after, expected = evidence.rows_after, _expected(evidence.units)
+    after, expected = evidence.rows_after, _expected(evidence.units, evidence.changing)
     distinct = (evidence.units_in_blocks, evidence.units_affected)
     return GateReport(
         gate=GATE,
@@ -68,7 +70,7 @@ def evaluate(evidence: Evidence) -> GateReport:
                 "g_leg_b_once",
                 sum(evidence.rows_before.values()) == 0
                 and dict(after) == expected
-                and distinct == (evidence.units, evidence.units),
+                and distinct == (evidence.units, evidence.changing),
                 f"before {sum(evidence.rows_before.values())}, after {sum(after.values())}, distinct units {distinct}",
                 f"before 0, after {sum(expected.values())}, each unit once",
             ),
@@ -92,5 +94,5 @@ def evaluate(evidence: Evidence) -> GateReport:
     )
 
 
-def _expected(units: int) -> dict[str, int]:
-    return {**dict.fromkeys(SINGLE, 1), **dict.fromkeys(PER_UNIT, units)}
+def _expected(units: int, changing: int) -> dict[str, int]:
+    return {**dict.fromkeys(SINGLE, 1), **dict(zip(PER_UNIT, (units, changing), strict=True))}

@@ -41,6 +41,8 @@ class Evidence:
     opened_in: str
     written_in: str
     autocommit: bool
+    retired: int = 0
+    """Units that a revision repeals; `units` are those that it begins."""
 
 
 def evaluate(evidence: Evidence) -> GateReport:
@@ -49,7 +51,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     - approval_resolves_to_signed_document: one verified by this process for each slot (ours)
     - review_decision_matches: review_decision_id matches the SG_2 approval document
     - verify_result_passed: the cut was verified by the other principal (ours)
-    - exactly_n_enacted: fn_iu_enact called exactly N times, all N return status='enacted'
+    - exactly_n_enacted: fn_iu_enact called exactly N times, all N return status='enacted'; a repealed unit 'retired'
     - single_transaction: in a single transaction
     - zero_partial: 0 partial, of units and of their versions
     - lifecycle_log_rows: iu_lifecycle_log row count == N
@@ -75,7 +77,7 @@ def evaluate(evidence: Evidence) -> GateReport:
                 decision or "a review decision",
             ),
             equal("verify_result_passed", evidence.verdict, "pass"),
-            equal("exactly_n_enacted", dict(enacted), {"enacted": evidence.units}),
+            equal("exactly_n_enacted", dict(enacted), _expected(evidence)),
             holds(
                 "single_transaction",
                 bool(evidence.opened_in) and evidence.opened_in == evidence.written_in and not evidence.autocommit,
@@ -83,11 +85,16 @@ def evaluate(evidence: Evidence) -> GateReport:
                 evidence.opened_in or "the id of a transaction",
             ),
             equal("zero_partial", evidence.not_enacted, 0),
-            equal("lifecycle_log_rows", evidence.log_rows, evidence.units),
+            equal("lifecycle_log_rows", evidence.log_rows, evidence.units + evidence.retired),
             _triggers(evidence.triggers),
         ),
         pins={"units_enacted": enacted["enacted"], "review_decision_id": decision},
     )
+
+
+def _expected(evidence: Evidence) -> dict[str, int]:
+    statuses = {"enacted": evidence.units, "retired": evidence.retired}
+    return {status: count for status, count in statuses.items() if count}
 
 
 def _triggers(found: Mapping[str, str]) -> Invariant:

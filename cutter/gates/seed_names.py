@@ -8,13 +8,14 @@ OURS: Mapping[str, frozenset[str]] = {
     gate: frozenset(names.split())
     for gate, names in {
         "IG_source_pin": "snapshot_matches_checksum source_uri_matches snapshot_size_in_bounds snapshot_is_utf8"
-        " snapshot_is_nfc document_not_enacted",
+        " snapshot_is_nfc change_has_its_base takes_effect_in_order",
         "IG_mark": "snapshot_matches_pin text_can_be_marked partition_proven red_findings_accepted",
-        "IG_cutplan": "mark_reproduced region_sha_reproduced addresses_distinct within_max_writes_per_run",
+        "IG_cutplan": "mark_reproduced region_sha_reproduced addresses_distinct within_max_writes_per_run"
+        " revision_changes_law",
         "IG_backup": "restore_equals_snapshot",
         "IG_grant_probe": "matrix_as_declared",
         "IG_cut_leg_a_execute": "plan_reproduced g_cut_once stored_writer_digest",
-        "IG_structural_verify": "parents_match_plan",
+        "IG_structural_verify": "parents_match_plan revision_rows_match_plan",
         "IG_leg_b_record": "",
         "IG_write_verify": "executor_dsn_absent executor_signature_verified principals_differ axis_1_round_trip"
         " writer_digest_rebuilt writer_digest_stored affected_rows_match",

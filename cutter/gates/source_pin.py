@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from datetime import date
 
 from cutter import limits
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.gates.report import GateReport, Invariant, equal, holds
 
 GATE = "IG_source_pin"
+
+TEXT, CORRECTION, REPEAL = "text", "correction", "repeal"
+"""The change that a registered version makes: a new text, an erratum or a better cut, or the empty text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +27,19 @@ class SourceVersion:
     profile_id: str
     profile_sha256: str
     manifest_digest: str | None
+    change_kind: str = TEXT
+    change_reason: str | None = None
+    effective_from: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """The law in force that a later version changes: its enactment and the day from which it holds."""
+
+    run_id: str
+    source_version_id: str
+    receipt_hash: str
+    effective_from: date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +53,17 @@ class Evidence:
     requested_uri: str | None
     version: SourceVersion | None
     snapshot: bytes
-    enacted_version_id: str | None
+    base: Base | None
+    today: date
 
 
 def manifest_digest(document_id: str, version: SourceVersion) -> str:
     """Digest of the manifest's content, not of its file bytes (spec 04 "Words")."""
+    change = {
+        "change_kind": None if version.change_kind == TEXT else version.change_kind,
+        "change_reason": version.change_reason,
+        "effective_from": version.effective_from and version.effective_from.isoformat(),
+    }
     return canonical_digest(
         {
             "document_id": document_id,
@@ -50,6 +73,8 @@ def manifest_digest(document_id: str, version: SourceVersion) -> str:
             "format": version.source_format,
             "profile_id": version.profile_id,
             "profile_sha256": version.profile_sha256,
+            # Left out where they say nothing, so that a plain first version has the digest that it always had.
+            **{name: value for name, value in change.items() if value is not None},
         }
     )
 
@@ -62,7 +87,8 @@ def evaluate(evidence: Evidence) -> GateReport:
     - manifest_digest_matches: recomputed, it matches source_version.manifest_digest if pinned; if not, it is recorded
     - snapshot_matches_checksum, source_uri_matches: the bytes and the source are the registered ones (ours)
     - snapshot_size_in_bounds, snapshot_is_utf8, snapshot_is_nfc: the text can be cut (ours)
-    - document_not_enacted: no other version of it is enacted (ours)
+    - change_has_its_base: a correction and a repeal have an enacted law to change (ours)
+    - takes_effect_in_order: it takes effect on the day of the law in force or later (ours)
     """
     command = f"cutter source add FILE --document-id {evidence.document_id} --profile PROFILE"
     document = holds(
@@ -94,8 +120,9 @@ def evaluate(evidence: Evidence) -> GateReport:
                 evidence.requested_uri,
                 evidence.registered_uri or "none asked for",
             ),
-            *_text(evidence.snapshot, command),
-            _not_enacted(evidence.enacted_version_id, version.id),
+            *_text(evidence.snapshot, command, empty=version.change_kind == REPEAL),
+            _base_there(version, evidence.base),
+            _in_order(version, evidence.base, evidence.today),
         ),
         pins={
             "docprefix": evidence.docprefix,
@@ -106,16 +133,17 @@ def evaluate(evidence: Evidence) -> GateReport:
             "manifest_digest": computed,
             "profile_id": version.profile_id,
             "profile_sha256": version.profile_sha256,
+            **_base_pins(version, evidence.base),
         },
     )
 
 
-def _text(snapshot: bytes, command: str) -> tuple[Invariant, ...]:
+def _text(snapshot: bytes, command: str, *, empty: bool) -> tuple[Invariant, ...]:
     size = holds(
         "snapshot_size_in_bounds",
-        0 < len(snapshot) <= limits.SOURCE_BYTES_MAX,
+        not snapshot if empty else 0 < len(snapshot) <= limits.SOURCE_BYTES_MAX,
         f"{len(snapshot)} bytes",
-        f"1 to {limits.SOURCE_BYTES_MAX} bytes",
+        "no byte, because it is a repeal" if empty else f"1 to {limits.SOURCE_BYTES_MAX} bytes",
     )
     try:
         text = snapshot.decode("utf-8")
@@ -137,10 +165,41 @@ def first_line_not_nfc(text: str) -> int | None:
     return 1
 
 
-def _not_enacted(enacted_version_id: str | None, version_id: str) -> Invariant:
+def operation_of(version: SourceVersion, base: Base | None) -> str:
+    """The operation of a run of this version: a first cut without a base, else what the version asks for."""
+    if base is None:
+        return "first_cut"
+    return "revision" if version.change_kind == TEXT else version.change_kind
+
+
+def _base_pins(version: SourceVersion, base: Base | None) -> dict[str, str]:
+    """What later gates and the signatures bind of the law in force; nothing for a first cut."""
+    if base is None:
+        return {}
+    return {
+        "operation_kind": operation_of(version, base),
+        "base_run_id": base.run_id,
+        "base_source_version_id": base.source_version_id,
+        "base_receipt_hash": base.receipt_hash,
+    }
+
+
+def _base_there(version: SourceVersion, base: Base | None) -> Invariant:
     return holds(
-        "document_not_enacted",
-        enacted_version_id in (None, version_id),
-        "STOP_DOCUMENT_ENACTED: another version is enacted" if enacted_version_id else "no version is enacted",
-        "no enacted version: superseding is not built",
+        "change_has_its_base",
+        base is not None or version.change_kind == TEXT,
+        f"{version.change_kind} of {base.run_id if base else 'no enacted law'}",
+        "an enacted law, or a new text",
+    )
+
+
+def _in_order(version: SourceVersion, base: Base | None, today: date) -> Invariant:
+    """A law without a date takes effect on the day of its enactment, which is today at the earliest."""
+    wanted = version.effective_from or today
+    earliest = base.effective_from if base and version.change_kind != CORRECTION else None
+    return holds(
+        "takes_effect_in_order",
+        earliest is None or earliest <= wanted,
+        wanted.isoformat(),
+        "any day" if earliest is None else f"{earliest.isoformat()} or later: the law in force begins then",
     )

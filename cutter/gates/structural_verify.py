@@ -10,6 +10,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.gates.report import GateReport, Invariant, equal, holds
 from cutter.gates.seed_names import probe_lines
 from cutter.marking.plan import CutPlan
+from cutter.marking.revision import RevisionPlan
 
 GATE = "IG_structural_verify"
 
@@ -30,8 +31,28 @@ class StoredUnit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRow:
+    """One row of a revision as leg A stored it."""
+
+    address: str
+    operation: str
+    continues: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRevision:
+    """The plan of a revision, and all of its rows as stored, in document order."""
+
+    plan: RevisionPlan
+    rows: tuple[StoredRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The stored rows under the prefix, the count of their versions, the plan, and the ids that must not appear."""
+    """The stored rows under the prefix, the count of their versions, the plan, and the ids that must not appear.
+
+    For a revision the rows are those of the new text, and a `version_seq` counts from the newest earlier version.
+    """
 
     docprefix: str
     units: tuple[StoredUnit, ...]
@@ -39,14 +60,17 @@ class Evidence:
     plan: CutPlan
     section_type_cardinality: Mapping[str, int]
     forbidden_ids: tuple[str, ...]
+    revision: StoredRevision | None = None
 
 
 def evaluate(evidence: Evidence) -> GateReport:
-    """Refuses unless the eleven booleans of `eleven` hold, and parents_match_plan (ours): the tree is the plan's.
+    """Refuses unless the eleven booleans of `eleven` hold, and parents_match_plan (ours): the tree is the plan's. For a
+    revision also revision_rows_match_plan (ours): every row is stored with its operation, in document order.
 
     The notes say which of them are the seed's OD-W2 to OD-W9.
     """
-    return GateReport(gate=GATE, invariants=(*eleven(evidence), _parents(evidence)), notes=probe_lines())
+    invariants = (*eleven(evidence), _parents(evidence), *_rows(evidence))
+    return GateReport(gate=GATE, invariants=invariants, notes=probe_lines())
 
 
 def eleven(evidence: Evidence) -> tuple[Invariant, ...]:
@@ -85,10 +109,31 @@ def eleven(evidence: Evidence) -> tuple[Invariant, ...]:
             dict(sorted(cardinality.items())),
             dict(sorted(evidence.section_type_cardinality.items())),
         ),
-        equal("all_draft", sum(unit.lifecycle == unit.version_lifecycle == "draft" for unit in units), len(rows)),
+        equal("all_draft", sum(_waits(unit, evidence.revision) for unit in units), len(rows)),
         holds("no_forbidden_ids", not intrusions, ", ".join(intrusions[:5]) or 0, 0),
         holds("nothing_outside_prefix", not outside and not foreign, ", ".join((outside + foreign)[:5]) or 0, 0),
     )
+
+
+def _waits(unit: StoredUnit, revision: StoredRevision | None) -> bool:
+    """True for a draft, and for a unit in force that a revision keeps or whose next version waits beside it."""
+    stored = (unit.lifecycle, unit.version_lifecycle)
+    operation = revision.plan.operations.get(unit.address, "create") if revision else "create"
+    if operation == "keep":
+        return stored == ("enacted", "enacted")
+    if operation == "revise":
+        return stored == ("enacted", "draft")
+    # A repealed unit that comes back is retired until its new version is enacted.
+    return stored == ("draft", "draft") or (revision is not None and stored == ("retired", "draft"))
+
+
+def _rows(evidence: Evidence) -> tuple[Invariant, ...]:
+    if evidence.revision is None:
+        return ()
+    planned = [(row.address, row.operation, row.continues) for row in evidence.revision.plan.rows]
+    stored = [(row.address, row.operation, row.continues) for row in evidence.revision.rows]
+    right = sum(one == other for one, other in zip(planned, stored, strict=False))
+    return (equal("revision_rows_match_plan", (right, len(stored)), (len(planned), len(planned))),)
 
 
 def _parents(evidence: Evidence) -> Invariant:

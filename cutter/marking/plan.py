@@ -92,6 +92,11 @@ def rebuild_digest_reversed(data: bytes, marking: Marking, *, docprefix: str) ->
     It shares only the framing of a line with `build_plan`. If both agree, neither depends on the order or on data of
     the other.
     """
+    return writer_digest(rebuild_lines_reversed(data, marking, docprefix=docprefix))
+
+
+def rebuild_lines_reversed(data: bytes, marking: Marking, *, docprefix: str) -> list[str]:
+    """The writer lines of that second build, the last unit first."""
     view = memoryview(data)
     lines: list[str] = []
     below = marking.region_end
@@ -109,7 +114,7 @@ def rebuild_digest_reversed(data: bytes, marking: Marking, *, docprefix: str) ->
                 body_sha256=sha256_hex(bytes(view[unit.start : unit.end])), parent_address=unit.parent_address,
             )
         )  # fmt: skip
-    return writer_digest(lines)
+    return lines
 
 
 def _row(data: bytes, unit: Candidate, docprefix: str, source_version_id: str) -> PlanRow:

@@ -10,6 +10,7 @@ from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.marking import CutPlan, Marking, build_plan
 from cutter.marking.result import Candidate, Finding
+from cutter.marking.revision import Base, plan_revision
 from cutter.request_view.view import (
     OUTSIDE,
     AcceptedFinding,
@@ -36,12 +37,17 @@ def build_view(
     source_version_id: str,
     stored: Iterable[StoredUnit] = (),
     sealed: Iterable[SealedGate] = (),
+    law: Base | None = None,
+    effective_from: str | None = None,
+    reason: str | None = None,
 ) -> RequestView:
     """The view of these bytes and their marking. Raises ProgrammingError if the marking is of other bytes.
 
     `stored` and `sealed` are the rows and the receipts that PostgreSQL holds after leg A. Before leg A both are empty.
+    `law` is the law in force that the text changes, None for a first cut.
     """
     plan = build_plan(data, marking, docprefix=docprefix, source_version_id=source_version_id)
+    revision = plan_revision(plan, law) if law else None
     text = _Text(data)
     reasons = dict(marking.accepted)
     findings = tuple(_finding(finding, text, reasons) for finding in marking.findings)
@@ -50,12 +56,15 @@ def build_view(
         docprefix=docprefix,
         source_version_id=source_version_id,
         profile_id=marking.profile_id,
-        digests=_digests(data, marking, plan),
+        digests=_digests(data, marking, (revision or plan).writer_digest),
         units=tuple(_units(marking, plan, text, findings, {unit.address: unit for unit in stored})),
         left_out=tuple(_left_out(marking, text)),
         findings=findings,
         accepted=tuple(AcceptedFinding(name=name, because=because) for name, because in marking.accepted),
         sealed=tuple(sealed),
+        revision=revision,
+        effective_from=effective_from,
+        reason=reason,
     )
 
 
@@ -79,13 +88,13 @@ class _Text:
         return self.data[begin : end if end >= 0 else len(self.data)].decode("utf-8")
 
 
-def _digests(data: bytes, marking: Marking, plan: CutPlan) -> Digests:
+def _digests(data: bytes, marking: Marking, writer_digest: str) -> Digests:
     return Digests(
         snapshot_sha256=sha256_hex(data),
         profile_sha256=marking.profile_sha256,
         region_sha=marking.region_sha,
         mark_digest=marking.mark_digest,
-        writer_digest=plan.writer_digest,
+        writer_digest=writer_digest,
         findings_digest=marking.findings_digest,
     )
 

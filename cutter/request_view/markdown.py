@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.markdown import cell, code, escape
+from cutter.marking.revision import RevisionPlan
 from cutter.request_view.view import LeftOut, RequestView, ShownFinding, ShownUnit
 
 UNREAD = frozenset({"blank", "byte_order_mark"})
@@ -18,8 +19,8 @@ UNREAD = frozenset({"blank", "byte_order_mark"})
 
 
 def markdown(view: RequestView) -> str:
-    """The sections from the findings to the written and verified rows. Each section ends with an empty line."""
-    parts = (findings, units, _left_out, accepted, _sealed)
+    """The sections from the changes to the written and verified rows. Each section ends with an empty line."""
+    parts = (changes, findings, units, _left_out, accepted, _sealed)
     return "".join(f"{line}\n" for part in parts for line in part(view))
 
 
@@ -31,6 +32,57 @@ def line_span(first: int, last: int) -> str:
 def number(value: int) -> str:
     """A number with commas between its thousands."""
     return f"{value:,}"
+
+
+_KINDS = {
+    "revision": "A new text of the law in force.",
+    "correction": "A correction of the law in force: it holds from the same day.",
+    "repeal": "The repeal of the whole law: every unit ends.",
+}
+
+
+def changes(view: RequestView) -> Iterator[str]:
+    """What the text changes in the law in force, from which day, and why; nothing for a plain first cut."""
+    terms = [
+        *([f"- Takes effect on {view.effective_from}."] if view.effective_from else []),
+        *([f"- Reason: {escape(view.reason)}"] if view.reason else []),
+    ]
+    plan = view.revision
+    if plan is None and not terms:
+        return
+    yield "## What changes in the law"
+    yield ""
+    if plan is not None:
+        yield f"- {_KINDS[plan.base.operation_kind]}"
+        yield f"- The law in force is source version {code(plan.base.source_version_id)}, enacted by the receipt"
+        yield f"  {code(plan.base.receipt_hash)}."
+        yield "- " + ", ".join(f"{count} {_DONE[name]}" for name, count in plan.counts.items()) + "."
+    yield from terms
+    yield ""
+    yield from _revised(plan) if plan else ()
+
+
+_DONE = {"keep": "kept", "revise": "revised", "create": "created", "repeal": "repealed"}
+
+
+def _revised(plan: RevisionPlan) -> Iterator[str]:
+    """Every row that is not kept, moves as moves."""
+    moved = dict(plan.moves)
+    by_operation: dict[str, list[str]] = {"Moved": [], "Revised": [], "Created": [], "Repealed": []}
+    for row in plan.rows:
+        shown = row.new or row.old
+        title = f" {escape(shown.title)}" if shown else ""
+        if row.continues is not None:
+            by_operation["Moved"].append(f"- {code(row.continues)} becomes {code(row.address)}{title}")
+        elif row.operation == "revise":
+            by_operation["Revised"].append(f"- {code(row.address)}{title}")
+        elif row.operation == "create":
+            by_operation["Created"].append(f"- {code(row.address)}{title}")
+        elif row.operation == "repeal" and row.address not in moved:
+            by_operation["Repealed"].append(f"- {code(row.address)}{title}")
+    for name, lines in by_operation.items():
+        if lines:
+            yield from (f"### {name}", "", *lines, "")
 
 
 def findings(view: RequestView) -> Iterator[str]:

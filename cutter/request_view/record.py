@@ -8,6 +8,7 @@ from typing import Final
 from cutter.approvals.request import RequestDocument
 from cutter.domain.digests import canonical_digest
 from cutter.domain.timestamps import render_instant
+from cutter.marking.revision import RevisionPlan
 from cutter.request_view.view import LeftOut, RequestView, ShownUnit
 from cutter.types import Json
 
@@ -27,6 +28,10 @@ def view_record(view: RequestView) -> Json:
         "units": [_piece(unit) for unit in view.units],
         "left_out": [_piece(piece) for piece in view.left_out],
         "sealed": [asdict(gate) for gate in view.sealed],
+        # A first cut without a date has the record that it always had.
+        **({"effective_from": view.effective_from} if view.effective_from else {}),
+        **({"reason": view.reason} if view.reason else {}),
+        **({"revision": _revision(view.revision)} if view.revision else {}),
     }
 
 
@@ -46,6 +51,25 @@ def request_record(document: RequestDocument, view: RequestView) -> Json:
         "changes": asdict(document.changes),
         "view": view_record(view),
         "source": {"sha256": view.digests.snapshot_sha256, "text": view.data.decode("utf-8")},
+    }
+
+
+def _revision(plan: RevisionPlan) -> Json:
+    return {
+        "operation_kind": plan.base.operation_kind,
+        "base_source_version_id": plan.base.source_version_id,
+        "base_receipt_hash": plan.base.receipt_hash,
+        "counts": plan.counts,
+        "rows": [
+            {
+                "address": row.address,
+                "operation": row.operation,
+                "continues": row.continues,
+                "body_sha256": row.new and row.new.body_sha256,
+                "ended": row.old and asdict(row.old),
+            }
+            for row in plan.rows
+        ],
     }
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from cutter.marking.law_title import law_title
 from cutter.marking.result import Severity
+from cutter.marking.revision import RevisionPlan
 
 OUTSIDE = "outside_the_region"
 """The reason of the text outside the profile's two sentinels."""
@@ -145,7 +146,9 @@ class Digests:
 class RequestView:
     """Everything that a request shows of a law. `data` is the pinned snapshot. Every piece is a slice of `data`.
 
-    `sealed` holds the gates that wrote and verified the rows. It is empty before leg A.
+    `sealed` holds the gates that wrote and verified the rows. It is empty before leg A. `revision` is the difference to
+    the law in force, None for a first cut. `effective_from` is the day that the source gives, and `reason` says why it
+    changes the law.
     """
 
     data: bytes = field(repr=False)
@@ -158,6 +161,9 @@ class RequestView:
     findings: tuple[ShownFinding, ...]
     accepted: tuple[AcceptedFinding, ...]
     sealed: tuple[SealedGate, ...] = ()
+    revision: RevisionPlan | None = None
+    effective_from: str | None = None
+    reason: str | None = None
 
     def body(self, piece: ShownUnit | LeftOut) -> str:
         """The text of a piece. For a unit, `body_sha256` is the digest of exactly these bytes."""

@@ -24,7 +24,7 @@ from cutter.storage.records import answer
 
 OWNER = "cutter_owner"
 BACKUP = "cutter_backup"
-ROLES = (OWNER, "cutter_read", BACKUP, "cutter_exec", "cutter_verify", "directus", "cutter_operator")
+ROLES = (OWNER, "cutter_read", BACKUP, "cutter_exec", "cutter_verify", "directus", "cutter_operator", "cutter_api")
 DATABASES = {"cutter": OWNER, "cutter_scratch": BACKUP}
 """Each database with its owner."""
 
@@ -36,11 +36,14 @@ MAY_CALL: dict[str, dict[str, tuple[str, ...]]] = {
 
 SET_BY_THE_SUPERUSER: dict[str, dict[str, str]] = {
     **{role: {"temp_file_limit": f"{limits.TEMP_FILES_MIB}MB"} for role in ROLES if role != OWNER},
-    "directus": {
-        "temp_file_limit": f"{limits.READER_TEMP_FILES_MIB}MB",
-        "statement_timeout": f"{limits.READER_SECONDS}s",
-        "transaction_timeout": f"{limits.READER_SECONDS}s",
-        "idle_in_transaction_session_timeout": f"{limits.IDLE_IN_TRANSACTION_SECONDS}s",
+    **{
+        role: {
+            "temp_file_limit": f"{limits.READER_TEMP_FILES_MIB}MB",
+            "statement_timeout": f"{limits.READER_SECONDS}s",
+            "transaction_timeout": f"{limits.READER_SECONDS}s",
+            "idle_in_transaction_session_timeout": f"{limits.IDLE_IN_TRANSACTION_SECONDS}s",
+        }
+        for role in ("directus", "cutter_api")
     },
 }
 """Settings of a role's sessions.

@@ -1,11 +1,11 @@
-"""IO: applies changed functions and trigger sets, and drops those without a file, in the caller's transaction.
+"""IO: applies changed functions, views and trigger sets, and drops those without a file, in the caller's transaction.
 
 The ledger `cutter_ledger.definition` has the sha256 of each applied file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -35,6 +35,7 @@ APPLIED = records("ledger_definitions", Applied)
 PRESENT: Rows[str] = values("functions_present")
 SIGNATURES: Rows[str] = values("function_signatures")
 CALLERS: Rows[str] = values("function_callers")
+VIEW_READERS: Rows[str] = values("view_readers")
 TRIGGERS: Rows[str] = values("triggers_of_table")
 
 
@@ -53,7 +54,7 @@ def changes(connection: Connection, wanted: Iterable[Definition]) -> Changes:
     apply = []
     for definition in wanted:
         recorded = ledger.pop(definition.key, None)
-        if recorded != definition.sha256 or (definition.kind is Kind.FUNCTION and definition.name not in present):
+        if recorded != definition.sha256 or (definition.kind is not Kind.TRIGGERS and definition.name not in present):
             apply.append(definition)
     return Changes(apply=tuple(apply), drop=tuple(sorted(ledger)))
 
@@ -75,6 +76,7 @@ def apply(connection: Connection, wanted: tuple[Definition, ...]) -> Changes:
         if kind == Kind.TRIGGERS.value:
             _drop_triggers(connection, name)
     _drop_functions(connection, [name for kind, name in found.drop if kind == Kind.FUNCTION.value])
+    _drop_views(connection, [name for kind, name in found.drop if kind == Kind.VIEW.value])
     for kind, name in found.drop:
         connection.execute(query("ledger_forget"), {"kind": kind, "name": name})
     return Changes(apply=tuple(done), drop=found.drop)
@@ -110,16 +112,26 @@ def _replace(connection: Connection, definition: Definition) -> set[Key]:
     try:
         with connection.transaction():
             run(connection, definition.path, definition.body)
-            if len(SIGNATURES.all(connection, {"name": definition.name})) == 1:
+            if definition.kind is Kind.VIEW or len(SIGNATURES.all(connection, {"name": definition.name})) == 1:
                 return set()
             raise psycopg.Rollback
     except Refused as problem:
+        if isinstance(problem.__cause__, psycopg.errors.InvalidTableDefinition):
+            return _replace_view(connection, definition)
         if not isinstance(problem.__cause__, psycopg.errors.InvalidFunctionDefinition):
             raise
     # If the parameters or the result changed, PostgreSQL would keep the old function too, or refuse the new one.
     dropped = _drop_with_callers(connection, definition.name)
     run(connection, definition.path, definition.body)
     return {(Kind.FUNCTION.value, name) for name in dropped}
+
+
+def _replace_view(connection: Connection, definition: Definition) -> set[Key]:
+    """Drop a view whose columns change, and the views that read it; returns the keys of those others."""
+    readers = VIEW_READERS.all(connection, {"name": definition.name})
+    _drop_views(connection, [definition.name, *readers])
+    run(connection, definition.path, definition.body)
+    return {(Kind.VIEW.value, name) for name in readers}
 
 
 def _drop_with_callers(connection: Connection, name: str) -> set[str]:
@@ -137,6 +149,13 @@ def _drop_functions(connection: Connection, names: Iterable[str]) -> None:
         statement = f"drop function {', '.join(found)}"
         with _named("the functions whose files are gone or changed", Statement(1, statement)):
             connection.execute(statement.encode())
+
+
+def _drop_views(connection: Connection, names: Sequence[str]) -> None:
+    """One statement for all of them, so that they may depend on each other."""
+    if names:
+        views = sql.SQL(", ").join(sql.Identifier(*name.split(".")) for name in names)
+        connection.execute(sql.SQL("drop view if exists {}").format(views))
 
 
 def _drop_triggers(connection: Connection, table: str) -> None:

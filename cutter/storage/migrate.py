@@ -107,6 +107,7 @@ def _apply(connection: Connection, files: SchemaFiles) -> Outcome:
     missing = _missing(connection, files)
     for migration in missing:
         _run(connection, migration)
+    _make_schemas(connection)
     done = definitions.apply(connection, files.definitions)
     connection.execute(query("ledger_set_record"), {"sha256": files.set_sha256})
     version = len(files.migrations)
@@ -165,6 +166,12 @@ def _run(connection: Connection, migration: Migration) -> None:
         query("ledger_migration_record"),
         {"number": migration.number, "name": migration.name, "sha256": migration.sha256},
     )
+
+
+def _make_schemas(connection: Connection) -> None:
+    """The schemas of grants.yaml that no migration makes: a schema of views alone has nothing to migrate."""
+    for schema in grants.declared().schemas:
+        connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
 
 
 def _dropped(changes: Changes) -> tuple[str, ...]:

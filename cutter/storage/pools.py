@@ -58,8 +58,9 @@ PERCENT_OF_CONNECTIONS = {
     "cutter_backup": 20,
     "cutter_exec": 14,
     "cutter_verify": 8,
-    "cutter_operator": 12,
+    "cutter_operator": 11,
     "directus": 3,
+    "cutter_api": 3,
 }
 """The percentage of the server's connections that each role may hold. The superuser and monitoring get the rest.
 

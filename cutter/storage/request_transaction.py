@@ -15,9 +15,11 @@ from psycopg.pq import TransactionStatus
 
 from cutter.catalogue import Sovereign
 from cutter.errors import NotFound, ProgrammingError
+from cutter.marking.revision import UnitInForce
 from cutter.request_view import SealedGate, StoredUnit
+from cutter.storage.law_in_force import LAW, TERMS, Terms
 from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Rows, records, the_row, values
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.storage.snapshots import Snapshot
 from cutter.types import Json
@@ -55,7 +57,7 @@ class Asked:
     """The `answer` of fn_request_open, and the facts that were read in its transaction.
 
     `snapshot` and `enacted` are present only if a document must be written. `stored` and `sealed` are present only for
-    the request to enact.
+    the request to enact. `law` is the law in force that the run changes by its `terms`.
     """
 
     answer: Json
@@ -64,6 +66,8 @@ class Asked:
     enacted: tuple[EnactedUnit, ...]
     stored: tuple[StoredUnit, ...]
     sealed: tuple[SealedGate, ...]
+    terms: Terms
+    law: tuple[UnitInForce, ...]
 
 
 OPENED: Rows[Json] = values("request_open")
@@ -83,12 +87,15 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         enacted = ENACTED.sent(connection, named)
         stored = STORED.sent(connection, named)
         sealed = SEALED.sent(connection, named)
+        terms = TERMS.sent(connection, named)
+        law = LAW.sent(connection, named)
     found, answer = facts.fetchone(), opened.fetchone()
     if found is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     return Asked(
         answer=answer, facts=found, snapshot=snapshot.fetchone(), enacted=tuple(enacted.fetchall()),
         stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
+        terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),
     )  # fmt: skip
 
 

@@ -1,17 +1,18 @@
-"""Pure: reads the files of the schema: numbered migrations, and definitions (functions and trigger sets).
+"""Pure: reads the files of the schema: numbered migrations, and definitions (functions, views and trigger sets).
 
 A migration runs once and never changes after that. A definition is the present form of one object. After its file
 changes, `cutter migrate` applies it again. The layout in sql/ is:
 
 - `migrations/NNNN_subject.sql`
 - `functions/<subject>/<fn_name>.sql`, with one `create or replace function`
+- `api/<name>.sql`, with one view or function of the schema `api`
 - `triggers/<table>.sql`, with all triggers of one table
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -24,6 +25,9 @@ from cutter.storage.sql_text import functions_named, statements
 
 _FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 _FUNCTION = re.compile(r"create or replace function ((?:public|cutter_governance)\.(fn_\w+))\s*\(")
+_VIEW = re.compile(r"create or replace view (api\.(\w+))\s")
+_API_FUNCTION = re.compile(r"create or replace function (api\.(\w+))\s*\(")
+_API_NAME = re.compile(r"\bapi\.\w+")
 _TRIGGER = re.compile(
     r"create (?:constraint )?trigger\s+\w+\s.*?\son ((?:public|cutter_governance)\.(\w+))\s", re.DOTALL
 )
@@ -35,6 +39,7 @@ class Kind(StrEnum):
     """The kind of object in a definition's file."""
 
     FUNCTION = "function"
+    VIEW = "view"
     TRIGGERS = "triggers"
 
 
@@ -91,10 +96,11 @@ def shipped() -> SchemaFiles:
 def read(folder: Traversable) -> SchemaFiles:
     """Read the files below a folder. Raises ValueError for a mistake in a name or a form."""
     functions = [_function(path, body) for path, body in _files(folder / "functions", "functions")]
+    api = [_api(path, body) for path, body in _files(folder / "api", "api")] if (folder / "api").is_dir() else []
     triggers = [_trigger_set(path, body) for path, body in _files(folder / "triggers", "triggers")]
     return SchemaFiles(
         migrations=_migrations(folder / "migrations"),
-        definitions=(*in_order(functions), *sorted(triggers, key=lambda one: one.name)),
+        definitions=(*in_order(functions), *api_in_order(api), *sorted(triggers, key=lambda one: one.name)),
     )
 
 
@@ -112,11 +118,23 @@ def in_order(functions: Iterable[Definition]) -> tuple[Definition, ...]:
         name: (functions_named(one.body) & by_name.keys()) - {name} if _BODY_IS_READ_AT_ONCE.search(one.body) else ()
         for name, one in by_name.items()
     }
+    return _sorted(by_name, needs, "SQL functions")
+
+
+def api_in_order(objects: Iterable[Definition]) -> tuple[Definition, ...]:
+    """Views and functions of the schema `api` after those that they name."""
+    by_name = {one.name: one for one in objects}
+    needs = {name: (set(_API_NAME.findall(one.body)) & by_name.keys()) - {name} for name, one in by_name.items()}
+    return _sorted(by_name, needs, "objects of the schema api")
+
+
+def _sorted(by_name: Mapping[str, Definition], needs: Mapping[str, Iterable[str]], what: str) -> tuple[Definition, ...]:
+    """Each after those it needs; equal ones in the order of their names."""
     sorter = TopologicalSorter(needs)
     try:
         sorter.prepare()
     except CycleError as problem:
-        raise ValueError(f"these SQL functions need each other: {' → '.join(problem.args[1])}") from None
+        raise ValueError(f"these {what} need each other: {' → '.join(problem.args[1])}") from None
     found: list[Definition] = []
     while sorter.is_active():
         ready = sorted(sorter.get_ready())
@@ -150,6 +168,18 @@ def _function(path: str, body: str) -> Definition:
     if match is None or not path.endswith(f"/{match[2]}.sql"):
         raise ValueError(f"{path}: the file must hold only one `create or replace function`, with the file's name")
     return Definition(kind=Kind.FUNCTION, name=match[1], path=path, body=body)
+
+
+def _api(path: str, body: str) -> Definition:
+    first, *others = [statement.text for statement in statements(body)] or [""]
+    view = _VIEW.match(first)
+    match = view or _API_FUNCTION.match(first)
+    alone = all(text.startswith("comment on ") for text in others)
+    if match is None or not alone or not path.endswith(f"/{match[2]}.sql"):
+        raise ValueError(
+            f"{path}: the file must hold one view or function of the schema api of its own name, and its comments"
+        )
+    return Definition(kind=Kind.VIEW if view else Kind.FUNCTION, name=match[1], path=path, body=body)
 
 
 def _trigger_set(path: str, body: str) -> Definition:

@@ -24,6 +24,7 @@ from cutter.kb.write_once import put
 from cutter.request_view import RequestView, build_view, view_digest
 from cutter.request_view.markdown import markdown
 from cutter.settings import Settings
+from cutter.storage.law_in_force import LAW, TERMS
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import Rows, records, values
@@ -113,6 +114,7 @@ def build_of(settings: Settings, document: RequestDocument) -> RequestView:
     with session(settings, OPERATOR) as connection:
         found = PROFILE.first(connection, {"source_version_id": version})
         stored, sealed = STORED.all(connection, asked), SEALED.all(connection, asked)
+        terms, law = TERMS.one(connection, asked), LAW.all(connection, asked)
     if found is None or sha256_hex(found.profile_body) != document.profile_sha256:
         raise Refused("the profile is not the one that the request names: do not sign", code="profile_differs")
     options = marking.Options(**found.options, forbidden_ids=tuple(found.forbidden_ids))
@@ -122,7 +124,7 @@ def build_of(settings: Settings, document: RequestDocument) -> RequestView:
         raise Refused(f"the snapshot is refused here: {marked.message}", code=marked.code)
     return build_view(
         snapshot, marked, docprefix=found.docprefix, source_version_id=version, stored=stored,
-        sealed=map(sealed_gate, sealed),
+        sealed=map(sealed_gate, sealed), law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
     )  # fmt: skip
 
 

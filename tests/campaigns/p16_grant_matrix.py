@@ -29,11 +29,16 @@ STRANGER = "stranger"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What a probe needs to know of a table."""
+    """What a probe needs to know of a table, or of a view, which has no key."""
 
     name: str
     column: str
     key: tuple[tuple[str, str], ...]
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """What can be tried: PostgreSQL refuses another verb on these views before it looks at privileges."""
+        return TABLE_VERBS if self.key else ("SELECT",)
 
     @property
     def identifier(self) -> sql.Identifier:
@@ -106,9 +111,9 @@ class Prober:
 
 def _denies(problem: psycopg.errors.InsufficientPrivilege, cell: Cell) -> bool:
     """Denied on this object itself, not on another that a function of it reached."""
-    kind = "function" if cell.verb == "EXECUTE" else "table"
+    kinds = ("function",) if cell.verb == "EXECUTE" else ("table", "view")
     message = problem.diag.message_primary or ""
-    return message in (f"permission denied for {kind} {cell.object.split('.')[1]}",)
+    return message in [f"permission denied for {kind} {cell.object.split('.')[1]}" for kind in kinds]
 
 
 @contextmanager
@@ -122,7 +127,7 @@ def prober(database: Database) -> Iterator[Prober]:
     for role in roles:
         own = f"own_{PUBLIC.lower() if role == STRANGER else role}"
         superuser.execute(f"create schema {own} authorization {role}")
-    superuser.execute(f"grant usage on schema public, cutter_governance to {STRANGER}")
+    superuser.execute(f"grant usage on schema public, cutter_governance, api to {STRANGER}")
     superuser.commit()
     sessions = {role: database.connect(role) for role in declared().roles}
     address = database.address.replace("://", f"://{STRANGER}:{password}@")
@@ -141,11 +146,11 @@ def _tables(connection: Connection) -> dict[str, Table]:
         " (select array_agg(array[a.attname::text, format_type(a.atttypid, a.atttypmod)] order by a.attnum)"
         "  from pg_constraint k join pg_attribute a on a.attrelid = c.oid and a.attnum = any (k.conkey)"
         "  where k.conrelid = c.oid and k.contype = 'p')"
-        " from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = any (%s::regnamespace[])",
+        " from pg_class c where c.relkind in ('r', 'p', 'v') and c.relnamespace = any (%s::regnamespace[])",
         (list(declared().schemas),),
     ).fetchall()
     connection.rollback()
-    return {name: Table(name=name, column=column, key=tuple(map(tuple, key))) for name, column, key in rows}
+    return {name: Table(name=name, column=column, key=tuple(map(tuple, key or ()))) for name, column, key in rows}
 
 
 def _functions(connection: Connection) -> dict[str, Function]:
@@ -164,7 +169,7 @@ def cells(probe: Prober) -> Iterator[Cell]:
     """Every role × object × verb."""
     for role in (*declared().roles, PUBLIC):
         for name in sorted(probe.tables):
-            yield from (Cell(role, name, verb) for verb in TABLE_VERBS)
+            yield from (Cell(role, name, verb) for verb in probe.tables[name].verbs)
         yield from (Cell(role, name, "EXECUTE") for name in sorted(probe.functions))
 
 

@@ -1,4 +1,47 @@
+CREATE SCHEMA api;
+
 CREATE SCHEMA cutter_governance;
+
+CREATE FUNCTION api.search(words text, "on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date, in_document text DEFAULT NULL::text, in_version integer DEFAULT NULL::integer, at_most integer DEFAULT 20) RETURNS TABLE(document text, version integer, address text, title text, body text, content_sha256 text, effective_from date, rank real)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with asked as (
+        select cutter_governance.fn_search_query(words) as query,
+            nullif(btrim(cutter_governance.fn_search_form(words)), '') as form),
+    unit as (
+        select u.*, cutter_governance.fn_search_form(u.title) as title_form,
+            cutter_governance.fn_search_form(u.body) as body_form
+        from api.law_version v
+        join api.unit_of_version u on u.document = v.document and u.version = v.version
+        where (in_document is null or v.document = in_document)
+            and case when in_version is null
+                then v.effective_from <= "on" and ("on" < v.effective_until or v.effective_until is null)
+                else v.version = in_version end),
+    hit as (
+        select unit.*, asked.form, asked.query,
+            setweight(to_tsvector('simple', title_form), 'A') || to_tsvector('simple', left(body_form, 250000)) as vector
+        from unit, asked)
+    select document, version, address, title, body, content_sha256, effective_from,
+        (ts_rank(vector, query) + 4 * (strpos(title_form, form) > 0)::integer
+            + 2 * (strpos(lower(body), lower(words)) > 0)::integer + (strpos(body_form, form) > 0)::integer)::real as rank
+    from hit
+    where vector @@ query or strpos(body_form, form) > 0 and words !~ '["-]'
+    order by rank desc, document, document_order
+    limit least(at_most, 1000)
+$$;
+
+CREATE FUNCTION api.unit_in_force("on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date) RETURNS TABLE(document text, version integer, document_order integer, address text, unit_version integer, title text, unit_kind text, section_type text, parent text, body text, content_sha256 text, effective_from date, effective_until date)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select u.document, u.version, u.document_order, u.address, u.unit_version, u.title, u.unit_kind, u.section_type,
+        u.parent, u.body, u.content_sha256, u.effective_from, u.effective_until
+    from api.law_version v
+    join api.unit_of_version u on u.document = v.document and u.version = v.version
+    where v.effective_from <= "on" and ("on" < v.effective_until or v.effective_until is null)
+    order by u.document, u.document_order
+$$;
 
 CREATE FUNCTION cutter_governance.fn_action_find(p_run_id text, p_connector text, p_operation text, p_target text, p_payload_sha256 text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -67,6 +110,55 @@ begin
     return cutter_governance.fn_action_note(p_run_id, p_gate, p_connector, p_operation, p_target, p_payload_sha256,
         p_request, p_response, p_reversible, p_how_to_reverse);
 end
+$$;
+
+CREATE TABLE cutter_governance.cut_change_set_affected_row (
+    affected_row_id uuid NOT NULL,
+    change_set_id uuid NOT NULL,
+    unit_id uuid NOT NULL,
+    unit_version_id uuid,
+    content_hash text NOT NULL,
+    operation text DEFAULT 'create'::text NOT NULL,
+    ended_version_id uuid,
+    CONSTRAINT cut_change_set_affected_row_operation CHECK ((operation = ANY (ARRAY['create'::text, 'revise'::text, 'repeal'::text]))),
+    CONSTRAINT cut_change_set_affected_row_versions CHECK ((((operation = 'repeal'::text) = (unit_version_id IS NULL)) AND ((operation = 'create'::text) = (ended_version_id IS NULL))))
+);
+
+CREATE TABLE public.information_unit (
+    id uuid NOT NULL,
+    canonical_address text NOT NULL COLLATE pg_catalog."C",
+    unit_kind text NOT NULL,
+    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
+    content_anchor_ref text,
+    version_anchor_ref uuid,
+    owner_ref text NOT NULL,
+    parent_or_container_ref uuid,
+    conformance_status text DEFAULT 'open'::text NOT NULL,
+    identity_profile jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_by text NOT NULL,
+    deleted_at timestamp with time zone,
+    withdrawn_reason text,
+    CONSTRAINT information_unit_address_form CHECK ((canonical_address ~ '^[A-Z0-9-]+(/[A-Za-z0-9~._-]+)+$'::text)),
+    CONSTRAINT information_unit_title_form CHECK ((((identity_profile ->> 'title'::text) IS NOT NULL) AND ((identity_profile ->> 'title'::text) !~ '[\n\x1f]'::text))),
+    CONSTRAINT information_unit_withdrawn_with_reason CHECK (((deleted_at IS NULL) = (withdrawn_reason IS NULL)))
+);
+
+CREATE FUNCTION cutter_governance.fn_affected_as_stored(p_row cutter_governance.cut_change_set_affected_row, p_unit public.information_unit) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select (p_row.ended_version_id is null or exists (
+            select from public.unit_version v
+            where v.id = p_row.ended_version_id and v.id = p_unit.version_anchor_ref and v.lifecycle_status = 'enacted'))
+        and exists (
+            select from public.unit_version v
+            where v.id = coalesce(p_row.unit_version_id, p_row.ended_version_id) and v.unit_id = p_unit.id
+                and v.withdrawn_at is null and v.content_hash = p_row.content_hash
+                and v.content_hash = encode(sha256(convert_to(v.body, 'UTF8')), 'hex')
+                and (p_row.unit_version_id is null or v.lifecycle_status = 'draft'))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_append_only() RETURNS trigger
@@ -141,8 +233,14 @@ END) STORED NOT NULL,
     trigger_ref text GENERATED ALWAYS AS (COALESCE(first_execution_id, run_id)) STORED NOT NULL,
     workflow_version_id text,
     priority integer DEFAULT 100 NOT NULL,
+    operation_kind text DEFAULT 'first_cut'::text NOT NULL,
+    base_run_id text,
+    base_source_version_id uuid,
+    base_receipt_hash text,
+    CONSTRAINT run_base_is_whole CHECK ((((operation_kind = 'first_cut'::text) = (base_run_id IS NULL)) AND ((base_run_id IS NULL) = (base_source_version_id IS NULL)) AND ((base_run_id IS NULL) = (base_receipt_hash IS NULL)))),
     CONSTRAINT run_id_form CHECK ((run_id ~ '^ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f-]{36}$'::text)),
     CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text]))),
+    CONSTRAINT run_operation_kind CHECK ((operation_kind = ANY (ARRAY['first_cut'::text, 'revision'::text, 'correction'::text, 'repeal'::text]))),
     CONSTRAINT run_priority_check CHECK (((priority >= 0) AND (priority <= 9999)))
 );
 
@@ -344,6 +442,10 @@ begin
     if not found then
         return 'no approval was consumed in this transaction';
     end if;
+    if p_run.operation_kind <> 'first_cut' then
+        return coalesce(cutter_governance.fn_revision_problem(p_run, approved.writer_digest, v_enacting),
+            case when v_enacting then cutter_governance.fn_revision_log_problem(p_run, approved.review_decision_id) end);
+    end if;
     if cutter_governance.fn_writer_digest(p_run.docprefix) is distinct from approved.writer_digest then
         return 'the rows do not digest to what was approved';
     end if;
@@ -403,6 +505,25 @@ begin
     update cutter_governance.audit_head set seq = head.seq + 1, hash = v_hash where chain = p_chain;
     return v_hash;
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_base_problem(p_run cutter_governance.run) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case
+        when newest.run_id is distinct from p_run.base_run_id
+            then format('the base is the law of %s, and the law in force is that of %s',
+                coalesce(p_run.base_run_id, 'no run'), coalesce(newest.run_id, 'no run'))
+        when newest.run_id is not null and (g.receipt_hash is distinct from p_run.base_receipt_hash
+                or newest.source_version_id is distinct from p_run.base_source_version_id)
+            then 'the base is not as it was sealed' end
+    from (select 1) as always
+    left join lateral (
+        select e.run_id, e.source_version_id from public.enactment e
+        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id
+        order by e.n desc limit 1) newest on true
+    left join cutter_governance.gate_receipt g on g.run_id = newest.run_id and g.gate = 'IG_lifecycle_enact_execute'
 $$;
 
 CREATE FUNCTION cutter_governance.fn_baseline_record(p_schema_version integer) RETURNS jsonb
@@ -1020,6 +1141,52 @@ CREATE FUNCTION cutter_governance.fn_digest(p_text text) RETURNS text
     SET search_path TO 'pg_catalog', 'pg_temp'
     RETURN encode(sha256(convert_to(p_text, 'UTF8'::name)), 'hex'::text);
 
+CREATE TABLE public.unit_version (
+    id uuid NOT NULL,
+    unit_id uuid NOT NULL,
+    body text NOT NULL,
+    content_hash text NOT NULL,
+    version_seq integer NOT NULL,
+    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
+    content_profile jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    enacted_at timestamp with time zone,
+    review_state text DEFAULT 'none'::text NOT NULL,
+    source_version_id uuid NOT NULL,
+    document_order integer NOT NULL,
+    title text NOT NULL,
+    unit_kind text NOT NULL,
+    section_type text NOT NULL,
+    publication_type text,
+    owner_ref text NOT NULL,
+    parent_unit_id uuid,
+    continues_unit_id uuid,
+    enacted_by uuid,
+    effective_from date,
+    effective_until date,
+    ended_by uuid,
+    ended_at timestamp with time zone,
+    withdrawn_at timestamp with time zone,
+    withdrawn_reason text,
+    CONSTRAINT unit_version_document_order_check CHECK ((document_order > 0)),
+    CONSTRAINT unit_version_enacted_is_whole CHECK ((((lifecycle_status = 'draft'::text) = (effective_from IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_at IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_by IS NULL)))),
+    CONSTRAINT unit_version_end_is_whole CHECK ((((lifecycle_status = ANY (ARRAY['superseded'::text, 'retired'::text])) = (effective_until IS NOT NULL)) AND ((effective_until IS NULL) = (ended_by IS NULL)) AND ((effective_until IS NULL) = (ended_at IS NULL)))),
+    CONSTRAINT unit_version_ends_after_it_begins CHECK ((effective_until >= effective_from)),
+    CONSTRAINT unit_version_hash_of_body CHECK ((content_hash = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT unit_version_lifecycle CHECK ((lifecycle_status = ANY (ARRAY['draft'::text, 'enacted'::text, 'superseded'::text, 'retired'::text]))),
+    CONSTRAINT unit_version_version_seq_check CHECK ((version_seq > 0)),
+    CONSTRAINT unit_version_withdrawn_draft CHECK ((((withdrawn_at IS NULL) = (withdrawn_reason IS NULL)) AND ((withdrawn_at IS NULL) OR (lifecycle_status = 'draft'::text))))
+);
+
+CREATE FUNCTION cutter_governance.fn_draft_line(p_version public.unit_version) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select concat('draft ', p_version.id, ' ', p_version.version_seq, ' ', p_version.content_hash, ' ',
+        encode(sha256(convert_to(cutter_governance.fn_version_line(p_version.id), 'UTF8')), 'hex'))
+$$;
+
 CREATE FUNCTION cutter_governance.fn_drift(p_expected jsonb, p_observed jsonb) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1029,7 +1196,7 @@ declare
     before jsonb;
     after jsonb;
 begin
-    foreach name in array array['source', 'functions', 'triggers', 'tables', 'grants', 'row_count', 'row_content',
+    foreach name in array array['base', 'source', 'functions', 'triggers', 'tables', 'grants', 'row_count', 'row_content',
         'review_decision']
     loop
         before := p_expected -> name;
@@ -1113,9 +1280,69 @@ CREATE FUNCTION cutter_governance.fn_effect_pins(p_effect text, p_before jsonb, 
             'row_count', (p_before ->> 'row_count')::integer + (p_result -> 'pins' ->> 'units_created')::integer)
         when 'decision_recorded' then (p_before - 'review_decision') || jsonb_build_object('review_decision',
             jsonb_build_object('count', (p_before -> 'review_decision' ->> 'count')::integer + 1))
-        when 'units_enacted' then (p_before - 'row_content_enacted')
+        when 'units_enacted' then (p_before - array['row_content_enacted', 'base'])
             || jsonb_build_object('row_content', p_before -> 'row_content_enacted')
         else jsonb_build_object('functions', 'unknown effect') end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_enact_refusal(p_review_decision_id uuid, p_change_set_id uuid, p_target_lifecycle text, p_dry_run boolean) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case
+        when p_target_lifecycle not in ('enacted', 'retired') then 'refused_target'
+        when not exists (
+            select from cutter_governance.review_decision d
+            join cutter_governance.cut_change_set c on c.run_id = d.run_id
+            where d.review_decision_id = p_review_decision_id and d.type = 'lifecycle_enactment' and d.verdict = 'PASS'
+                and c.change_set_id = p_change_set_id) then 'refused_review_decision'
+        when not p_dry_run and not exists (
+            select from cutter_governance.approval_consumption c
+            where c.consumed_xid = pg_current_xact_id() and c.review_decision_id = p_review_decision_id)
+            then 'refused_not_approved_here' end
+$$;
+
+CREATE TABLE public.enactment (
+    run_id text NOT NULL,
+    source_document_ref text NOT NULL,
+    n integer NOT NULL,
+    operation_kind text NOT NULL,
+    source_version_id uuid NOT NULL,
+    change_set_id uuid NOT NULL,
+    base_run_id text,
+    base_receipt_hash text,
+    effective_from date NOT NULL,
+    enacted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT enactment_base_is_whole CHECK ((((operation_kind = 'first_cut'::text) = (base_run_id IS NULL)) AND ((base_run_id IS NULL) = (base_receipt_hash IS NULL)) AND ((n = 1) = (base_run_id IS NULL)))),
+    CONSTRAINT enactment_n_check CHECK ((n > 0)),
+    CONSTRAINT enactment_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['first_cut'::text, 'revision'::text, 'correction'::text, 'repeal'::text])))
+);
+
+CREATE FUNCTION cutter_governance.fn_enactment_of(p_change_set_id uuid) RETURNS public.enactment
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    enacted public.enactment;
+begin
+    select * into enacted from public.enactment where change_set_id = p_change_set_id;
+    if found then
+        return enacted;
+    end if;
+    insert into public.enactment (
+        run_id, source_document_ref, n, operation_kind, source_version_id, change_set_id, base_run_id,
+        base_receipt_hash, effective_from)
+    select r.run_id, s.source_document_ref, coalesce(b.n, 0) + 1, r.operation_kind, s.id, p_change_set_id, r.base_run_id,
+        r.base_receipt_hash, coalesce(s.effective_from, case r.operation_kind when 'correction' then b.effective_from end,
+            (clock_timestamp() at time zone 'UTC')::date)
+    from cutter_governance.cut_change_set c
+    join cutter_governance.run r on r.run_id = c.run_id
+    join public.source_version s on s.id = r.source_version_id
+    left join public.enactment b on b.run_id = r.base_run_id
+    where c.change_set_id = p_change_set_id
+    returning * into enacted;
+    return enacted;
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_ended_by_people_at(p_run_id text) RETURNS timestamp with time zone
@@ -1254,6 +1481,29 @@ CREATE FUNCTION cutter_governance.fn_expected_pins(p_run_id text) RETURNS jsonb
         ) as all_pins order by pin_seq desc limit 1),
         (select pins from cutter_governance.schema_baseline order by id desc limit 1),
         jsonb_build_object('functions', 'no baseline: type `cutter migrate`'))
+$$;
+
+CREATE FUNCTION cutter_governance.fn_fingerprint_after(p_run cutter_governance.run) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select case when p_run.operation_kind = 'first_cut'
+        then cutter_governance.fn_rows_fingerprint(p_run.docprefix, 'enacted') ->> 'fingerprint'
+        else (select cutter_governance.fn_digest(coalesce(string_agg(line, E'\n' order by address), ''))
+              from (
+            select u.canonical_address as address,
+                concat(u.canonical_address, ' ', encode(sha256(convert_to(v.body, 'UTF8')), 'hex'), ' ', v.content_hash,
+                    ' ', after.status, ' ', after.status, ' ', u.id, ' ', v.id, ' ', v.unit_id, ' ', v.id, ' ',
+                    v.version_seq, ' ', v.parent_unit_id, ' ', v.unit_kind, ' ', v.owner_ref, ' ', u.conformance_status,
+                    ' ', public.fn_version_profile(v), ' ', v.content_profile, ' ',
+                    (select count(*) from public.unit_version o where o.unit_id = u.id)) as line
+            from public.information_unit u
+            left join cutter_governance.revision_row w on w.run_id = p_run.run_id and w.unit_id = u.id
+            join public.unit_version v on v.id = coalesce(w.version_id, u.version_anchor_ref)
+            cross join lateral (select case w.operation when 'repeal' then 'retired' when 'revise' then 'enacted'
+                when 'create' then 'enacted' else u.lifecycle_status end as status) as after
+            where u.canonical_address >= p_run.docprefix || '/' collate "C"
+                and u.canonical_address < p_run.docprefix || '0' collate "C" and u.deleted_at is null) as rows) end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_json_problem(p_value jsonb, p_bytes integer) RETURNS text
@@ -1442,7 +1692,11 @@ begin
     if step.pins_source then
         update cutter_governance.run r
         set docprefix = p_result -> 'pins' ->> 'docprefix', source_document_id = (p_result -> 'pins' ->> 'source_document_id')::uuid,
-            source_version_id = (p_result -> 'pins' ->> 'source_version_id')::uuid
+            source_version_id = (p_result -> 'pins' ->> 'source_version_id')::uuid,
+            operation_kind = coalesce(p_result -> 'pins' ->> 'operation_kind', 'first_cut'),
+            base_run_id = p_result -> 'pins' ->> 'base_run_id',
+            base_source_version_id = (p_result -> 'pins' ->> 'base_source_version_id')::uuid,
+            base_receipt_hash = p_result -> 'pins' ->> 'base_receipt_hash'
         where r.run_id = p_run_id
         returning * into v_run;
     end if;
@@ -1651,7 +1905,7 @@ begin
     end if;
     if p_step.effect = 'units_enacted' then
         v_survey := v_survey || jsonb_build_object('row_content_enacted',
-            cutter_governance.fn_rows_fingerprint(v_docprefix, 'enacted') -> 'fingerprint');
+            cutter_governance.fn_fingerprint_after(p_run));
     end if;
     return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
         'now', cutter_governance.fn_utc(clock_timestamp()));
@@ -1711,7 +1965,7 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
              join pg_roles g on g.oid = m.member where m.roleid = r.oid))
         from pg_roles r
         where r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify',
-            'cutter_operator', 'directus')
+            'cutter_operator', 'directus', 'cutter_api')
         union all
         select name, settings from (
             select 'settings of ' || coalesce(r.rolname, 'everyone')
@@ -1860,6 +2114,9 @@ begin
         and s.manifest_digest = q.tuple ->> 'manifest_digest' and s.region_sha = q.tuple ->> 'region_sha';
     if not found then
         return 'no change set as approved and signed';
+    end if;
+    if p_run.operation_kind <> 'first_cut' then
+        return cutter_governance.fn_revision_record_problem(p_run, change_set);
     end if;
     select count(*) into v_blocks from cutter_governance.manifest_unit_block b
     join public.information_unit u on u.id = b.target_unit_id and u.canonical_address = b.proposed_canonical_address
@@ -2153,6 +2410,24 @@ CREATE FUNCTION cutter_governance.fn_outbox_waiting(p_run_id text) RETURNS SETOF
     where o.run_id = p_run_id and o.done_at is null and cutter_governance.fn_outbox_is_mine(o) order by o.id
 $$;
 
+CREATE FUNCTION cutter_governance.fn_pins_name_base(p_run cutter_governance.run, p_pins jsonb) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object('kind', p_pins -> 'operation_kind', 'run', p_pins -> 'base_run_id',
+            'version', p_pins -> 'base_source_version_id', 'receipt', p_pins -> 'base_receipt_hash')
+        = jsonb_build_object('kind', case
+                when e.run_id is null and s.change_kind = 'text' then null
+                when e.run_id is null then 'no_base'
+                when s.change_kind = 'text' then 'revision' else s.change_kind end, 'run', e.run_id,
+            'version', e.source_version_id, 'receipt', g.receipt_hash)
+    from public.source_version s
+    left join lateral (
+        select * from public.enactment n where n.source_document_ref = p_run.document_id order by n.n desc limit 1) e on true
+    left join cutter_governance.gate_receipt g on g.run_id = e.run_id and g.gate = 'IG_lifecycle_enact_execute'
+    where s.id::text = p_pins ->> 'source_version_id'
+$$;
+
 CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2165,6 +2440,7 @@ CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p
             where d.doc_code = p_run.document_id and d.address_docprefix = p_pins ->> 'docprefix'
                 and d.id::text = p_pins ->> 'source_document_id' and v.id::text = p_pins ->> 'source_version_id')
             then 'pins_not_registered'
+        when p_step.pins_source and not cutter_governance.fn_pins_name_base(p_run, p_pins) then 'pins_not_on_base'
         when exists (
             select from jsonb_each(cutter_governance.fn_run_pins(p_run.run_id)) as pinned
             where p_pins ? pinned.key and p_pins -> pinned.key <> pinned.value) then 'pins_contradict' end
@@ -2763,6 +3039,172 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_revision_digest(p_run_id text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select encode(sha256(convert_to(concat_ws(E'\n', 'writer/2',
+        concat_ws(E'\x1f', r.operation_kind, r.base_source_version_id, r.base_receipt_hash), lines.list), 'UTF8')), 'hex')
+    from cutter_governance.run r
+    cross join lateral (
+        select string_agg(concat_ws(E'\x1f', cutter_governance.fn_version_line(coalesce(w.version_id, w.base_version_id)),
+            w.operation, coalesce(encode(sha256(convert_to(
+                cutter_governance.fn_version_line(w.base_version_id), 'UTF8')), 'hex'), ''),
+            coalesce(c.canonical_address, '')), E'\n' order by w.address) as list
+        from cutter_governance.revision_row w
+        left join public.information_unit c on c.id = w.continues_unit_id
+        where w.run_id = r.run_id) as lines
+    where r.run_id = p_run_id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_revision_log_problem(p_run cutter_governance.run, p_review_decision_id uuid) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select case when logged.count <> changed.count
+        then format('%s units changed, %s in the lifecycle log', changed.count, logged.count) end
+    from (select count(*) from cutter_governance.revision_row w
+          where w.run_id = p_run.run_id and w.operation <> 'keep') as changed,
+        (select count(*) from public.iu_lifecycle_log l
+         join cutter_governance.cut_change_set c on c.change_set_id = l.change_set_id
+         join cutter_governance.revision_row w on w.run_id = c.run_id and w.unit_id = l.unit_id
+         where c.run_id = p_run.run_id and l.review_decision_id = p_review_decision_id
+             and l.to_status = case w.operation when 'repeal' then 'retired' else 'enacted' end) as logged
+$$;
+
+CREATE FUNCTION cutter_governance.fn_revision_problem(p_run cutter_governance.run, p_approved_digest text, p_enacting boolean) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_problem text := cutter_governance.fn_base_problem(p_run);
+    v_rows integer;
+    v_in_force integer;
+    v_as_planned integer;
+begin
+    if v_problem is not null then
+        return v_problem;
+    end if;
+    if cutter_governance.fn_revision_digest(p_run.run_id) is distinct from p_approved_digest then
+        return 'the rows and their base do not digest to what was approved';
+    end if;
+    select count(*) filter (where (case when p_enacting then version_id else base_version_id end) is not null),
+        count(*) filter (where cutter_governance.fn_revision_row_holds(w, p_enacting)), count(*)
+    into v_in_force, v_as_planned, v_rows
+    from cutter_governance.revision_row w where w.run_id = p_run.run_id;
+    if v_as_planned <> v_rows then
+        return format('%s of %s rows are as planned', v_as_planned, v_rows);
+    end if;
+    select count(*) - v_in_force into v_in_force
+    from public.information_unit u
+    where u.canonical_address >= p_run.docprefix || '/' collate "C" and u.canonical_address < p_run.docprefix || '0' collate "C"
+        and u.deleted_at is null and u.lifecycle_status = 'enacted';
+    return case
+        when v_in_force <> 0 then format('%s units in force too many or too few', v_in_force)
+        when exists (
+            select from public.information_unit u
+            where u.canonical_address >= p_run.docprefix || '/' collate "C"
+                and u.canonical_address < p_run.docprefix || '0' collate "C"
+                and u.deleted_at is null and u.lifecycle_status = 'draft' and not exists (
+                    select from cutter_governance.revision_row w where w.run_id = p_run.run_id and w.unit_id = u.id))
+            then 'a draft is not in the plan' end;
+end
+$$;
+
+CREATE TABLE cutter_governance.cut_change_set (
+    change_set_id uuid NOT NULL,
+    run_id text NOT NULL,
+    decision_backlog_entry_id uuid NOT NULL,
+    review_decision_id uuid NOT NULL,
+    manifest_id uuid NOT NULL,
+    manifest_version text NOT NULL,
+    manifest_digest text NOT NULL,
+    region_sha text NOT NULL,
+    executor_signature_id uuid NOT NULL,
+    verifier_signature_id uuid,
+    executor_tool_revision text NOT NULL,
+    verifier_tool_revision text NOT NULL,
+    rollback_key text NOT NULL,
+    idempotency_key text NOT NULL,
+    emitted_by text NOT NULL,
+    emitted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT cut_change_set_revisions_differ CHECK ((executor_tool_revision <> verifier_tool_revision)),
+    CONSTRAINT cut_change_set_verifier_signs_result CHECK ((verifier_signature_id IS NULL))
+);
+
+CREATE FUNCTION cutter_governance.fn_revision_record_problem(p_run cutter_governance.run, p_change_set cutter_governance.cut_change_set) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select case
+        when envelope.operation_kind <> p_run.operation_kind then 'the envelope names another operation'
+        when planned.rows <> planned.blocks or planned.rows <> blocks.count
+            or planned.changing <> planned.affected or planned.changing <> affected.count
+            then format('%s blocks and %s affected rows for %s rows', planned.blocks, planned.affected, planned.rows) end
+    from cutter_governance.manifest_envelope envelope
+    cross join lateral (
+        select count(*) as rows, count(*) filter (where w.operation <> 'keep') as changing, count(b.envelope_id) as blocks,
+            count(a.affected_row_id) as affected
+        from cutter_governance.revision_row w
+        left join cutter_governance.manifest_unit_block b on b.envelope_id = envelope.envelope_id
+            and b.target_unit_id = w.unit_id and b.proposed_canonical_address = w.address and b.operation = w.operation
+            and b.render_order = w.document_order and b.target_version_id = coalesce(w.version_id, w.base_version_id)
+            and b.span_sha256 = (select v.content_hash from public.unit_version v where v.id = b.target_version_id)
+        left join cutter_governance.cut_change_set_affected_row a on a.change_set_id = p_change_set.change_set_id
+            and a.unit_id = w.unit_id and a.operation = w.operation and a.unit_version_id is not distinct from w.version_id
+            and a.ended_version_id is not distinct from w.base_version_id and a.content_hash = b.span_sha256
+        where w.run_id = p_run.run_id) as planned
+    cross join lateral (select count(*) from cutter_governance.manifest_unit_block b
+                        where b.envelope_id = envelope.envelope_id) as blocks
+    cross join lateral (select count(*) from cutter_governance.cut_change_set_affected_row a
+                        where a.change_set_id = p_change_set.change_set_id) as affected
+    where envelope.envelope_id = p_change_set.manifest_id
+$$;
+
+CREATE TABLE cutter_governance.revision_row (
+    run_id text NOT NULL,
+    address text NOT NULL COLLATE pg_catalog."C",
+    document_order integer NOT NULL,
+    operation text NOT NULL,
+    unit_id uuid NOT NULL,
+    version_id uuid,
+    base_version_id uuid,
+    continues_unit_id uuid,
+    CONSTRAINT revision_row_document_order_check CHECK ((document_order > 0)),
+    CONSTRAINT revision_row_only_created_continues CHECK (((continues_unit_id IS NULL) OR (operation = 'create'::text))),
+    CONSTRAINT revision_row_operation CHECK ((operation = ANY (ARRAY['keep'::text, 'revise'::text, 'create'::text, 'repeal'::text]))),
+    CONSTRAINT revision_row_versions_of_operation CHECK (
+CASE operation
+    WHEN 'keep'::text THEN ((version_id IS NOT NULL) AND (NOT (version_id IS DISTINCT FROM base_version_id)))
+    WHEN 'revise'::text THEN ((version_id IS NOT NULL) AND (base_version_id IS NOT NULL) AND (version_id <> base_version_id))
+    WHEN 'create'::text THEN ((version_id IS NOT NULL) AND (base_version_id IS NULL))
+    WHEN 'repeal'::text THEN ((version_id IS NULL) AND (base_version_id IS NOT NULL))
+    ELSE NULL::boolean
+END)
+);
+
+CREATE FUNCTION cutter_governance.fn_revision_row_holds(p_row cutter_governance.revision_row, p_enacted boolean) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select case
+        when u.canonical_address <> p_row.address or u.deleted_at is not null then false
+        when p_row.operation = 'keep' then u.version_anchor_ref = p_row.version_id and u.lifecycle_status = 'enacted'
+        when not p_enacted then coalesce(begins.lifecycle_status = 'draft' and begins.withdrawn_at is null, p_row.operation = 'repeal')
+            and coalesce(u.version_anchor_ref = base.id and base.lifecycle_status = 'enacted', u.lifecycle_status <> 'enacted')
+        else coalesce(u.version_anchor_ref = begins.id and begins.lifecycle_status = 'enacted'
+                and begins.enacted_by = e.change_set_id and begins.effective_from = e.effective_from,
+                u.lifecycle_status = 'retired')
+            and coalesce(base.ended_by = e.change_set_id and base.effective_until = e.effective_from
+                and base.lifecycle_status = case p_row.operation when 'repeal' then 'retired' else 'superseded' end,
+                p_row.operation = 'create') end
+    from public.information_unit u
+    left join public.unit_version begins on begins.id = p_row.version_id and begins.unit_id = u.id
+    left join public.unit_version base on base.id = p_row.base_version_id and base.unit_id = u.id
+    left join public.enactment e on e.run_id = p_row.run_id
+    where u.id = p_row.unit_id
+$$;
+
 CREATE FUNCTION cutter_governance.fn_revocation_record(p_run_id text, p_approval_sha256 text, p_revocation_sha256 text, p_kb_id text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2797,10 +3239,10 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-    select jsonb_build_object('count', count(*), 'fingerprint',
-        cutter_governance.fn_digest(coalesce(string_agg(line, E'\n' order by address), '')))
+    select jsonb_build_object('count', count(*) filter (where not beside), 'fingerprint',
+        cutter_governance.fn_digest(coalesce(string_agg(line, E'\n' order by address, beside), '')))
     from (
-        select u.canonical_address as address,
+        select u.canonical_address as address, false as beside,
             concat(u.canonical_address, ' ', encode(sha256(convert_to(v.body, 'UTF8')), 'hex'), ' ', v.content_hash, ' ',
                 coalesce(p_as_status, u.lifecycle_status), ' ', coalesce(p_as_status, v.lifecycle_status), ' ',
                 u.id, ' ', v.id, ' ', v.unit_id, ' ', u.content_anchor_ref, ' ', v.version_seq, ' ',
@@ -2810,7 +3252,13 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
         from public.information_unit u
         left join public.unit_version v on v.id = u.version_anchor_ref
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
-            and u.deleted_at is null) as rows
+            and u.deleted_at is null
+        union all
+        select u.canonical_address, true, cutter_governance.fn_draft_line(v)
+        from public.information_unit u
+        join public.unit_version v on v.unit_id = u.id and v.lifecycle_status = 'draft' and v.withdrawn_at is null
+        where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
+            and u.deleted_at is null and u.lifecycle_status <> 'draft') as rows
 $$;
 
 CREATE FUNCTION cutter_governance.fn_run_ended_by_people() RETURNS trigger
@@ -3193,6 +3641,16 @@ CREATE FUNCTION cutter_governance.fn_run_version(p_run_id text, p_build_id text)
     select p_run_id
 $$;
 
+CREATE FUNCTION cutter_governance.fn_search_form(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN regexp_replace(translate(lower(regexp_replace(NORMALIZE(p_text, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text)), 'đøłı'::text, 'doli'::text), '[^[:alnum:]]+'::text, ' '::text, 'g'::text);
+
+CREATE FUNCTION cutter_governance.fn_search_query(p_words text) RETURNS tsquery
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN CASE WHEN (p_words ~ '"|(^|\s)-\S|\mOR\M'::text) THEN websearch_to_tsquery('simple'::regconfig, regexp_replace(translate(lower(NORMALIZE(p_words, NFKD)), 'đøłı'::text, 'doli'::text), '[\u0300-\u036f]'::text, ''::text, 'g'::text)) ELSE plainto_tsquery('simple'::regconfig, cutter_governance.fn_search_form(p_words)) END;
+
 CREATE FUNCTION cutter_governance.fn_sessions_end_overdue() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3232,6 +3690,16 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_source_of_open_gate(p_address text) RETURNS uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select r.source_version_id from cutter_governance.gate_receipt g
+    join cutter_governance.run r on r.run_id = g.run_id
+    where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and starts_with(p_address, r.docprefix || '/')
+    limit 1
+$$;
+
 CREATE FUNCTION cutter_governance.fn_source_register(p_document jsonb, p_bytes bytea, p_version jsonb, p_by text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3260,7 +3728,14 @@ begin
     end if;
     select * into version from public.source_version v
     where v.source_document_ref = document.source_document_ref and v.content_checksum = v_sha
-        and v.profile_sha256 = p_version ->> 'profile_sha256' and v.marking_options = p_version -> 'options';
+        and v.profile_sha256 = p_version ->> 'profile_sha256' and v.marking_options = p_version -> 'options'
+        and v.change_kind = coalesce(p_version ->> 'change_kind', 'text')
+        and v.change_reason is not distinct from p_version ->> 'change_reason'
+        and v.effective_from is not distinct from (p_version ->> 'effective_from')::date
+        and v.version_seq >= coalesce((
+            select s.version_seq from public.enactment e join public.source_version s on s.id = e.source_version_id
+            where e.source_document_ref = document.source_document_ref order by e.n desc limit 1), 0)
+    order by v.version_seq limit 1;
     if found then
         return jsonb_build_object('status', 'registered_before', 'source_version_id', version.id,
             'version_seq', version.version_seq, 'sha256', v_sha);
@@ -3268,10 +3743,11 @@ begin
     insert into public.source_snapshot (sha256, bytes) values (v_sha, p_bytes) on conflict do nothing;
     insert into public.source_version (
         document_version_id, source_document_ref, version_seq, content_checksum, size_bytes, source_format, provenance,
-        profile_id, profile_sha256, profile_body, marking_options, registered_by)
+        profile_id, profile_sha256, profile_body, marking_options, registered_by, change_kind, change_reason, effective_from)
     select document.doc_code || '@' || next.seq, document.source_document_ref, next.seq, v_sha, length(p_bytes),
         coalesce(p_version ->> 'format', 'markdown'), coalesce(p_version -> 'provenance', '{}'),
-        p_version ->> 'profile_id', p_version ->> 'profile_sha256', p_version ->> 'profile_body', p_version -> 'options', p_by
+        p_version ->> 'profile_id', p_version ->> 'profile_sha256', p_version ->> 'profile_body', p_version -> 'options', p_by,
+        coalesce(p_version ->> 'change_kind', 'text'), p_version ->> 'change_reason', (p_version ->> 'effective_from')::date
     from (select coalesce(max(version_seq), 0) + 1 as seq from public.source_version
           where source_document_ref = document.source_document_ref) as next
     returning * into version;
@@ -3364,6 +3840,15 @@ CREATE FUNCTION cutter_governance.fn_stopped_at(p_run_id text) RETURNS timestamp
     where r.run_id = p_run_id and r.state like 'stopped\_%'
 $$;
 
+CREATE FUNCTION cutter_governance.fn_stored_digest(p_run_id text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case when r.operation_kind = 'first_cut' then cutter_governance.fn_writer_digest(r.docprefix)
+        else cutter_governance.fn_revision_digest(r.run_id) end
+    from cutter_governance.run r where r.run_id = p_run_id
+$$;
+
 CREATE FUNCTION cutter_governance.fn_survey(p_run_id text, p_docprefix text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3376,7 +3861,10 @@ begin
         'fingerprint', cutter_governance.fn_digest(coalesce(string_agg(to_jsonb(d)::text, E'\n' order by d.review_decision_id), '')))
     into decisions
     from cutter_governance.review_decision d where d.run_id = p_run_id;
-    return cutter_governance.fn_definition_pins() || jsonb_build_object(
+    return cutter_governance.fn_definition_pins() || coalesce((
+        select jsonb_build_object('base', e.run_id) from cutter_governance.run r
+        join public.enactment e on e.source_document_ref = r.document_id
+        where r.run_id = p_run_id order by e.n desc limit 1), '{}') || jsonb_build_object(
         'row_count', rows -> 'count', 'row_content', rows -> 'fingerprint', 'review_decision', decisions,
         'source', (select jsonb_object_agg(p.proname, md5(p.prosrc)) from pg_proc p
                    where p.pronamespace = 'public'::regnamespace
@@ -3534,7 +4022,7 @@ CREATE FUNCTION cutter_governance.fn_tuple_covers(p_statement jsonb, p_run cutte
             exists (select from cutter_governance.prepared_decision d
                     where d.review_decision_id = p_request.review_decision_id and d.batch_id = p_run.batch_id
                         and d.document_id = p_run.document_id)
-            and cutter_governance.fn_writer_digest(p_run.docprefix) = p_statement ->> 'writer_digest'
+            and cutter_governance.fn_stored_digest(p_run.run_id) = p_statement ->> 'writer_digest'
             and exists (select from cutter_governance.cut_change_set c
                         join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
                         where c.run_id = p_run.run_id and v.verdict = 'pass'))), false)
@@ -3657,6 +4145,18 @@ CREATE FUNCTION cutter_governance.fn_verify_problem(p_run cutter_governance.run)
         then 'no passing, signed verify_result for its change set' end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_version_line(p_version_id uuid) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select concat_ws(E'\x1f', u.canonical_address, v.unit_kind, v.section_type, coalesce(v.publication_type, ''),
+        v.owner_ref, v.title, encode(sha256(convert_to(v.body, 'UTF8')), 'hex'), coalesce(p.canonical_address, ''))
+    from public.unit_version v
+    join public.information_unit u on u.id = v.unit_id
+    left join public.information_unit p on p.id = v.parent_unit_id
+    where v.id = p_version_id
+$$;
+
 CREATE FUNCTION cutter_governance.fn_vocabulary_extend(p_words jsonb, p_by text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3707,9 +4207,12 @@ begin
                where run_id = p_run_id and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
     then
         select docprefix into v_docprefix from cutter_governance.run where run_id = p_run_id;
-        select count(*) filter (where deleted_at is null and lifecycle_status = 'draft'), count(*) filter (where withdrawn_reason = 'void ' || p_run_id)
+        select count(*) filter (where u.deleted_at is null and (
+                u.lifecycle_status = 'draft' or v.lifecycle_status = 'draft' and v.withdrawn_at is null)),
+            count(*) filter (where v.withdrawn_reason = 'void ' || p_run_id)
         into v_drafts, v_withdrawn
         from public.information_unit u
+        join public.unit_version v on v.unit_id = u.id
         where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C";
     end if;
     if v_drafts > 0 then
@@ -3964,7 +4467,9 @@ begin
     if tg_op = 'TRUNCATE' then
         raise exception '% may not be truncated: it holds enacted law', tg_table_name using errcode = 'CU002';
     end if;
-    if old.lifecycle_status <> 'draft' then
+    if old.lifecycle_status <> 'draft'
+        and (tg_op = 'DELETE' or not public.fn_may_end(tg_table_name, to_jsonb(old), to_jsonb(new)))
+    then
         raise exception '% %: enacted law is immutable', tg_table_name, old.id using errcode = 'CU002';
     end if;
     if tg_op = 'DELETE' then
@@ -3994,8 +4499,13 @@ begin
     end if;
     select max(version_seq) + 1 into v_seq from public.unit_version v where v.unit_id = unit.id;
     perform set_config('app.canonical_writer', 'fn_iu_apply_edit_draft', true);
-    insert into public.unit_version (id, unit_id, body, content_hash, version_seq, lifecycle_status, created_by)
-    values (v_version, unit.id, draft.body, public.fn_content_hash(draft.body), v_seq, unit.lifecycle_status, p_actor);
+    insert into public.unit_version (
+        id, unit_id, body, content_hash, version_seq, lifecycle_status, created_by, source_version_id, document_order,
+        title, unit_kind, section_type, publication_type, owner_ref, parent_unit_id)
+    select v_version, v.unit_id, draft.body, public.fn_content_hash(draft.body), v_seq, unit.lifecycle_status, p_actor,
+        v.source_version_id, v.document_order, v.title, v.unit_kind, v.section_type, v.publication_type, v.owner_ref,
+        v.parent_unit_id
+    from public.unit_version v where v.id = unit.version_anchor_ref;
     update public.information_unit u
     set content_anchor_ref = v_version::text, version_anchor_ref = v_version, updated_at = clock_timestamp(),
         updated_by = p_actor
@@ -4056,6 +4566,7 @@ declare
     v_unit uuid := gen_random_uuid();
     v_version uuid := gen_random_uuid();
     v_profile jsonb;
+    v_place integer := public.fn_iu_next_place();
 begin
     perform pg_advisory_xact_lock(hashtext(p_canonical_address));
     plan := public.fn_iu_create_plan(p_canonical_address, p_title, p_body, p_actor);
@@ -4072,8 +4583,14 @@ begin
     values (
         v_unit, p_canonical_address, coalesce(p_unit_kind, 'law_unit'), v_version::text, v_version,
         coalesce(p_owner_ref, p_actor), p_parent_ref, v_profile, p_actor, p_actor);
-    insert into public.unit_version (id, unit_id, body, content_hash, version_seq, created_by)
-    values (v_version, v_unit, p_body, public.fn_content_hash(p_body), 1, p_actor);
+    insert into public.unit_version (
+        id, unit_id, body, content_hash, version_seq, created_by, source_version_id, document_order, title, unit_kind,
+        section_type, publication_type, owner_ref, parent_unit_id)
+    values (
+        v_version, v_unit, p_body, public.fn_content_hash(p_body), 1, p_actor,
+        cutter_governance.fn_source_of_open_gate(p_canonical_address), v_place, p_title,
+        coalesce(p_unit_kind, 'law_unit'), coalesce(p_section_type, 'section'), p_publication_type,
+        coalesce(p_owner_ref, p_actor), p_parent_ref);
     perform set_config('app.canonical_writer', '', true);
     return jsonb_build_object('status', 'created', 'canonical_address', p_canonical_address, 'unit_id', v_unit,
                               'version_id', v_version, 'invariants_verified', true);
@@ -4112,60 +4629,72 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.fn_iu_draft(p_unit public.information_unit, p_place integer, p_title text, p_body text, p_actor text, p_unit_kind text, p_section_type text, p_owner_ref text, p_publication_type text, p_parent_unit_id uuid) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    v_version uuid := gen_random_uuid();
+begin
+    perform set_config('app.canonical_writer', 'fn_iu_revise', true);
+    insert into public.unit_version (
+        id, unit_id, body, content_hash, version_seq, created_by, source_version_id, document_order, title, unit_kind,
+        section_type, publication_type, owner_ref, parent_unit_id)
+    values (
+        v_version, p_unit.id, p_body, public.fn_content_hash(p_body),
+        (select max(v.version_seq) + 1 from public.unit_version v where v.unit_id = p_unit.id), p_actor,
+        cutter_governance.fn_source_of_open_gate(p_unit.canonical_address), p_place, p_title,
+        coalesce(p_unit_kind, 'law_unit'), coalesce(p_section_type, 'section'), p_publication_type,
+        coalesce(p_owner_ref, p_actor), p_parent_unit_id);
+    perform set_config('app.canonical_writer', '', true);
+    return v_version;
+end
+$$;
+
 CREATE FUNCTION public.fn_iu_enact(p_canonical_address text, p_actor text, p_review_decision_id uuid, p_target_lifecycle text DEFAULT 'enacted'::text, p_change_set_id uuid DEFAULT NULL::uuid, p_reason text DEFAULT NULL::text, p_tool_revision text DEFAULT NULL::text, p_dry_run boolean DEFAULT false) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 declare
     unit public.information_unit;
+    affected cutter_governance.cut_change_set_affected_row;
+    enacted public.enactment;
+    v_refusal text := cutter_governance.fn_enact_refusal(
+        p_review_decision_id, p_change_set_id, p_target_lifecycle, p_dry_run);
 begin
-    if p_target_lifecycle <> 'enacted' then
-        return jsonb_build_object('status', 'refused_target', 'canonical_address', p_canonical_address);
+    if v_refusal is null then
+        select * into unit from public.information_unit u
+        where u.canonical_address = p_canonical_address and u.deleted_at is null for update;
+        select * into affected from cutter_governance.cut_change_set_affected_row a
+        where a.change_set_id = p_change_set_id and a.unit_id = unit.id;
+        v_refusal := case
+            when unit.id is null then 'refused_unknown_unit'
+            when unit.lifecycle_status = 'enacted' and affected.ended_version_id is distinct from unit.version_anchor_ref
+                then 'already_enacted'
+            when affected.affected_row_id is null or (affected.operation = 'repeal') <> (p_target_lifecycle = 'retired')
+                or not cutter_governance.fn_affected_as_stored(affected, unit) then 'refused_not_in_change_set'
+            when p_dry_run then 'dry_run_ok' end;
     end if;
-    if not exists (
-        select from cutter_governance.review_decision d
-        join cutter_governance.cut_change_set c on c.run_id = d.run_id
-        where d.review_decision_id = p_review_decision_id and d.type = 'lifecycle_enactment' and d.verdict = 'PASS'
-            and c.change_set_id = p_change_set_id)
-    then
-        return jsonb_build_object('status', 'refused_review_decision', 'canonical_address', p_canonical_address);
+    if v_refusal is not null then
+        return jsonb_build_object('status', v_refusal, 'canonical_address', p_canonical_address);
     end if;
-    if not p_dry_run and not exists (
-        select from cutter_governance.approval_consumption c
-        where c.consumed_xid = pg_current_xact_id() and c.review_decision_id = p_review_decision_id)
-    then
-        return jsonb_build_object('status', 'refused_not_approved_here', 'canonical_address', p_canonical_address);
-    end if;
-    select * into unit from public.information_unit u
-    where u.canonical_address = p_canonical_address and u.deleted_at is null for update;
-    if not found then
-        return jsonb_build_object('status', 'refused_unknown_unit', 'canonical_address', p_canonical_address);
-    end if;
-    if unit.lifecycle_status = 'enacted' then
-        return jsonb_build_object('status', 'already_enacted', 'canonical_address', p_canonical_address);
-    end if;
-    if not exists (
-        select from cutter_governance.cut_change_set_affected_row r
-        join public.unit_version v on v.id = r.unit_version_id and v.id = unit.version_anchor_ref
-        where r.change_set_id = p_change_set_id and r.unit_id = unit.id
-            and r.content_hash = v.content_hash and v.content_hash = public.fn_content_hash(v.body))
-    then
-        return jsonb_build_object('status', 'refused_not_in_change_set', 'canonical_address', p_canonical_address);
-    end if;
-    if p_dry_run then
-        return jsonb_build_object('status', 'dry_run_ok', 'canonical_address', p_canonical_address);
-    end if;
+    enacted := cutter_governance.fn_enactment_of(p_change_set_id);
     perform set_config('app.canonical_writer', 'fn_iu_enact', true);
-    update public.unit_version v set lifecycle_status = 'enacted', enacted_at = clock_timestamp()
-    where v.id = unit.version_anchor_ref;
-    update public.information_unit u
-    set lifecycle_status = 'enacted', updated_at = clock_timestamp(), updated_by = p_actor
-    where u.id = unit.id;
+    update public.unit_version v
+    set lifecycle_status = case affected.operation when 'repeal' then 'retired' else 'superseded' end,
+        effective_until = enacted.effective_from, ended_by = p_change_set_id, ended_at = clock_timestamp()
+    where v.id = affected.ended_version_id;
+    update public.unit_version v
+    set lifecycle_status = 'enacted', enacted_at = clock_timestamp(), enacted_by = p_change_set_id,
+        effective_from = enacted.effective_from
+    where v.id = affected.unit_version_id;
+    perform public.fn_iu_show(unit.id, coalesce(affected.unit_version_id, affected.ended_version_id), p_actor);
     perform set_config('app.canonical_writer', '', true);
     insert into public.iu_lifecycle_log (
         unit_id, from_status, to_status, actor, review_decision_id, change_set_id, reason, tool_revision)
-    values (unit.id, 'draft', 'enacted', p_actor, p_review_decision_id, p_change_set_id, p_reason, p_tool_revision);
-    return jsonb_build_object('status', 'enacted', 'canonical_address', p_canonical_address, 'unit_id', unit.id);
+    values (unit.id, unit.lifecycle_status, p_target_lifecycle, p_actor, p_review_decision_id, p_change_set_id, p_reason,
+        p_tool_revision);
+    return jsonb_build_object('status', p_target_lifecycle, 'canonical_address', p_canonical_address, 'unit_id', unit.id);
 end
 $$;
 
@@ -4178,7 +4707,7 @@ declare
     v_address text;
 begin
     if tg_op = 'DELETE' or session_user <> 'cutter_exec'
-        or marker not in ('fn_iu_create', 'fn_iu_apply_edit_draft', 'fn_iu_enact', 'fn_iu_withdraw_drafts')
+        or marker not in ('fn_iu_create', 'fn_iu_revise', 'fn_iu_apply_edit_draft', 'fn_iu_enact', 'fn_iu_withdraw_drafts')
     then
         raise exception 'IU Gateway blocked: % on % by % outside the gateway functions', tg_op, tg_table_name, session_user
             using errcode = 'CU001';
@@ -4207,6 +4736,71 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.fn_iu_next_place() RETURNS integer
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    RETURN (set_config('app.document_order'::text, (((COALESCE(NULLIF(current_setting('app.document_order'::text, true), ''::text), '0'::text))::integer + 1))::text, true))::integer;
+
+CREATE FUNCTION public.fn_iu_revise(p_run_id text, p_operation text, p_place integer, p_canonical_address text, p_actor text, p_title text DEFAULT NULL::text, p_body text DEFAULT NULL::text, p_unit_kind text DEFAULT NULL::text, p_section_type text DEFAULT NULL::text, p_owner_ref text DEFAULT NULL::text, p_publication_type text DEFAULT NULL::text, p_parent_address text DEFAULT NULL::text, p_continues_address text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+    unit public.information_unit;
+    v_parent uuid;
+    v_version uuid;
+    v_status text;
+begin
+    perform pg_advisory_xact_lock(hashtext(p_canonical_address));
+    select * into unit from public.information_unit u
+    where u.canonical_address = p_canonical_address and u.deleted_at is null;
+    v_status := case
+        when p_operation not in ('keep', 'revise', 'create', 'repeal') then 'refused_operation'
+        when (p_operation = 'create') <> (unit.id is null or unit.lifecycle_status = 'retired') then 'refused_not_in_base'
+        when p_operation in ('create', 'revise') and (coalesce(p_title, '') = '' or coalesce(p_body, '') = '')
+            then 'refused_empty_argument' end;
+    if v_status is not null then
+        return jsonb_build_object('status', v_status, 'canonical_address', p_canonical_address);
+    end if;
+    select u.id into v_parent from public.information_unit u
+    where u.canonical_address = p_parent_address and u.deleted_at is null;
+    if p_operation = 'create' and unit.id is null then
+        perform set_config('app.document_order', (p_place - 1)::text, true);
+        perform public.fn_iu_create(p_canonical_address, p_title, p_body, p_actor, p_unit_kind, p_section_type,
+            p_owner_ref, p_publication_type, v_parent);
+        select * into unit from public.information_unit u
+        where u.canonical_address = p_canonical_address and u.deleted_at is null;
+        v_version := unit.version_anchor_ref;
+        v_status := 'created';
+    elsif p_operation in ('create', 'revise') then
+        v_version := public.fn_iu_draft(unit, p_place, p_title, p_body, p_actor, p_unit_kind, p_section_type, p_owner_ref,
+            p_publication_type, v_parent);
+        v_status := case p_operation when 'create' then 'revived' else 'revised' end;
+    end if;
+    insert into cutter_governance.revision_row (
+        run_id, address, document_order, operation, unit_id, version_id, base_version_id, continues_unit_id)
+    values (p_run_id, p_canonical_address, p_place, p_operation, unit.id,
+        case p_operation when 'keep' then unit.version_anchor_ref else v_version end,
+        case when p_operation <> 'create' then unit.version_anchor_ref end,
+        (select u.id from public.information_unit u
+         where u.canonical_address = p_continues_address and u.deleted_at is null));
+    return jsonb_build_object('canonical_address', p_canonical_address, 'unit_id', unit.id, 'version_id', v_version,
+        'status', coalesce(v_status, case p_operation when 'keep' then 'kept' else 'repealed' end));
+end
+$$;
+
+CREATE FUNCTION public.fn_iu_show(p_unit_id uuid, p_version_id uuid, p_actor text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    update public.information_unit u
+    set lifecycle_status = v.lifecycle_status, content_anchor_ref = v.id::text, version_anchor_ref = v.id,
+        unit_kind = v.unit_kind, owner_ref = v.owner_ref, parent_or_container_ref = v.parent_unit_id,
+        identity_profile = public.fn_version_profile(v), updated_at = clock_timestamp(), updated_by = p_actor
+    from public.unit_version v
+    where u.id = p_unit_id and v.id = p_version_id and v.unit_id = u.id
+$$;
+
 CREATE FUNCTION public.fn_iu_withdraw_drafts(p_run_id text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -4226,17 +4820,446 @@ begin
                where g.run_id = p_run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null)
     then
         perform set_config('app.canonical_writer', 'fn_iu_withdraw_drafts', true);
+        update public.unit_version v
+        set withdrawn_at = clock_timestamp(), withdrawn_reason = 'void ' || p_run_id
+        from public.information_unit u
+        where u.id = v.unit_id and v.lifecycle_status = 'draft' and v.withdrawn_at is null and u.deleted_at is null
+            and u.canonical_address >= v_docprefix || '/' collate "C"
+            and u.canonical_address < v_docprefix || '0' collate "C"
+            and (u.version_anchor_ref = v.id or u.lifecycle_status <> 'draft');
+        get diagnostics v_count = row_count;
         update public.information_unit u
         set deleted_at = clock_timestamp(), withdrawn_reason = 'void ' || p_run_id, updated_at = clock_timestamp(),
             updated_by = session_user
         where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C"
             and u.deleted_at is null and u.lifecycle_status = 'draft';
-        get diagnostics v_count = row_count;
         perform set_config('app.canonical_writer', '', true);
     end if;
     return jsonb_build_object('status', 'withdrawn', 'count', v_count);
 end
 $$;
+
+CREATE FUNCTION public.fn_law_of(p_run_id text) RETURNS TABLE(document_order integer, address text, unit_id uuid, version_id uuid, title text, body_sha256 text, unit_kind text, section_type text, publication_type text, owner text, parent_address text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select b.render_order, u.canonical_address, u.id, v.id, v.title, v.content_hash, v.unit_kind, v.section_type,
+        v.publication_type, v.owner_ref, p.canonical_address
+    from public.enactment e
+    join cutter_governance.cut_change_set c on c.change_set_id = e.change_set_id
+    join cutter_governance.manifest_unit_block b on b.envelope_id = c.manifest_id and b.block_role = 'result'
+    join public.unit_version v on v.id = b.target_version_id
+    join public.information_unit u on u.id = v.unit_id
+    left join public.information_unit p on p.id = v.parent_unit_id
+    where e.run_id = p_run_id
+    order by b.render_order
+$$;
+
+CREATE FUNCTION public.fn_may_end(p_table text, p_old jsonb, p_new jsonb) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select case p_table
+        when 'unit_version' then p_old ->> 'lifecycle_status' = 'enacted'
+            and p_new ->> 'lifecycle_status' = case a.operation when 'repeal' then 'retired' else 'superseded' end
+            and p_new ->> 'ended_by' = a.change_set_id::text and p_old ->> 'id' = a.ended_version_id::text
+            and p_new - ended = p_old - ended
+        else p_new ->> 'version_anchor_ref' = coalesce(a.unit_version_id, a.ended_version_id)::text
+            and p_new ->> 'lifecycle_status' = case a.operation when 'repeal' then 'retired' else 'enacted' end
+            and p_new - shown = p_old - shown end
+    from cutter_governance.gate_receipt g
+    join cutter_governance.cut_change_set c on c.run_id = g.run_id
+    join cutter_governance.cut_change_set_affected_row a on a.change_set_id = c.change_set_id
+        and a.unit_id::text = case p_table when 'unit_version' then p_old ->> 'unit_id' else p_old ->> 'id' end
+    cross join (select array['lifecycle_status', 'effective_until', 'ended_by', 'ended_at'] as ended,
+        array['lifecycle_status', 'content_anchor_ref', 'version_anchor_ref', 'unit_kind', 'owner_ref',
+            'parent_or_container_ref', 'identity_profile', 'updated_at', 'updated_by'] as shown) as columns
+    where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and g.gate = 'IG_lifecycle_enact_execute'
+    union all select false
+    limit 1
+$$;
+
+CREATE FUNCTION public.fn_version_profile(p_version public.unit_version) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    RETURN jsonb_strip_nulls(jsonb_build_object('title', (p_version).title, 'owner_lookup_ref', (p_version).owner_ref, 'primary_section_type_ref', (p_version).section_type, 'publication_type_ref', (p_version).publication_type));
+
+CREATE TABLE public.iu_lifecycle_log (
+    id bigint NOT NULL,
+    unit_id uuid NOT NULL,
+    from_status text NOT NULL,
+    to_status text NOT NULL,
+    actor text NOT NULL,
+    review_decision_id uuid,
+    change_set_id uuid,
+    reason text,
+    tool_revision text,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.source_document (
+    source_document_ref text NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    doc_code text NOT NULL,
+    tenant text DEFAULT 'default'::text NOT NULL,
+    address_docprefix text NOT NULL COLLATE pg_catalog."C",
+    source_url text,
+    source_family text NOT NULL,
+    authority_class text NOT NULL,
+    display_vi text,
+    display_en text,
+    lifecycle text DEFAULT 'active'::text NOT NULL,
+    forbidden_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    registered_by text NOT NULL,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT source_document_code_form CHECK ((doc_code ~ '^[A-Z0-9-]{3,64}$'::text)),
+    CONSTRAINT source_document_docprefix_form CHECK ((address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$'::text)),
+    CONSTRAINT source_document_docprefix_not_reserved CHECK (((address_docprefix !~ '^DIEU'::text) AND (address_docprefix <> 'ICX-CONST'::text))),
+    CONSTRAINT source_document_lifecycle_check CHECK ((lifecycle = ANY (ARRAY['active'::text, 'retired'::text])))
+);
+
+CREATE VIEW api.change WITH (security_barrier='true') AS
+ SELECT l.id AS cursor,
+    l.at AS recorded_at,
+    d.doc_code AS document,
+    e.n AS version,
+    e.operation_kind AS operation,
+    a.operation AS change,
+    u.canonical_address AS address,
+    v.version_seq AS unit_version,
+    v.title,
+    v.content_hash AS content_sha256,
+    o.version_seq AS ended_unit_version,
+    o.content_hash AS ended_content_sha256,
+    e.effective_from,
+    e.run_id
+   FROM ((((((public.iu_lifecycle_log l
+     JOIN public.enactment e ON ((e.change_set_id = l.change_set_id)))
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN cutter_governance.cut_change_set_affected_row a ON (((a.change_set_id = l.change_set_id) AND (a.unit_id = l.unit_id))))
+     JOIN public.information_unit u ON ((u.id = l.unit_id)))
+     LEFT JOIN public.unit_version v ON ((v.id = a.unit_version_id)))
+     LEFT JOIN public.unit_version o ON ((o.id = a.ended_version_id)))
+  WHERE (l.to_status = ANY (ARRAY['enacted'::text, 'retired'::text]));
+
+CREATE TABLE cutter_governance.manifest_unit_block (
+    envelope_id uuid NOT NULL,
+    unit_local_id text NOT NULL,
+    block_role text NOT NULL,
+    source_span text NOT NULL,
+    span_sha256 text NOT NULL,
+    render_order integer NOT NULL,
+    target_unit_id uuid NOT NULL,
+    proposed_canonical_address text NOT NULL,
+    decision_backlog_ref uuid NOT NULL,
+    operation text DEFAULT 'create'::text NOT NULL,
+    target_version_id uuid,
+    CONSTRAINT manifest_unit_block_block_role_check CHECK ((block_role = ANY (ARRAY['origin'::text, 'result'::text]))),
+    CONSTRAINT manifest_unit_block_operation CHECK ((operation = ANY (ARRAY['keep'::text, 'revise'::text, 'create'::text, 'repeal'::text]))),
+    CONSTRAINT manifest_unit_block_role_of_operation CHECK (((block_role = 'origin'::text) = (operation = 'repeal'::text)))
+);
+
+CREATE TABLE public.source_version (
+    document_version_id text NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    source_document_ref text NOT NULL,
+    version_seq integer NOT NULL,
+    content_checksum text NOT NULL,
+    size_bytes bigint NOT NULL,
+    retrieval_timestamp timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    source_format text DEFAULT 'markdown'::text NOT NULL,
+    authoritative_version boolean DEFAULT true NOT NULL,
+    version_status text DEFAULT 'registered'::text NOT NULL,
+    provenance jsonb DEFAULT '{}'::jsonb NOT NULL,
+    profile_id text NOT NULL,
+    profile_sha256 text NOT NULL,
+    profile_body text NOT NULL,
+    marking_options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    manifest_digest text,
+    registered_by text NOT NULL,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    effective_from date,
+    change_kind text DEFAULT 'text'::text NOT NULL,
+    change_reason text,
+    CONSTRAINT source_version_change_has_reason CHECK ((((change_kind = 'text'::text) = (change_reason IS NULL)) AND (change_reason <> ''::text))),
+    CONSTRAINT source_version_change_kind CHECK ((change_kind = ANY (ARRAY['text'::text, 'correction'::text, 'repeal'::text]))),
+    CONSTRAINT source_version_correction_without_date CHECK (((change_kind <> 'correction'::text) OR (effective_from IS NULL))),
+    CONSTRAINT source_version_profile_addressed_by_content CHECK ((profile_sha256 = encode(sha256(convert_to(profile_body, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT source_version_repeal_is_empty CHECK (((size_bytes >= 0) AND ((size_bytes = 0) = (change_kind = 'repeal'::text)))),
+    CONSTRAINT source_version_version_seq_check CHECK ((version_seq > 0))
+);
+
+CREATE VIEW api.law_version WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    e.n AS version,
+    COALESCE((s.provenance ->> 'title'::text), d.display_en, d.display_vi, d.doc_code) AS title,
+    e.operation_kind AS operation,
+    e.run_id,
+    e.change_set_id AS change_set,
+    e.enacted_at,
+    e.effective_from,
+    lead(e.effective_from) OVER later AS effective_until,
+        CASE
+            WHEN (e.effective_from > ((now() AT TIME ZONE 'UTC'::text))::date) THEN 'not_yet_in_force'::text
+            WHEN (lead(e.effective_from) OVER later <= ((now() AT TIME ZONE 'UTC'::text))::date) THEN 'superseded'::text
+            WHEN (e.operation_kind = 'repeal'::text) THEN 'repealed'::text
+            ELSE 'in_force'::text
+        END AS status,
+    s.version_seq AS source_version,
+    s.content_checksum AS source_sha256,
+    c.region_sha AS region_sha256,
+    c.manifest_version AS writer_digest,
+    (( SELECT count(*) AS count
+           FROM cutter_governance.manifest_unit_block m
+          WHERE ((m.envelope_id = c.manifest_id) AND (m.block_role = 'result'::text))))::integer AS units,
+    b.n AS base_version,
+    e.base_receipt_hash,
+    s.change_reason AS reason
+   FROM ((((public.enactment e
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN public.source_version s ON ((s.id = e.source_version_id)))
+     JOIN cutter_governance.cut_change_set c ON ((c.change_set_id = e.change_set_id)))
+     LEFT JOIN public.enactment b ON ((b.run_id = e.base_run_id)))
+  WINDOW later AS (PARTITION BY d.doc_code ORDER BY e.n);
+
+CREATE VIEW api.law WITH (security_barrier='true') AS
+ SELECT v.document,
+    v.title,
+    d.address_docprefix AS address_prefix,
+    d.tenant,
+    d.authority_class AS authority,
+    d.source_url,
+    v.status,
+    v.version,
+    v.effective_from,
+    v.effective_until,
+    v.units,
+    ( SELECT max(a.version) AS max
+           FROM api.law_version a
+          WHERE (a.document = v.document)) AS newest_version,
+    ( SELECT min(a.enacted_at) AS min
+           FROM api.law_version a
+          WHERE (a.document = v.document)) AS first_enacted_at,
+    ( SELECT max(a.enacted_at) AS max
+           FROM api.law_version a
+          WHERE (a.document = v.document)) AS last_enacted_at
+   FROM (( SELECT DISTINCT ON (a.document) a.document,
+            a.version,
+            a.title,
+            a.operation,
+            a.run_id,
+            a.change_set,
+            a.enacted_at,
+            a.effective_from,
+            a.effective_until,
+            a.status,
+            a.source_version,
+            a.source_sha256,
+            a.region_sha256,
+            a.writer_digest,
+            a.units,
+            a.base_version,
+            a.base_receipt_hash,
+            a.reason
+           FROM api.law_version a
+          ORDER BY a.document, (a.effective_from <= ((now() AT TIME ZONE 'UTC'::text))::date) DESC,
+                CASE
+                    WHEN (a.effective_from <= ((now() AT TIME ZONE 'UTC'::text))::date) THEN a.version
+                    ELSE (- a.version)
+                END DESC) v
+     JOIN public.source_document d ON ((d.doc_code = v.document)));
+
+CREATE TABLE cutter_governance.approval_consumption (
+    approval_sha256 text NOT NULL,
+    run_id text NOT NULL,
+    gate text NOT NULL,
+    slot integer NOT NULL,
+    request_id uuid NOT NULL,
+    approver text NOT NULL,
+    fingerprint text NOT NULL,
+    document_id text NOT NULL,
+    source_version_id uuid NOT NULL,
+    writer_digest text NOT NULL,
+    candidate_count integer NOT NULL,
+    challenge text NOT NULL,
+    review_decision_id uuid,
+    policy_sha256 text NOT NULL,
+    consumed_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    consumed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT approval_consumption_slot_check CHECK ((slot > 0))
+);
+
+CREATE TABLE cutter_governance.dot_pair_signature (
+    signature_id uuid NOT NULL,
+    signature_kind text NOT NULL,
+    signer_dot_id text NOT NULL,
+    signer_identity text NOT NULL,
+    signer_fingerprint text NOT NULL,
+    signer_tool_revision text NOT NULL,
+    payload text NOT NULL,
+    payload_hash text NOT NULL,
+    signature text NOT NULL,
+    cross_reference_change_set_id uuid,
+    cross_reference_verify_result_id uuid,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT dot_pair_signature_dot_of_kind CHECK (((signature_kind = 'executor'::text) = (signer_dot_id = 'DOT-991'::text))),
+    CONSTRAINT dot_pair_signature_hash_of_payload CHECK ((payload_hash = encode(sha256(convert_to(payload, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT dot_pair_signature_one_reference CHECK ((((signature_kind = 'executor'::text) AND (cross_reference_change_set_id IS NOT NULL) AND (cross_reference_verify_result_id IS NULL)) OR ((signature_kind = 'verifier'::text) AND (cross_reference_verify_result_id IS NOT NULL) AND (cross_reference_change_set_id IS NULL)))),
+    CONSTRAINT dot_pair_signature_signature_kind_check CHECK ((signature_kind = ANY (ARRAY['executor'::text, 'verifier'::text]))),
+    CONSTRAINT dot_pair_signature_signer_dot_id_check CHECK ((signer_dot_id = ANY (ARRAY['DOT-991'::text, 'DOT-992'::text])))
+);
+
+CREATE TABLE cutter_governance.verify_result (
+    verify_result_id uuid NOT NULL,
+    change_set_id uuid NOT NULL,
+    manifest_id uuid NOT NULL,
+    review_decision_id uuid NOT NULL,
+    manifest_version text NOT NULL,
+    executor_signature_id uuid NOT NULL,
+    verifier_signature_id uuid NOT NULL,
+    executor_tool_revision text NOT NULL,
+    verifier_tool_revision text NOT NULL,
+    tool_revision_match boolean NOT NULL,
+    verify_kind text DEFAULT 'axis_1_round_trip'::text NOT NULL,
+    axis_1_status text NOT NULL,
+    axis_2_status text NOT NULL,
+    verdict text NOT NULL,
+    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    state text DEFAULT 'complete'::text NOT NULL,
+    canonicalization_rule_used text DEFAULT 'canon-md-v0.1.0'::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT verify_result_revisions_differ CHECK ((NOT tool_revision_match)),
+    CONSTRAINT verify_result_verdict_check CHECK ((verdict = ANY (ARRAY['pass'::text, 'fail'::text, 'needs_human'::text])))
+);
+
+CREATE VIEW api.signature WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    e.n AS version,
+    s.role,
+    s.name,
+    s.fingerprint,
+    s.signed_at,
+    s.statement_sha256
+   FROM ((public.enactment e
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     CROSS JOIN LATERAL ( SELECT
+                CASE a.gate
+                    WHEN 'SG_cut_authz'::text THEN 'approver of the cut'::text
+                    ELSE 'approver of the enactment'::text
+                END AS role,
+            a.approver AS name,
+            a.fingerprint,
+            a.consumed_at AS signed_at,
+            a.approval_sha256 AS statement_sha256
+           FROM cutter_governance.approval_consumption a
+          WHERE (a.run_id = e.run_id)
+        UNION ALL
+         SELECT x.signature_kind,
+            x.signer_dot_id,
+            x.signer_fingerprint,
+            x.created_at,
+            x.payload_hash
+           FROM cutter_governance.dot_pair_signature x
+          WHERE ((x.cross_reference_change_set_id = e.change_set_id) OR (x.cross_reference_verify_result_id IN ( SELECT r.verify_result_id
+                   FROM cutter_governance.verify_result r
+                  WHERE (r.change_set_id = e.change_set_id))))) s);
+
+CREATE TABLE public.source_snapshot (
+    sha256 text NOT NULL,
+    bytes bytea NOT NULL,
+    CONSTRAINT source_snapshot_addressed_by_content CHECK ((sha256 = encode(sha256(bytes), 'hex'::text)))
+);
+
+CREATE VIEW api.source WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    e.n AS version,
+    x.sha256,
+    x.bytes AS content,
+    s.profile_body,
+    s.marking_options,
+    d.address_docprefix AS address_prefix,
+    d.forbidden_ids
+   FROM (((public.enactment e
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN public.source_version s ON ((s.id = e.source_version_id)))
+     JOIN public.source_snapshot x ON ((x.sha256 = s.content_checksum)));
+
+CREATE VIEW api.unit_of_version WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    e.n AS version,
+    b.render_order AS document_order,
+    u.canonical_address AS address,
+    v.version_seq AS unit_version,
+    v.title,
+    v.unit_kind,
+    v.section_type,
+    p.canonical_address AS parent,
+    v.body,
+    v.content_hash AS content_sha256,
+    v.effective_from,
+    v.effective_until
+   FROM (((((((public.enactment e
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN cutter_governance.cut_change_set c ON ((c.change_set_id = e.change_set_id)))
+     JOIN cutter_governance.manifest_unit_block b ON (((b.envelope_id = c.manifest_id) AND (b.block_role = 'result'::text))))
+     LEFT JOIN cutter_governance.cut_change_set_affected_row a ON (((a.change_set_id = c.change_set_id) AND (a.unit_id = b.target_unit_id))))
+     JOIN public.unit_version v ON ((v.id = COALESCE(b.target_version_id, a.unit_version_id))))
+     JOIN public.information_unit u ON ((u.id = v.unit_id)))
+     LEFT JOIN public.information_unit p ON ((p.id = v.parent_unit_id)));
+
+CREATE VIEW api.unit WITH (security_barrier='true') AS
+ SELECT u.document,
+    u.version,
+    u.document_order,
+    u.address,
+    u.unit_version,
+    u.title,
+    u.unit_kind,
+    u.section_type,
+    u.parent,
+    u.body,
+    u.content_sha256,
+    u.effective_from,
+    u.effective_until
+   FROM (api.law_version v
+     JOIN api.unit_of_version u ON (((u.document = v.document) AND (u.version = v.version))))
+  WHERE ((v.effective_from <= ((now() AT TIME ZONE 'UTC'::text))::date) AND ((((now() AT TIME ZONE 'UTC'::text))::date < v.effective_until) OR (v.effective_until IS NULL)));
+
+CREATE VIEW api.unit_history WITH (security_barrier='true') AS
+ SELECT d.doc_code AS document,
+    u.canonical_address AS address,
+    v.version_seq AS unit_version,
+    v.id AS unit_version_id,
+    u.id AS unit_id,
+    v.title,
+    v.unit_kind,
+    v.section_type,
+    p.canonical_address AS parent,
+    v.document_order,
+    v.body,
+    v.content_hash AS content_sha256,
+    v.effective_from,
+    v.effective_until,
+    v.enacted_at,
+    e.n AS enacted_by_version,
+    x.n AS ended_by_version,
+    v.ended_at,
+        CASE
+            WHEN (v.effective_from > ((now() AT TIME ZONE 'UTC'::text))::date) THEN 'not_yet_in_force'::text
+            WHEN ((v.effective_until IS NULL) OR (v.effective_until > ((now() AT TIME ZONE 'UTC'::text))::date)) THEN 'in_force'::text
+            WHEN (v.lifecycle_status = 'retired'::text) THEN 'repealed'::text
+            ELSE 'superseded'::text
+        END AS status,
+    c.canonical_address AS continues
+   FROM ((((((public.unit_version v
+     JOIN public.information_unit u ON ((u.id = v.unit_id)))
+     JOIN public.enactment e ON ((e.change_set_id = v.enacted_by)))
+     JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     LEFT JOIN public.enactment x ON ((x.change_set_id = v.ended_by)))
+     LEFT JOIN public.information_unit p ON ((p.id = v.parent_unit_id)))
+     LEFT JOIN public.information_unit c ON ((c.id = v.continues_unit_id)))
+  WHERE (v.lifecycle_status = ANY (ARRAY['enacted'::text, 'superseded'::text, 'retired'::text]));
 
 CREATE TABLE cutter_governance.action_receipt (
     id bigint NOT NULL,
@@ -4265,26 +5288,6 @@ ALTER TABLE cutter_governance.action_receipt ALTER COLUMN id ADD GENERATED ALWAY
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-
-CREATE TABLE cutter_governance.approval_consumption (
-    approval_sha256 text NOT NULL,
-    run_id text NOT NULL,
-    gate text NOT NULL,
-    slot integer NOT NULL,
-    request_id uuid NOT NULL,
-    approver text NOT NULL,
-    fingerprint text NOT NULL,
-    document_id text NOT NULL,
-    source_version_id uuid NOT NULL,
-    writer_digest text NOT NULL,
-    candidate_count integer NOT NULL,
-    challenge text NOT NULL,
-    review_decision_id uuid,
-    policy_sha256 text NOT NULL,
-    consumed_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    consumed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT approval_consumption_slot_check CHECK ((slot > 0))
 );
 
 CREATE TABLE cutter_governance.approval_revocation (
@@ -4375,36 +5378,6 @@ CREATE TABLE cutter_governance.batch_queue (
     CONSTRAINT batch_queue_queue_check CHECK ((queue = ANY (ARRAY['error_queue'::text, 'quarantine_queue'::text, 'human_review_queue'::text])))
 );
 
-CREATE TABLE cutter_governance.cut_change_set (
-    change_set_id uuid NOT NULL,
-    run_id text NOT NULL,
-    decision_backlog_entry_id uuid NOT NULL,
-    review_decision_id uuid NOT NULL,
-    manifest_id uuid NOT NULL,
-    manifest_version text NOT NULL,
-    manifest_digest text NOT NULL,
-    region_sha text NOT NULL,
-    executor_signature_id uuid NOT NULL,
-    verifier_signature_id uuid,
-    executor_tool_revision text NOT NULL,
-    verifier_tool_revision text NOT NULL,
-    rollback_key text NOT NULL,
-    idempotency_key text NOT NULL,
-    emitted_by text NOT NULL,
-    emitted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT cut_change_set_revisions_differ CHECK ((executor_tool_revision <> verifier_tool_revision)),
-    CONSTRAINT cut_change_set_verifier_signs_result CHECK ((verifier_signature_id IS NULL))
-);
-
-CREATE TABLE cutter_governance.cut_change_set_affected_row (
-    affected_row_id uuid NOT NULL,
-    change_set_id uuid NOT NULL,
-    unit_id uuid NOT NULL,
-    unit_version_id uuid NOT NULL,
-    content_hash text NOT NULL,
-    operation text DEFAULT 'create'::text NOT NULL
-);
-
 CREATE TABLE cutter_governance.decision_backlog_entry (
     entry_id uuid NOT NULL,
     run_id text NOT NULL,
@@ -4433,26 +5406,6 @@ CREATE TABLE cutter_governance.definition_cache (
 CREATE TABLE cutter_governance.definition_snapshot (
     fingerprint text NOT NULL,
     detail jsonb NOT NULL
-);
-
-CREATE TABLE cutter_governance.dot_pair_signature (
-    signature_id uuid NOT NULL,
-    signature_kind text NOT NULL,
-    signer_dot_id text NOT NULL,
-    signer_identity text NOT NULL,
-    signer_fingerprint text NOT NULL,
-    signer_tool_revision text NOT NULL,
-    payload text NOT NULL,
-    payload_hash text NOT NULL,
-    signature text NOT NULL,
-    cross_reference_change_set_id uuid,
-    cross_reference_verify_result_id uuid,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT dot_pair_signature_dot_of_kind CHECK (((signature_kind = 'executor'::text) = (signer_dot_id = 'DOT-991'::text))),
-    CONSTRAINT dot_pair_signature_hash_of_payload CHECK ((payload_hash = encode(sha256(convert_to(payload, 'UTF8'::name)), 'hex'::text))),
-    CONSTRAINT dot_pair_signature_one_reference CHECK ((((signature_kind = 'executor'::text) AND (cross_reference_change_set_id IS NOT NULL) AND (cross_reference_verify_result_id IS NULL)) OR ((signature_kind = 'verifier'::text) AND (cross_reference_verify_result_id IS NOT NULL) AND (cross_reference_change_set_id IS NULL)))),
-    CONSTRAINT dot_pair_signature_signature_kind_check CHECK ((signature_kind = ANY (ARRAY['executor'::text, 'verifier'::text]))),
-    CONSTRAINT dot_pair_signature_signer_dot_id_check CHECK ((signer_dot_id = ANY (ARRAY['DOT-991'::text, 'DOT-992'::text])))
 );
 
 CREATE TABLE cutter_governance.drift_acknowledgement (
@@ -4514,21 +5467,8 @@ CREATE TABLE cutter_governance.manifest_envelope (
     reviewer text,
     reviewed_at timestamp with time zone,
     superseded_by_envelope_id uuid,
-    CONSTRAINT manifest_envelope_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['first_cut'::text, 'split'::text, 'merge'::text]))),
+    CONSTRAINT manifest_envelope_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['first_cut'::text, 'split'::text, 'merge'::text, 'revision'::text, 'correction'::text, 'repeal'::text]))),
     CONSTRAINT manifest_envelope_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'under_review'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text, 'enacted'::text, 'superseded'::text])))
-);
-
-CREATE TABLE cutter_governance.manifest_unit_block (
-    envelope_id uuid NOT NULL,
-    unit_local_id text NOT NULL,
-    block_role text NOT NULL,
-    source_span text NOT NULL,
-    span_sha256 text NOT NULL,
-    render_order integer NOT NULL,
-    target_unit_id uuid NOT NULL,
-    proposed_canonical_address text NOT NULL,
-    decision_backlog_ref uuid NOT NULL,
-    CONSTRAINT manifest_unit_block_block_role_check CHECK ((block_role = ANY (ARRAY['origin'::text, 'result'::text])))
 );
 
 CREATE TABLE cutter_governance.message_refusal (
@@ -4701,30 +5641,6 @@ ALTER TABLE cutter_governance.unsigned_decision ALTER COLUMN id ADD GENERATED AL
     CACHE 1
 );
 
-CREATE TABLE cutter_governance.verify_result (
-    verify_result_id uuid NOT NULL,
-    change_set_id uuid NOT NULL,
-    manifest_id uuid NOT NULL,
-    review_decision_id uuid NOT NULL,
-    manifest_version text NOT NULL,
-    executor_signature_id uuid NOT NULL,
-    verifier_signature_id uuid NOT NULL,
-    executor_tool_revision text NOT NULL,
-    verifier_tool_revision text NOT NULL,
-    tool_revision_match boolean NOT NULL,
-    verify_kind text DEFAULT 'axis_1_round_trip'::text NOT NULL,
-    axis_1_status text NOT NULL,
-    axis_2_status text NOT NULL,
-    verdict text NOT NULL,
-    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
-    state text DEFAULT 'complete'::text NOT NULL,
-    canonicalization_rule_used text DEFAULT 'canon-md-v0.1.0'::text NOT NULL,
-    created_by text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT verify_result_revisions_differ CHECK ((NOT tool_revision_match)),
-    CONSTRAINT verify_result_verdict_check CHECK ((verdict = ANY (ARRAY['pass'::text, 'fail'::text, 'needs_human'::text])))
-);
-
 CREATE TABLE cutter_governance.void_record (
     run_id text NOT NULL,
     statement_sha256 text NOT NULL,
@@ -4736,46 +5652,11 @@ CREATE TABLE cutter_governance.void_record (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
-CREATE TABLE public.information_unit (
-    id uuid NOT NULL,
-    canonical_address text NOT NULL COLLATE pg_catalog."C",
-    unit_kind text NOT NULL,
-    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
-    content_anchor_ref text,
-    version_anchor_ref uuid,
-    owner_ref text NOT NULL,
-    parent_or_container_ref uuid,
-    conformance_status text DEFAULT 'open'::text NOT NULL,
-    identity_profile jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    created_by text NOT NULL,
-    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    updated_by text NOT NULL,
-    deleted_at timestamp with time zone,
-    withdrawn_reason text,
-    CONSTRAINT information_unit_address_form CHECK ((canonical_address ~ '^[A-Z0-9-]+(/[A-Za-z0-9~._-]+)+$'::text)),
-    CONSTRAINT information_unit_title_form CHECK ((((identity_profile ->> 'title'::text) IS NOT NULL) AND ((identity_profile ->> 'title'::text) !~ '[\n\x1f]'::text))),
-    CONSTRAINT information_unit_withdrawn_with_reason CHECK (((deleted_at IS NULL) = (withdrawn_reason IS NULL)))
-);
-
 CREATE TABLE public.iu_edit_draft (
     id uuid NOT NULL,
     unit_id uuid NOT NULL,
     body text NOT NULL,
     created_by text NOT NULL
-);
-
-CREATE TABLE public.iu_lifecycle_log (
-    id bigint NOT NULL,
-    unit_id uuid NOT NULL,
-    from_status text NOT NULL,
-    to_status text NOT NULL,
-    actor text NOT NULL,
-    review_decision_id uuid,
-    change_set_id uuid,
-    reason text,
-    tool_revision text,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 ALTER TABLE public.iu_lifecycle_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -4785,73 +5666,6 @@ ALTER TABLE public.iu_lifecycle_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-
-CREATE TABLE public.source_document (
-    source_document_ref text NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    doc_code text NOT NULL,
-    tenant text DEFAULT 'default'::text NOT NULL,
-    address_docprefix text NOT NULL COLLATE pg_catalog."C",
-    source_url text,
-    source_family text NOT NULL,
-    authority_class text NOT NULL,
-    display_vi text,
-    display_en text,
-    lifecycle text DEFAULT 'active'::text NOT NULL,
-    forbidden_ids text[] DEFAULT '{}'::text[] NOT NULL,
-    registered_by text NOT NULL,
-    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT source_document_code_form CHECK ((doc_code ~ '^[A-Z0-9-]{3,64}$'::text)),
-    CONSTRAINT source_document_docprefix_form CHECK ((address_docprefix ~ '^[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]$'::text)),
-    CONSTRAINT source_document_docprefix_not_reserved CHECK (((address_docprefix !~ '^DIEU'::text) AND (address_docprefix <> 'ICX-CONST'::text))),
-    CONSTRAINT source_document_lifecycle_check CHECK ((lifecycle = ANY (ARRAY['active'::text, 'retired'::text])))
-);
-
-CREATE TABLE public.source_snapshot (
-    sha256 text NOT NULL,
-    bytes bytea NOT NULL,
-    CONSTRAINT source_snapshot_addressed_by_content CHECK ((sha256 = encode(sha256(bytes), 'hex'::text)))
-);
-
-CREATE TABLE public.source_version (
-    document_version_id text NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    source_document_ref text NOT NULL,
-    version_seq integer NOT NULL,
-    content_checksum text NOT NULL,
-    size_bytes bigint NOT NULL,
-    retrieval_timestamp timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    source_format text DEFAULT 'markdown'::text NOT NULL,
-    authoritative_version boolean DEFAULT true NOT NULL,
-    version_status text DEFAULT 'registered'::text NOT NULL,
-    provenance jsonb DEFAULT '{}'::jsonb NOT NULL,
-    profile_id text NOT NULL,
-    profile_sha256 text NOT NULL,
-    profile_body text NOT NULL,
-    marking_options jsonb DEFAULT '{}'::jsonb NOT NULL,
-    manifest_digest text,
-    registered_by text NOT NULL,
-    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT source_version_profile_addressed_by_content CHECK ((profile_sha256 = encode(sha256(convert_to(profile_body, 'UTF8'::name)), 'hex'::text))),
-    CONSTRAINT source_version_size_bytes_check CHECK ((size_bytes > 0)),
-    CONSTRAINT source_version_version_seq_check CHECK ((version_seq > 0))
-);
-
-CREATE TABLE public.unit_version (
-    id uuid NOT NULL,
-    unit_id uuid NOT NULL,
-    body text NOT NULL,
-    content_hash text NOT NULL,
-    version_seq integer NOT NULL,
-    lifecycle_status text DEFAULT 'draft'::text NOT NULL,
-    content_profile jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    created_by text NOT NULL,
-    enacted_at timestamp with time zone,
-    review_state text DEFAULT 'none'::text NOT NULL,
-    CONSTRAINT unit_version_hash_of_body CHECK ((content_hash = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
-    CONSTRAINT unit_version_version_seq_check CHECK ((version_seq > 0))
 );
 
 CREATE TABLE public.vocabulary (
@@ -5030,6 +5844,15 @@ ALTER TABLE ONLY cutter_governance.prepared_decision
 ALTER TABLE ONLY cutter_governance.review_decision
     ADD CONSTRAINT review_decision_pkey PRIMARY KEY (review_decision_id);
 
+ALTER TABLE ONLY cutter_governance.revision_row
+    ADD CONSTRAINT revision_row_pkey PRIMARY KEY (run_id, address);
+
+ALTER TABLE ONLY cutter_governance.revision_row
+    ADD CONSTRAINT revision_row_run_id_document_order_key UNIQUE (run_id, document_order);
+
+ALTER TABLE ONLY cutter_governance.revision_row
+    ADD CONSTRAINT revision_row_run_id_unit_id_key UNIQUE (run_id, unit_id);
+
 ALTER TABLE ONLY cutter_governance.run
     ADD CONSTRAINT run_first_execution_id_key UNIQUE (first_execution_id);
 
@@ -5075,6 +5898,18 @@ ALTER TABLE ONLY cutter_governance.void_record
 ALTER TABLE ONLY cutter_governance.worker_heartbeat
     ADD CONSTRAINT worker_heartbeat_pkey PRIMARY KEY (worker_id);
 
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_change_set_id_key UNIQUE (change_set_id);
+
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_once_for_each_base UNIQUE NULLS NOT DISTINCT (source_document_ref, base_run_id);
+
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_source_document_ref_n_key UNIQUE (source_document_ref, n);
+
 ALTER TABLE ONLY public.information_unit
     ADD CONSTRAINT information_unit_pkey PRIMARY KEY (id);
 
@@ -5104,9 +5939,6 @@ ALTER TABLE ONLY public.source_version
 
 ALTER TABLE ONLY public.source_version
     ADD CONSTRAINT source_version_pkey PRIMARY KEY (document_version_id);
-
-ALTER TABLE ONLY public.source_version
-    ADD CONSTRAINT source_version_source_document_ref_content_checksum_profile_key UNIQUE (source_document_ref, content_checksum, profile_sha256, marking_options);
 
 ALTER TABLE ONLY public.source_version
     ADD CONSTRAINT source_version_source_document_ref_version_seq_key UNIQUE (source_document_ref, version_seq);
@@ -5178,6 +6010,10 @@ CREATE UNIQUE INDEX information_unit_address_key ON public.information_unit USIN
 
 CREATE INDEX iu_lifecycle_log_change_set ON public.iu_lifecycle_log USING btree (change_set_id);
 
+CREATE INDEX source_version_of_text ON public.source_version USING btree (source_document_ref, content_checksum);
+
+CREATE UNIQUE INDEX unit_version_enacted_once ON public.unit_version USING btree (unit_id) WHERE (lifecycle_status = 'enacted'::text);
+
 CREATE TRIGGER trg_aa_cut_change_set_affected_row_guard BEFORE INSERT OR UPDATE ON cutter_governance.cut_change_set_affected_row FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
 
 CREATE TRIGGER trg_aa_cut_change_set_guard BEFORE INSERT OR UPDATE ON cutter_governance.cut_change_set FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
@@ -5193,6 +6029,10 @@ CREATE TRIGGER trg_aa_manifest_envelope_guard BEFORE INSERT OR UPDATE ON cutter_
 CREATE TRIGGER trg_aa_manifest_unit_block_guard BEFORE INSERT OR UPDATE ON cutter_governance.manifest_unit_block FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
 
 CREATE TRIGGER trg_aa_review_decision_guard BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW WHEN ((new.type = 'cut'::text)) EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+
+CREATE TRIGGER trg_aa_revision_row_guard BEFORE INSERT ON cutter_governance.revision_row FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_cut_leg_a_execute');
+
+ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_aa_revision_row_guard;
 
 CREATE TRIGGER trg_aa_verify_result_guard BEFORE INSERT OR UPDATE ON cutter_governance.verify_result FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_write_verify');
 
@@ -5412,6 +6252,14 @@ ALTER TABLE cutter_governance.review_decision ENABLE ALWAYS TRIGGER trg_review_d
 
 CREATE TRIGGER trg_review_decision_writer BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_writer();
 
+CREATE TRIGGER trg_revision_row_append_only BEFORE DELETE OR UPDATE ON cutter_governance.revision_row FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_revision_row_append_only;
+
+CREATE TRIGGER trg_revision_row_no_truncate BEFORE TRUNCATE ON cutter_governance.revision_row FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_revision_row_no_truncate;
+
 CREATE TRIGGER trg_run_batch_notify AFTER INSERT OR UPDATE OF state, ended_at ON cutter_governance.run FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION cutter_governance.fn_batch_notify();
 
 CREATE TRIGGER trg_run_ended_by_people BEFORE UPDATE OF state ON cutter_governance.run FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.state = 'failed_rejected'::text) OR ((new.state ~~ 'voided\_%'::text) AND (new.state <> 'voided_cancelled'::text))))) EXECUTE FUNCTION cutter_governance.fn_run_ended_by_people();
@@ -5462,7 +6310,15 @@ CREATE CONSTRAINT TRIGGER trg_zz_manifest_unit_block_gate AFTER INSERT OR UPDATE
 
 CREATE CONSTRAINT TRIGGER trg_zz_review_decision_gate AFTER INSERT ON cutter_governance.review_decision DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.type = 'cut'::text)) EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 
+CREATE CONSTRAINT TRIGGER trg_zz_revision_row_gate AFTER INSERT ON cutter_governance.revision_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_cut_leg_a_execute');
+
+ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_zz_revision_row_gate;
+
 CREATE CONSTRAINT TRIGGER trg_zz_verify_result_gate AFTER INSERT OR UPDATE ON cutter_governance.verify_result DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_write_verify');
+
+CREATE TRIGGER trg_aa_enactment_guard BEFORE INSERT ON public.enactment FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_lifecycle_enact_execute');
+
+ALTER TABLE public.enactment ENABLE ALWAYS TRIGGER trg_aa_enactment_guard;
 
 CREATE TRIGGER trg_aa_iu_gateway_write_guard BEFORE INSERT OR DELETE OR UPDATE ON public.information_unit FOR EACH ROW EXECUTE FUNCTION public.fn_iu_gateway_guard();
 
@@ -5471,6 +6327,14 @@ ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_aa_iu_gateway_writ
 CREATE TRIGGER trg_aa_uv_gateway_write_guard BEFORE INSERT OR DELETE OR UPDATE ON public.unit_version FOR EACH ROW EXECUTE FUNCTION public.fn_iu_gateway_guard();
 
 ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_aa_uv_gateway_write_guard;
+
+CREATE TRIGGER trg_enactment_append_only BEFORE DELETE OR UPDATE ON public.enactment FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.enactment ENABLE ALWAYS TRIGGER trg_enactment_append_only;
+
+CREATE TRIGGER trg_enactment_no_truncate BEFORE TRUNCATE ON public.enactment FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE public.enactment ENABLE ALWAYS TRIGGER trg_enactment_no_truncate;
 
 CREATE TRIGGER trg_iu_birth_gate_layer1 BEFORE INSERT ON public.information_unit FOR EACH ROW EXECUTE FUNCTION public.fn_iu_birth_gate_layer1();
 
@@ -5528,6 +6392,10 @@ CREATE TRIGGER trg_vocabulary_no_truncate BEFORE TRUNCATE ON public.vocabulary F
 
 ALTER TABLE public.vocabulary ENABLE ALWAYS TRIGGER trg_vocabulary_no_truncate;
 
+CREATE CONSTRAINT TRIGGER trg_zz_enactment_gate AFTER INSERT ON public.enactment DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_lifecycle_enact_execute');
+
+ALTER TABLE public.enactment ENABLE ALWAYS TRIGGER trg_zz_enactment_gate;
+
 CREATE CONSTRAINT TRIGGER trg_zz_iu_insert_gate AFTER INSERT ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_cut_leg_a_execute');
 
 ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_zz_iu_insert_gate;
@@ -5542,7 +6410,7 @@ CREATE CONSTRAINT TRIGGER trg_zz_uv_insert_gate AFTER INSERT ON public.unit_vers
 
 ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_zz_uv_insert_gate;
 
-CREATE CONSTRAINT TRIGGER trg_zz_uv_update_gate AFTER UPDATE ON public.unit_version DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute');
+CREATE CONSTRAINT TRIGGER trg_zz_uv_update_gate AFTER UPDATE ON public.unit_version DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute', 'VOID');
 
 ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_zz_uv_update_gate;
 
@@ -5587,6 +6455,9 @@ ALTER TABLE ONLY cutter_governance.batch_queue
 
 ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
     ADD CONSTRAINT cut_change_set_affected_row_change_set_id_fkey FOREIGN KEY (change_set_id) REFERENCES cutter_governance.cut_change_set(change_set_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
+    ADD CONSTRAINT cut_change_set_affected_row_ended_version_id_fkey FOREIGN KEY (ended_version_id) REFERENCES public.unit_version(id);
 
 ALTER TABLE ONLY cutter_governance.cut_change_set_affected_row
     ADD CONSTRAINT cut_change_set_affected_row_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.information_unit(id);
@@ -5663,6 +6534,9 @@ ALTER TABLE ONLY cutter_governance.manifest_unit_block
 ALTER TABLE ONLY cutter_governance.manifest_unit_block
     ADD CONSTRAINT manifest_unit_block_target_unit_id_fkey FOREIGN KEY (target_unit_id) REFERENCES public.information_unit(id);
 
+ALTER TABLE ONLY cutter_governance.manifest_unit_block
+    ADD CONSTRAINT manifest_unit_block_target_version_id_fkey FOREIGN KEY (target_version_id) REFERENCES public.unit_version(id);
+
 ALTER TABLE ONLY cutter_governance.message_refusal
     ADD CONSTRAINT message_refusal_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
 
@@ -5699,8 +6573,29 @@ ALTER TABLE ONLY cutter_governance.review_decision
 ALTER TABLE ONLY cutter_governance.review_decision
     ADD CONSTRAINT review_decision_superseded_by_review_decision_id_fkey FOREIGN KEY (superseded_by_review_decision_id) REFERENCES cutter_governance.review_decision(review_decision_id);
 
+ALTER TABLE ONLY cutter_governance.revision_row
+    ADD CONSTRAINT revision_row_base_version_id_fkey FOREIGN KEY (base_version_id) REFERENCES public.unit_version(id);
+
+ALTER TABLE ONLY cutter_governance.revision_row
+    ADD CONSTRAINT revision_row_continues_unit_id_fkey FOREIGN KEY (continues_unit_id) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY cutter_governance.revision_row
+    ADD CONSTRAINT revision_row_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.revision_row
+    ADD CONSTRAINT revision_row_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY cutter_governance.revision_row
+    ADD CONSTRAINT revision_row_version_id_fkey FOREIGN KEY (version_id) REFERENCES public.unit_version(id);
+
 ALTER TABLE ONLY cutter_governance.run
     ADD CONSTRAINT run_amends_fkey FOREIGN KEY (amends) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.run
+    ADD CONSTRAINT run_base_run_id_fkey FOREIGN KEY (base_run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY cutter_governance.run
+    ADD CONSTRAINT run_base_source_version_id_fkey FOREIGN KEY (base_source_version_id) REFERENCES public.source_version(id);
 
 ALTER TABLE ONLY cutter_governance.run
     ADD CONSTRAINT run_source_document_id_fkey FOREIGN KEY (source_document_id) REFERENCES public.source_document(id);
@@ -5735,6 +6630,21 @@ ALTER TABLE ONLY cutter_governance.void_record
 ALTER TABLE ONLY cutter_governance.void_record
     ADD CONSTRAINT void_record_statement_sha256_fkey FOREIGN KEY (statement_sha256) REFERENCES cutter_governance.order_consumption(statement_sha256);
 
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_base_run_id_fkey FOREIGN KEY (base_run_id) REFERENCES public.enactment(run_id);
+
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_change_set_id_fkey FOREIGN KEY (change_set_id) REFERENCES cutter_governance.cut_change_set(change_set_id);
+
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);
+
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_source_document_ref_fkey FOREIGN KEY (source_document_ref) REFERENCES public.source_document(source_document_ref);
+
+ALTER TABLE ONLY public.enactment
+    ADD CONSTRAINT enactment_source_version_id_fkey FOREIGN KEY (source_version_id) REFERENCES public.source_version(id);
+
 ALTER TABLE ONLY public.information_unit
     ADD CONSTRAINT information_unit_parent_or_container_ref_fkey FOREIGN KEY (parent_or_container_ref) REFERENCES public.information_unit(id);
 
@@ -5758,6 +6668,21 @@ ALTER TABLE ONLY public.source_version
 
 ALTER TABLE ONLY public.source_version
     ADD CONSTRAINT source_version_source_document_ref_fkey FOREIGN KEY (source_document_ref) REFERENCES public.source_document(source_document_ref);
+
+ALTER TABLE ONLY public.unit_version
+    ADD CONSTRAINT unit_version_continues_unit_id_fkey FOREIGN KEY (continues_unit_id) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY public.unit_version
+    ADD CONSTRAINT unit_version_enacted_by_fkey FOREIGN KEY (enacted_by) REFERENCES cutter_governance.cut_change_set(change_set_id);
+
+ALTER TABLE ONLY public.unit_version
+    ADD CONSTRAINT unit_version_ended_by_fkey FOREIGN KEY (ended_by) REFERENCES cutter_governance.cut_change_set(change_set_id);
+
+ALTER TABLE ONLY public.unit_version
+    ADD CONSTRAINT unit_version_parent_unit_id_fkey FOREIGN KEY (parent_unit_id) REFERENCES public.information_unit(id);
+
+ALTER TABLE ONLY public.unit_version
+    ADD CONSTRAINT unit_version_source_version_id_fkey FOREIGN KEY (source_version_id) REFERENCES public.source_version(id);
 
 ALTER TABLE ONLY public.unit_version
     ADD CONSTRAINT unit_version_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.information_unit(id);

@@ -23,8 +23,8 @@ set search_path = pg_catalog, pg_temp
 as $$
     select count(*) filter (where pg_terminate_backend(s.pid))::integer
     from pg_stat_activity s
-    join (values ('directus', 60, 30), ('cutter_read', 660, 30), ('cutter_backup', 660, 660), ('cutter_exec', 960, 30),
-        ('cutter_verify', 360, 30), ('cutter_operator', 960, 30)) as most (role, transaction_seconds, idle_seconds)
+    join (values ('directus', 60, 30), ('cutter_api', 60, 30), ('cutter_read', 660, 30), ('cutter_backup', 660, 660),
+        ('cutter_exec', 960, 30), ('cutter_verify', 360, 30), ('cutter_operator', 960, 30)) as most (role, transaction_seconds, idle_seconds)
         on most.role = s.usename
     where s.datname = current_database() and s.pid <> pg_backend_pid()
         and (s.xact_start < clock_timestamp() - make_interval(secs => most.transaction_seconds)

@@ -98,7 +98,9 @@ class At:
             " and deleted_at is null order by 1",
             (f"{self.docprefix}/",),
         ).fetchall()
-        return many(connection, "enact_unit", [{**values, "address": address} for (address,) in addresses])
+        return many(
+            connection, "enact_unit", [{**values, "address": address, "target": "enacted"} for (address,) in addresses]
+        )
 
     def units(self) -> int:
         """Committed rows under the run's prefix."""

@@ -33,8 +33,12 @@ USERS = {
     **dict.fromkeys(("max_writes", "tenant_rooms", "epoch_of_verdict"), (READ,)),
     **dict.fromkeys(("snapshot_of_version",), (READ, EXEC, VERIFY)),
     **dict.fromkeys(("stored_units", "version_count"), (READ, EXEC, VERIFY)),
-    **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit"), (EXEC,)),
-    **dict.fromkeys(("units_read_back",), (EXEC,)),
+    **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit", "revise_unit"), (EXEC,)),
+    **dict.fromkeys(
+        ("units_read_back", "revision_written", "drafts_beside", "planned_rows", "units_to_enact"), (EXEC,)
+    ),
+    **dict.fromkeys(("law_in_force", "drafted_units", "revision_rows"), (READ, EXEC, VERIFY)),
+    "terms_of_run": (READ, "cutter_operator"),
     **dict.fromkeys(("request_open", "request_facts", "request_snapshot"), (READ,)),
     **dict.fromkeys(("units_stored", "gates_sealed_between"), (READ, "cutter_operator")),
     **dict.fromkeys(("waiting_run_documents", "run_sidecar_now"), (READ, EXEC, VERIFY)),
@@ -42,9 +46,7 @@ USERS = {
     "run_limits": (READ,),
     "policy_context": (READ,),
     **dict.fromkeys(("run_sidecar",), (READ, "cutter_backup")),
-    **dict.fromkeys(
-        ("addresses_under_prefix", "enactment_counts", "approved_decision", "open_request", "orders_taken"), (EXEC,)
-    ),
+    **dict.fromkeys(("enactment_counts", "approved_decision", "open_request", "orders_taken"), (EXEC,)),
     **dict.fromkeys(("change_set_to_verify", "verify_signature", "verify_result", "verify_rows"), (VERIFY,)),
     "live_grants": (READ,),
     "run_evidence": (READ, "cutter_operator"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 from cutter.catalogue import Sovereign
@@ -25,6 +26,7 @@ from cutter.gates import (
 )
 from cutter.gates.report import GateReport, holds
 from cutter.marking import CutPlan, Finding, Marking, build_plan, rebuild_digest_reversed
+from cutter.marking.revision import Base, RevisionPlan, UnitInForce, plan_revision
 from tests.unit.marking.texts import cut
 
 TEXT = b"# Chapter 1\n\n## Article 1\nOne body.\n\n## Article 2\nTwo.\n"
@@ -41,8 +43,34 @@ VERSION = source_pin.SourceVersion(
 
 SOURCE_PIN = source_pin.Evidence(
     document_id="ICX-LAW-1", source_document_id="d1", docprefix="LAW", registered_uri="file:law.md",
-    requested_uri="file:law.md", snapshot=TEXT, enacted_version_id=None,
+    requested_uri="file:law.md", snapshot=TEXT, base=None, today=date(2026, 11, 21),
     version=dataclasses.replace(VERSION, manifest_digest=source_pin.manifest_digest("ICX-LAW-1", VERSION)),
+)  # fmt: skip
+
+IN_FORCE = source_pin.Base(
+    run_id=RUN, source_version_id="v0", receipt_hash=sha256_hex("receipt"), effective_from=date(2026, 11, 1)
+)
+NEXT_YEAR = source_pin.Base(
+    run_id=RUN, source_version_id="v0", receipt_hash=sha256_hex("receipt"), effective_from=date(2027, 1, 1)
+)
+
+# A new text in which every unit is new.
+LAW_IN_FORCE = Base(operation_kind="revision", source_version_id="v0", receipt_hash=sha256_hex("receipt"), units=())
+REVISION: RevisionPlan = plan_revision(PLAN, LAW_IN_FORCE)
+
+STORED_REVISION = structural_verify.StoredRevision(
+    plan=REVISION,
+    rows=tuple(
+        structural_verify.StoredRow(address=row.address, operation=row.operation, continues=row.continues)
+        for row in REVISION.rows
+    ),
+)
+NOTHING_NEW: RevisionPlan = plan_revision(
+    PLAN,
+    dataclasses.replace(LAW_IN_FORCE, units=tuple(
+        UnitInForce(**{field.name: getattr(row, field.name) for field in dataclasses.fields(UnitInForce)})
+        for row in PLAN.rows
+    )),
 )  # fmt: skip
 
 MARK = mark.Evidence(snapshot=TEXT, content_sha256=sha256_hex(TEXT), marking=MARKING, max_candidates=1_000)
@@ -112,7 +140,7 @@ LEG_B = leg_b_record.Evidence(
     change_set_id="c1", manifest_envelope_id="m1", executor_signature_id="s1",
     rows_before=dict.fromkeys((*leg_b_record.SINGLE, *leg_b_record.PER_UNIT), 0),
     rows_after={**dict.fromkeys(leg_b_record.SINGLE, 1), **dict.fromkeys(leg_b_record.PER_UNIT, N)},
-    change_sets=1, units_in_blocks=N, units_affected=N, units=N, executor_tool_revision="cutter/1+exec",
+    change_sets=1, units_in_blocks=N, units_affected=N, units=N, changing=N, executor_tool_revision="cutter/1+exec",
     verifier_tool_revision="cutter/1+verify", verifier_signatures=0,
 )  # fmt: skip
 
@@ -151,13 +179,22 @@ Evaluate = Callable[[Any], GateReport]
 
 PASSING: dict[str, tuple[Any, Evaluate]] = {
     "IG_source_pin": (SOURCE_PIN, source_pin.evaluate),
+    "IG_source_pin of a revision": (dataclasses.replace(SOURCE_PIN, base=IN_FORCE), source_pin.evaluate),
     "IG_mark": (MARK, mark.evaluate),
     "IG_cutplan": (CUTPLAN, cutplan.evaluate),
+    "IG_cutplan of a revision": (
+        dataclasses.replace(CUTPLAN, revision=REVISION, rebuilt_writer_digest=REVISION.writer_digest),
+        cutplan.evaluate,
+    ),
     "IG_backup": (BACKUP, backup.evaluate),
     "IG_grant_probe": (GRANT_PROBE, grant_probe.evaluate),
     "IG_cut_leg_a_execute": (CUT_LEG_A, cut_leg_a.evaluate),
     "IG_cut_leg_a_execute after COMMIT": (READ_BACK, cut_leg_a.read_back),
     "IG_structural_verify": (STRUCTURAL_VERIFY, structural_verify.evaluate),
+    "IG_structural_verify of a revision": (
+        dataclasses.replace(STRUCTURAL_VERIFY, revision=STORED_REVISION),
+        structural_verify.evaluate,
+    ),
     "IG_leg_b_record": (LEG_B, leg_b_record.evaluate),
     "IG_write_verify": (WRITE_VERIFY, lambda evidence: write_verify.evaluate(evidence, RECORDED)),
     "IG_write_verify as recorded": (RECORDED, lambda recorded: write_verify.evaluate(WRITE_VERIFY, recorded)),
@@ -210,7 +247,8 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "requested_uri": ("file:other.md", "source_uri_matches"),
         "version": (None, "source_version_exists"),
         "snapshot": (b"# Other\n", "snapshot_matches_checksum"),
-        "enacted_version_id": ("v0", "document_not_enacted"),
+        "base": (NEXT_YEAR, "takes_effect_in_order"),
+        "today": (date(2026, 11, 22), ""),
     },
     "IG_mark": {
         "snapshot": (b"# Other\n", "snapshot_matches_pin"),
@@ -229,6 +267,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "vocabulary": ({}, "vocabulary_complete"),
         "same_digest_runs": (("another run",), ""),
         "max_writes": (N - 1, "within_max_writes_per_run"),
+        "revision": (REVISION, "writer_digest_stable"),
     },
     "IG_backup": {
         "artifact_id": ("elsewhere.gpg", ""),
@@ -264,6 +303,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "written_in": ("8", "transaction_unbroken"),
         "autocommit": (True, "transaction_unbroken"),
         "rehearsal": (True, ""),
+        "revised": ({**REVISION.counts, "keep": 1}, "exactly_n_created"),
     },
     "IG_cut_leg_a_execute after COMMIT": {
         "receipt_sealed": (False, "transaction_committed"),
@@ -279,6 +319,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "plan": (forged_plan(rows=PLAN.rows[:-1]), "iu_count"),
         "section_type_cardinality": ({}, "section_type_cardinality"),
         "forbidden_ids": ((UNITS[1].address.rsplit("/", 1)[-1],), "no_forbidden_ids"),
+        "revision": (structural_verify.StoredRevision(plan=REVISION, rows=()), "revision_rows_match_plan"),
     },
     "IG_leg_b_record": {
         "change_set_id": ("", "change_set_id_present_and_unique"),
@@ -290,6 +331,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "units_in_blocks": (N - 1, "g_leg_b_once"),
         "units_affected": (N - 1, "g_leg_b_once"),
         "units": (N + 1, "g_leg_b_once"),
+        "changing": (N + 1, "g_leg_b_once"),
         "executor_tool_revision": ("cutter/1+verify", "lane_overlap_invariants"),
         "verifier_tool_revision": ("cutter/1+exec", "lane_overlap_invariants"),
         "verifier_signatures": (1, "lane_overlap_invariants"),
@@ -323,6 +365,7 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "consumed_review_decision": ("r0", "review_decision_matches"),
         "statuses": (_NONE_LEFT, "exactly_n_enacted"),
         "units": (N + 1, "exactly_n_enacted"),
+        "retired": (1, "exactly_n_enacted"),
         "not_enacted": (1, "zero_partial"),
         "log_rows": (N - 1, "lifecycle_log_rows"),
         "verdict": ("fail", "verify_result_passed"),
@@ -355,7 +398,15 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
 }
 """Report → field of its evidence → (a wrong value, the invariant that must say so)."""
 
+for _gate in ("IG_source_pin", "IG_cutplan", "IG_structural_verify"):
+    FLIPS[f"{_gate} of a revision"] = dict(FLIPS[_gate])
+FLIPS["IG_source_pin of a revision"]["today"] = (date.min, "takes_effect_in_order")
+FLIPS["IG_cutplan of a revision"]["revision"] = (NOTHING_NEW, "revision_changes_law")
+
 ONLY_SHOWN = {
+    ("IG_source_pin", "today"): "the first law of a document takes effect on any day",
+    ("IG_source_pin of a revision", "docprefix"): "a pin, as for a first cut",
+    ("IG_cutplan of a revision", "same_digest_runs"): "a note for people, as for a first cut",
     ("IG_source_pin", "docprefix"): "a pin; its column is NOT NULL and it enters every address",
     ("IG_cutplan", "same_digest_runs"): "a note for people: another run may plan the same rows",
     ("IG_backup", "artifact_id"): "a pin; its bytes are what is checked",
@@ -369,6 +420,7 @@ ONLY_SHOWN = {
 INSIDE: list[tuple[str, str, Any, str]] = [
     ("IG_mark", "marking", forged_marking(candidates=MARKING.candidates[:-1]), "partition_proven"),
     ("IG_mark", "marking", forged_marking(findings=(RED,)), "red_findings_accepted"),
+    ("IG_source_pin", "version", dataclasses.replace(VERSION, change_kind="correction"), "change_has_its_base"),
     ("IG_source_pin", "snapshot", b"", "snapshot_size_in_bounds"),
     ("IG_source_pin", "snapshot", b"\xff", "snapshot_is_utf8"),
     ("IG_source_pin", "snapshot", "e\u0301".encode(), "snapshot_is_nfc"),

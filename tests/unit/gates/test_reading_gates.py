@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import unicodedata
+from datetime import date
+from typing import Any
 
 import pytest
 
 from cutter import limits
 from cutter.domain.digests import sha256_hex
-from cutter.gates import grant_probe, mark, source_pin, structural_verify
+from cutter.gates import cutplan, grant_probe, mark, source_pin, structural_verify
 from cutter.marking import Finding, MarkRefusal
+from cutter.marking.revision import UnitInForce, plan_revision
 from tests.unit.gates import passing
 from tests.unit.gates.passing import (
     BACKUP,
     CUTPLAN,
     GRANT_PROBE,
+    IN_FORCE,
+    LAW_IN_FORCE,
     MARK,
     MARKING,
+    NOTHING_NEW,
     OTHER,
     PLAN,
+    REVISION,
     SOURCE_PIN,
+    STORED_REVISION,
     STRUCTURAL_VERIFY,
     TEXT,
     UNITS,
@@ -115,13 +123,58 @@ def test_snapshot_is_nfc_violated_when_a_line_is_decomposed() -> None:
     assert source_pin.first_line_not_nfc("ok\ne\u0301\n") == 2
 
 
-@pytest.mark.parametrize("enacted", [None, "v1"])
-def test_document_not_enacted_holds(enacted: str | None) -> None:
-    assert_holds(SOURCE_PIN, "document_not_enacted", enacted_version_id=enacted)
+def changed(**change: Any) -> source_pin.SourceVersion:
+    """The version of the evidence that passes, as another change of the law."""
+    version = SOURCE_PIN.version
+    assert version is not None
+    return dataclasses.replace(version, manifest_digest=None, **change)
 
 
-def test_document_not_enacted_violated_when_another_version_is_law() -> None:
-    assert_refuses(SOURCE_PIN, "document_not_enacted", enacted_version_id="v0")
+@pytest.mark.parametrize(("kind", "base"), [("text", None), ("text", IN_FORCE), ("correction", IN_FORCE)])
+def test_change_has_its_base_holds(kind: str, base: source_pin.Base | None) -> None:
+    assert_holds(SOURCE_PIN, "change_has_its_base", version=changed(change_kind=kind), base=base)
+
+
+@pytest.mark.parametrize("kind", ["correction", "repeal"])
+def test_change_has_its_base_violated_when_nothing_is_enacted(kind: str) -> None:
+    report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, version=changed(change_kind=kind)))
+    assert "change_has_its_base" in {item.name for item in report.violations}
+
+
+@pytest.mark.parametrize(
+    ("kind", "day"), [("text", None), ("text", date(2026, 11, 1)), ("text", date(2027, 1, 1)), ("correction", None)]
+)
+def test_takes_effect_in_order_holds(kind: str, day: date | None) -> None:
+    version = changed(change_kind=kind, effective_from=day)
+    assert_holds(SOURCE_PIN, "takes_effect_in_order", version=version, base=IN_FORCE)
+
+
+@pytest.mark.parametrize(("day", "today"), [(date(2026, 10, 31), date(2026, 11, 21)), (None, date(2026, 10, 31))])
+def test_takes_effect_in_order_violated_when_the_law_in_force_begins_later(day: date | None, today: date) -> None:
+    version = changed(effective_from=day)
+    assert_refuses(SOURCE_PIN, "takes_effect_in_order", version=version, base=IN_FORCE, today=today)
+
+
+def test_a_repeal_has_no_text() -> None:
+    empty = changed(change_kind="repeal", change_reason="no use", size_bytes=0, content_checksum=sha256_hex(b""))
+    assert_holds(SOURCE_PIN, "snapshot_size_in_bounds", version=empty, snapshot=b"", base=IN_FORCE)
+    report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, version=empty, base=IN_FORCE))
+    assert "snapshot_size_in_bounds" in {item.name for item in report.violations}
+
+
+def test_the_pins_name_the_base_and_a_first_cut_names_none() -> None:
+    report = source_pin.evaluate(dataclasses.replace(SOURCE_PIN, base=IN_FORCE))
+    assert report.pins["operation_kind"] == "revision"
+    assert (report.pins["base_run_id"], report.pins["base_receipt_hash"]) == (IN_FORCE.run_id, IN_FORCE.receipt_hash)
+    assert not [name for name in source_pin.evaluate(SOURCE_PIN).pins if name.startswith(("base", "operation"))]
+
+
+def test_the_manifest_digest_binds_the_effective_day_and_the_reason() -> None:
+    versions = (
+        changed(), changed(effective_from=date(2027, 1, 1)),
+        changed(change_kind="correction", change_reason="a"), changed(change_kind="correction", change_reason="b"),
+    )  # fmt: skip
+    assert len({source_pin.manifest_digest("ICX-LAW-1", version) for version in versions}) == 4
 
 
 # --- IG_mark ----------------------------------------------------------------------------------------------------------
@@ -529,3 +582,70 @@ def test_the_probe_has_eleven_booleans() -> None:
     """Seed 000 §4."""
     assert len(structural_verify.eleven(STRUCTURAL_VERIFY)) == 11
     assert sha256_hex(UNITS[1].body) == UNITS[1].content_hash
+
+
+REVISED_CUTPLAN = dataclasses.replace(CUTPLAN, revision=REVISION, rebuilt_writer_digest=REVISION.writer_digest)
+REVISED_STRUCTURAL = dataclasses.replace(STRUCTURAL_VERIFY, revision=STORED_REVISION)
+
+
+def test_revision_changes_law_holds() -> None:
+    assert_holds(REVISED_CUTPLAN, "revision_changes_law")
+
+
+def test_revision_changes_law_violated_when_every_unit_is_kept() -> None:
+    digest = NOTHING_NEW.writer_digest
+    assert_refuses(REVISED_CUTPLAN, "revision_changes_law", revision=NOTHING_NEW, rebuilt_writer_digest=digest)
+
+
+def test_a_revision_counts_only_what_it_begins_or_ends_against_the_cap() -> None:
+    """A tenant's cap is about writes, and a kept unit is not written."""
+    digest = NOTHING_NEW.writer_digest
+    kept = dataclasses.replace(REVISED_CUTPLAN, revision=NOTHING_NEW, rebuilt_writer_digest=digest, max_writes=0)
+    assert "within_max_writes_per_run" not in {item.name for item in cutplan.evaluate(kept).violations}
+
+
+def test_revision_rows_match_plan_holds() -> None:
+    assert_holds(REVISED_STRUCTURAL, "revision_rows_match_plan")
+
+
+def test_revision_rows_match_plan_violated_when_a_row_is_another_missing_or_too_many() -> None:
+    first, *others = STORED_REVISION.rows
+    wrong = (
+        (dataclasses.replace(first, operation="keep"), *others), tuple(others), (*STORED_REVISION.rows, first),
+        (dataclasses.replace(first, continues="LAW/X"), *others), tuple(reversed(STORED_REVISION.rows)),
+    )  # fmt: skip
+    for rows in wrong:
+        revision = structural_verify.StoredRevision(plan=REVISION, rows=rows)
+        assert_refuses(REVISED_STRUCTURAL, "revision_rows_match_plan", revision=revision)
+
+
+@pytest.mark.parametrize(
+    ("operation", "unit_status", "version_status", "waits"),
+    [
+        ("keep", "enacted", "enacted", True), ("keep", "enacted", "draft", False), ("keep", "draft", "draft", False),
+        ("revise", "enacted", "draft", True), ("revise", "enacted", "enacted", False),
+        ("revise", "draft", "draft", False), ("create", "draft", "draft", True), ("create", "retired", "draft", True),
+        ("create", "enacted", "draft", False), ("create", "retired", "retired", False),
+    ],
+)  # fmt: skip
+def test_each_operation_has_its_statuses_before_the_enactment(
+    operation: str, unit_status: str, version_status: str, waits: bool
+) -> None:
+    row = PLAN.rows[0]
+    in_force = {"keep": (row.title, row.body_sha256), "revise": (row.title, OTHER)}.get(operation)
+    units = (
+        ()
+        if in_force is None
+        else (
+            UnitInForce(
+                address=row.address, title=in_force[0], body_sha256=in_force[1], unit_kind=row.unit_kind,
+                section_type=row.section_type, publication_type=row.publication_type, owner=row.owner,
+                parent_address=row.parent_address,
+            ),
+        )
+    )  # fmt: skip
+    plan = plan_revision(PLAN, dataclasses.replace(LAW_IN_FORCE, units=units))
+    stored = (dataclasses.replace(UNITS[0], lifecycle=unit_status, version_lifecycle=version_status), *UNITS[1:])
+    revision = structural_verify.StoredRevision(plan=plan, rows=())
+    report = structural_verify.evaluate(dataclasses.replace(STRUCTURAL_VERIFY, units=stored, revision=revision))
+    assert ("all_draft" not in {item.name for item in report.violations}) is waits

@@ -87,7 +87,8 @@ where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and
 
 -- name: units_stored
 -- Returns the units that a run wrote, as the view of a request shows them, in order of their addresses. `run_id` is
--- the run's, `gate` the sovereign gate of the request: before leg A there are none.
+-- the run's, `gate` the sovereign gate of the request: before leg A there are none. Of a revision they are the units of
+-- the new text.
 select u.canonical_address as address, u.id::text as unit_id, v.id::text as version_id,
     u.identity_profile ->> 'title' as title, p.canonical_address as parent_address, v.content_hash
 from cutter_governance.run r
@@ -96,7 +97,14 @@ join public.information_unit u
 join public.unit_version v on v.id = u.version_anchor_ref
 left join public.information_unit p on p.id = u.parent_or_container_ref
 where r.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and r.mode = 'live' and u.deleted_at is null
-order by u.canonical_address
+    and r.operation_kind = 'first_cut'
+union all
+select w.address, w.unit_id::text, v.id::text, v.title, p.canonical_address, v.content_hash
+from cutter_governance.revision_row w
+join public.unit_version v on v.id = w.version_id
+left join public.information_unit p on p.id = v.parent_unit_id
+where w.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz'
+order by address
 
 -- name: gates_sealed_between
 -- Returns the gates between the two signatures of a run, by their sealed receipts, in the order of the receipts. `gate`

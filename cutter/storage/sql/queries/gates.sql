@@ -1,19 +1,19 @@
 -- name: source_of_document
--- Returns a document with its newest version and bytes, and the version that was enacted last. Enacted is what has a
--- sealed receipt, even if its run ended badly later.
+-- Returns a document with its newest version and bytes, and its newest enactment, even if its run ended badly later.
 select d.id::text as source_document_id, d.address_docprefix as docprefix, d.source_url as registered_uri,
     v.id::text as version_id, v.content_checksum, v.size_bytes, v.source_format, v.profile_id, v.profile_sha256,
-    v.manifest_digest, coalesce(s.bytes, '') as snapshot,
-    (select r.source_version_id from cutter_governance.run r
-     join cutter_governance.gate_receipt g on g.run_id = r.run_id
-     where r.document_id = d.doc_code and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
-        and g.sealed_at is not null
-     order by g.sealed_at desc limit 1)::text as enacted_version_id
+    v.manifest_digest, coalesce(s.bytes, '') as snapshot, v.change_kind, v.change_reason, v.effective_from,
+    e.run_id as base_run_id, e.source_version_id::text as base_source_version_id, g.receipt_hash as base_receipt_hash,
+    e.effective_from as base_effective_from, (clock_timestamp() at time zone 'UTC')::date as today
 from public.source_document d
 left join lateral (
     select * from public.source_version v
     where v.source_document_ref = d.source_document_ref order by v.version_seq desc limit 1) v on true
 left join public.source_snapshot s on s.sha256 = v.content_checksum
+left join lateral (
+    select * from public.enactment e
+    where e.source_document_ref = d.source_document_ref order by e.n desc limit 1) e on true
+left join cutter_governance.gate_receipt g on g.run_id = e.run_id and g.gate = 'IG_lifecycle_enact_execute'
 where d.doc_code = %(document_id)s
 
 -- name: snapshot_of_version
@@ -23,6 +23,20 @@ from public.source_version v
 join public.source_snapshot s on s.sha256 = v.content_checksum
 join public.source_document d on d.source_document_ref = v.source_document_ref
 where v.id = %(source_version_id)s
+
+-- name: law_in_force
+-- Returns the units of a run's base in document order, as their versions in force say; none for a first cut.
+select l.address, l.title, l.body_sha256, l.unit_kind, l.section_type, l.publication_type, l.owner, l.parent_address
+from cutter_governance.run r, public.fn_law_of(r.base_run_id) as l
+where r.run_id = %(run_id)s
+order by l.document_order
+
+-- name: terms_of_run
+-- Returns what a run changes, from which day, and why.
+select r.operation_kind, r.base_source_version_id, r.base_receipt_hash, v.effective_from, v.change_reason
+from cutter_governance.run r
+left join public.source_version v on v.id = r.source_version_id
+where r.run_id = %(run_id)s
 
 -- name: vocabulary
 -- Returns every word of every vocabulary.
@@ -106,6 +120,25 @@ select public.fn_iu_create(%(address)s, %(title)s, %(body)s, %(actor)s, %(unit_k
     %(publication_type)s, (select u.id from public.information_unit u
                            where u.canonical_address = %(parent_address)s and u.deleted_at is null)) ->> 'status'
 
+-- name: revise_unit
+-- Writes one row of a revision with the draft that it begins, and returns the status.
+select public.fn_iu_revise(%(run_id)s, %(operation)s, %(place)s, %(address)s, %(actor)s, %(title)s, %(body)s,
+    %(unit_kind)s, %(section_type)s, %(owner)s, %(publication_type)s, %(parent_address)s, %(continues)s) ->> 'status'
+
+-- name: drafts_beside
+-- Returns how many drafts wait under a prefix: draft units, and drafts beside the law in force.
+select count(*) from public.information_unit u
+join public.unit_version v on v.unit_id = u.id and v.lifecycle_status = 'draft' and v.withdrawn_at is null
+where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
+    and u.deleted_at is null
+
+-- name: revision_written
+-- Returns what leg A of a revision wrote: versions that begin and are no drafts, digest, and this transaction's id.
+select (select count(*) from cutter_governance.revision_row w
+        join public.unit_version v on v.id = w.version_id
+        where w.run_id = %(run_id)s and w.operation <> 'keep' and v.lifecycle_status <> 'draft') as not_draft,
+    cutter_governance.fn_stored_digest(%(run_id)s) as writer_digest, pg_current_xact_id()::text as transaction
+
 -- name: units_written
 -- Returns what leg A wrote under a prefix: enacted units, digest, and this transaction's id.
 select count(*) filter (where u.lifecycle_status <> 'draft') as not_draft,
@@ -118,10 +151,13 @@ where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_ad
 -- Returns whether leg A of a run is sealed, and what is stored under its prefix now.
 select exists (select from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute'
                and g.sealed_at is not null) as receipt_sealed,
-    (select count(*) from public.information_unit u
+    case when r.operation_kind = 'first_cut' then (select count(*) from public.information_unit u
      where u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
-         and u.deleted_at is null) as units,
-    cutter_governance.fn_writer_digest(r.docprefix) as writer_digest, cutter_governance.fn_run_pins(r.run_id) as pins,
+         and u.deleted_at is null)
+    else (select count(*) from cutter_governance.revision_row w
+          join public.unit_version v on v.id = w.version_id and v.version_seq = 1
+          where w.run_id = r.run_id and w.operation = 'create') end as units,
+    cutter_governance.fn_stored_digest(r.run_id) as writer_digest, cutter_governance.fn_run_pins(r.run_id) as pins,
     r.state
 from cutter_governance.run r where r.run_id = %(run_id)s
 
@@ -138,6 +174,32 @@ where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_ad
     and u.deleted_at is null
 order by u.canonical_address
 
+-- name: drafted_units
+-- Returns every unit of the new text of a revision with the version that is to hold, in order of the addresses. A
+-- `version_seq` is counted from the newest earlier version. Anchors agree if the unit still shows the law in force.
+select u.canonical_address as address, v.section_type, u.lifecycle_status as lifecycle,
+    v.lifecycle_status as version_lifecycle, case when w.operation = 'keep' then 1
+        else v.version_seq - (select coalesce(max(o.version_seq), 0) from public.unit_version o
+                              where o.unit_id = u.id and o.id <> v.id) end as version_seq,
+    v.body, v.content_hash, u.content_anchor_ref = u.version_anchor_ref::text and v.unit_id = u.id
+        and (u.version_anchor_ref = coalesce(w.base_version_id, v.id)
+             or w.operation = 'create' and u.lifecycle_status = 'retired') as anchors_agree,
+    p.canonical_address as parent_address, u.id as unit_id, v.id as version_id
+from cutter_governance.revision_row w
+join public.information_unit u on u.id = w.unit_id
+join public.unit_version v on v.id = w.version_id
+left join public.information_unit p on p.id = v.parent_unit_id
+where w.run_id = %(run_id)s
+order by u.canonical_address
+
+-- name: revision_rows
+-- Returns every row of a revision in document order.
+select w.address, w.operation, c.canonical_address as continues
+from cutter_governance.revision_row w
+left join public.information_unit c on c.id = w.continues_unit_id
+where w.run_id = %(run_id)s
+order by w.document_order
+
 -- name: version_count
 -- Returns how many versions the units under a prefix have.
 select count(*) from public.unit_version v
@@ -147,28 +209,37 @@ where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_ad
 
 -- name: enact_unit
 -- Enacts a unit and returns the status.
-select public.fn_iu_enact(%(address)s, %(actor)s, %(review_decision_id)s, 'enacted', %(change_set_id)s, %(reason)s,
+select public.fn_iu_enact(%(address)s, %(actor)s, %(review_decision_id)s, %(target)s, %(change_set_id)s, %(reason)s,
     %(tool_revision)s) ->> 'status'
 
--- name: addresses_under_prefix
--- Returns the address of every unit under a prefix, in order.
-select u.canonical_address from public.information_unit u
-where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
-    and u.deleted_at is null
-order by u.canonical_address
+-- name: units_to_enact
+-- Returns the address of every unit that the enactment of a run changes, with the status that it gets, in order. A first
+-- cut enacts every unit under its prefix.
+select u.canonical_address as address, 'enacted' as target from cutter_governance.run r
+join public.information_unit u
+    on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
+where r.run_id = %(run_id)s and r.operation_kind = 'first_cut' and u.deleted_at is null
+union all
+select w.address, case w.operation when 'repeal' then 'retired' else 'enacted' end
+from cutter_governance.revision_row w where w.run_id = %(run_id)s and w.operation <> 'keep'
+order by address
 
 -- name: enactment_counts
 -- Returns what an enactment has written and whether the named triggers are enabled.
 select (select count(*) from public.iu_lifecycle_log l
-        where l.change_set_id = %(change_set_id)s and l.to_status = 'enacted') as log_rows,
+        where l.change_set_id = %(change_set_id)s and l.to_status in ('enacted', 'retired')) as log_rows,
     (select v.verdict from cutter_governance.verify_result v where v.change_set_id = %(change_set_id)s) as verdict,
     (select jsonb_object_agg(c.relname || '.' || t.tgname, t.tgenabled) from pg_catalog.pg_trigger t
      join pg_catalog.pg_class c on c.oid = t.tgrelid where t.tgname = any (%(triggers)s)) as triggers,
     (select count(*) from public.information_unit u
      left join public.unit_version v on v.id = u.version_anchor_ref
+     left join cutter_governance.revision_row w on w.run_id = %(run_id)s and w.unit_id = u.id
      where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"
-         and u.deleted_at is null
-         and (u.lifecycle_status <> 'enacted' or v.lifecycle_status is distinct from 'enacted')) as not_enacted,
+         and u.deleted_at is null and (
+            v.lifecycle_status is distinct from u.lifecycle_status
+            or u.lifecycle_status <> case when w.operation = 'repeal' or w.run_id is null and u.lifecycle_status = 'retired'
+                then 'retired' else 'enacted' end
+            or w.version_id <> u.version_anchor_ref)) as not_enacted,
     pg_current_xact_id()::text as transaction
 
 -- name: open_request

@@ -27,6 +27,14 @@ select jsonb_build_object(
      join cutter_governance.verify_result v on v.verify_result_id = s.cross_reference_verify_result_id
      where v.change_set_id = %(change_set_id)s) as verifier_signatures
 
+-- name: planned_rows
+-- Returns every row of a revision with the ids and the hash of what it names, in document order.
+select w.address, w.operation, w.document_order, w.unit_id, w.version_id, w.base_version_id, v.content_hash
+from cutter_governance.revision_row w
+join public.unit_version v on v.id = coalesce(w.version_id, w.base_version_id)
+where w.run_id = %(run_id)s
+order by w.document_order
+
 -- name: leg_b_entry
 -- Writes the backlog entry of a cut.
 insert into cutter_governance.decision_backlog_entry (entry_id, run_id, document_id, status, created_by)
@@ -41,14 +49,15 @@ values (%(history_id)s, %(entry_id)s, 'created', 1, 'decided', %(actor)s)
 -- Writes the manifest envelope of a cut.
 insert into cutter_governance.manifest_envelope (
     envelope_id, run_id, operation_kind, status, source_doc_ref, cut_change_set_ref, created_by)
-values (%(envelope_id)s, %(run_id)s, 'first_cut', 'accepted', %(source_doc_ref)s, %(change_set_id)s, %(actor)s)
+values (%(envelope_id)s, %(run_id)s, %(operation_kind)s, 'accepted', %(source_doc_ref)s, %(change_set_id)s, %(actor)s)
 
 -- name: leg_b_block
 -- Writes one block of a cut's manifest.
 insert into cutter_governance.manifest_unit_block (
     envelope_id, unit_local_id, block_role, source_span, span_sha256, render_order, target_unit_id,
-    proposed_canonical_address, decision_backlog_ref)
-values (%(envelope_id)s, %(local_id)s, 'result', %(span)s, %(span_sha256)s, %(order)s, %(unit_id)s, %(address)s, %(entry_id)s)
+    proposed_canonical_address, decision_backlog_ref, operation, target_version_id)
+values (%(envelope_id)s, %(local_id)s, %(role)s, %(span)s, %(span_sha256)s, %(order)s, %(unit_id)s, %(address)s, %(entry_id)s,
+    %(operation)s, coalesce(%(version_id)s, %(ended_version_id)s))
 
 -- name: leg_b_decision
 -- Writes the review decision of a cut.
@@ -77,18 +86,19 @@ values (%(change_set_id)s, %(run_id)s, %(entry_id)s, %(decision_id)s, %(envelope
 -- name: leg_b_affected
 -- Writes one affected row of a change set.
 insert into cutter_governance.cut_change_set_affected_row (
-    affected_row_id, change_set_id, unit_id, unit_version_id, content_hash)
-values (%(affected_row_id)s, %(change_set_id)s, %(unit_id)s, %(version_id)s, %(content_hash)s)
+    affected_row_id, change_set_id, unit_id, unit_version_id, content_hash, operation, ended_version_id)
+values (%(affected_row_id)s, %(change_set_id)s, %(unit_id)s, %(version_id)s, %(content_hash)s, %(operation)s,
+    %(ended_version_id)s)
 
 -- name: change_set_to_verify
 -- Returns the signed change set of a run with what the verifier compares it with.
 select c.change_set_id, c.manifest_id, c.review_decision_id, c.manifest_version, c.executor_signature_id,
     c.executor_tool_revision, s.payload, s.payload_hash, s.signature, s.signer_fingerprint,
     (select count(*) from cutter_governance.cut_change_set_affected_row a
-     join public.unit_version v on v.id = a.unit_version_id and v.content_hash = a.content_hash
+     join public.unit_version v on v.id = coalesce(a.unit_version_id, a.ended_version_id) and v.content_hash = a.content_hash
      where a.change_set_id = c.change_set_id) as affected_rows,
     (select count(*) from cutter_governance.verify_result v where v.change_set_id = c.change_set_id) as results_before,
-    cutter_governance.fn_writer_digest(%(docprefix)s) as stored_writer_digest
+    cutter_governance.fn_stored_digest(c.run_id) as stored_writer_digest
 from cutter_governance.cut_change_set c
 join cutter_governance.dot_pair_signature s on s.signature_id = c.executor_signature_id
 where c.run_id = %(run_id)s

@@ -35,10 +35,14 @@ having count(*) > 0
 insert into cutter_ledger.definition_set (sha256) values (%(sha256)s) on conflict do nothing
 
 -- name: functions_present
--- Returns the qualified name of every function in the product's schemas.
+-- Returns the qualified name of every function and view in the product's schemas.
 select n.nspname || '.' || p.proname as name
 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-where n.nspname in ('public', 'cutter_governance')
+where n.nspname in ('public', 'cutter_governance', 'api')
+union all
+select n.nspname || '.' || c.relname
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where c.relkind = 'v' and n.nspname = 'api'
 
 -- name: function_signatures
 -- Returns each signature under which a function exists, by its qualified name.
@@ -55,6 +59,20 @@ join pg_depend d on d.refclassid = 'pg_proc'::regclass and d.refobjid = called.o
 join pg_proc p on p.oid = d.objid and p.oid <> called.oid
 join pg_namespace n on n.oid = p.pronamespace
 where c.nspname || '.' || called.proname = %(name)s order by 1
+
+-- name: view_readers
+-- Returns the qualified names of the views that read a view, directly or by another one.
+with recursive reader (oid) as (
+    select r.ev_class from pg_depend d
+    join pg_rewrite r on r.oid = d.objid and d.classid = 'pg_rewrite'::regclass
+    where d.refobjid = to_regclass(%(name)s) and r.ev_class <> d.refobjid
+    union
+    select r.ev_class from reader
+    join pg_depend d on d.refobjid = reader.oid
+    join pg_rewrite r on r.oid = d.objid and d.classid = 'pg_rewrite'::regclass
+    where r.ev_class <> reader.oid)
+select n.nspname || '.' || c.relname
+from reader join pg_class c on c.oid = reader.oid join pg_namespace n on n.oid = c.relnamespace order by 1
 
 -- name: triggers_of_table
 -- Returns the name of every trigger that somebody made on a table; none if there is no such table.

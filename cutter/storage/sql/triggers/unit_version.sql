@@ -11,7 +11,7 @@ create trigger trg_uv_no_truncate before truncate on public.unit_version
 create constraint trigger trg_zz_uv_insert_gate after insert on public.unit_version deferrable initially deferred
     for each row execute function cutter_governance.fn_check_gate_of_row('IG_cut_leg_a_execute');
 create constraint trigger trg_zz_uv_update_gate after update on public.unit_version deferrable initially deferred
-    for each row execute function cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute');
+    for each row execute function cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute', 'VOID');
 alter table public.unit_version enable always trigger trg_aa_uv_gateway_write_guard;
 alter table public.unit_version enable always trigger trg_uv_enacted_immut_always;
 alter table public.unit_version enable always trigger trg_uv_no_truncate;

@@ -22,7 +22,7 @@ as $$
             exists (select from cutter_governance.prepared_decision d
                     where d.review_decision_id = p_request.review_decision_id and d.batch_id = p_run.batch_id
                         and d.document_id = p_run.document_id)
-            and cutter_governance.fn_writer_digest(p_run.docprefix) = p_statement ->> 'writer_digest'
+            and cutter_governance.fn_stored_digest(p_run.run_id) = p_statement ->> 'writer_digest'
             and exists (select from cutter_governance.cut_change_set c
                         join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
                         where c.run_id = p_run.run_id and v.verdict = 'pass'))), false)

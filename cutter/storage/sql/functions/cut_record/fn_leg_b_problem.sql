@@ -26,6 +26,9 @@ begin
     if not found then
         return 'no change set as approved and signed';
     end if;
+    if p_run.operation_kind <> 'first_cut' then
+        return cutter_governance.fn_revision_record_problem(p_run, change_set);
+    end if;
     select count(*) into v_blocks from cutter_governance.manifest_unit_block b
     join public.information_unit u on u.id = b.target_unit_id and u.canonical_address = b.proposed_canonical_address
     join public.unit_version v on v.id = u.version_anchor_ref and v.content_hash = b.span_sha256

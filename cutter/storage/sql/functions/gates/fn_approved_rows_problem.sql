@@ -17,6 +17,10 @@ begin
     if not found then
         return 'no approval was consumed in this transaction';
     end if;
+    if p_run.operation_kind <> 'first_cut' then
+        return coalesce(cutter_governance.fn_revision_problem(p_run, approved.writer_digest, v_enacting),
+            case when v_enacting then cutter_governance.fn_revision_log_problem(p_run, approved.review_decision_id) end);
+    end if;
     if cutter_governance.fn_writer_digest(p_run.docprefix) is distinct from approved.writer_digest then
         return 'the rows do not digest to what was approved';
     end if;

@@ -10,7 +10,7 @@ as $$
             'row_count', (p_before ->> 'row_count')::integer + (p_result -> 'pins' ->> 'units_created')::integer)
         when 'decision_recorded' then (p_before - 'review_decision') || jsonb_build_object('review_decision',
             jsonb_build_object('count', (p_before -> 'review_decision' ->> 'count')::integer + 1))
-        when 'units_enacted' then (p_before - 'row_content_enacted')
+        when 'units_enacted' then (p_before - array['row_content_enacted', 'base'])
             || jsonb_build_object('row_content', p_before -> 'row_content_enacted')
         else jsonb_build_object('functions', 'unknown effect') end
 $$;

@@ -34,7 +34,11 @@ begin
     if step.pins_source then
         update cutter_governance.run r
         set docprefix = p_result -> 'pins' ->> 'docprefix', source_document_id = (p_result -> 'pins' ->> 'source_document_id')::uuid,
-            source_version_id = (p_result -> 'pins' ->> 'source_version_id')::uuid
+            source_version_id = (p_result -> 'pins' ->> 'source_version_id')::uuid,
+            operation_kind = coalesce(p_result -> 'pins' ->> 'operation_kind', 'first_cut'),
+            base_run_id = p_result -> 'pins' ->> 'base_run_id',
+            base_source_version_id = (p_result -> 'pins' ->> 'base_source_version_id')::uuid,
+            base_receipt_hash = p_result -> 'pins' ->> 'base_receipt_hash'
         where r.run_id = p_run_id
         returning * into v_run;
     end if;

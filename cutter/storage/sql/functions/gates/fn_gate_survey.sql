@@ -16,7 +16,7 @@ begin
     end if;
     if p_step.effect = 'units_enacted' then
         v_survey := v_survey || jsonb_build_object('row_content_enacted',
-            cutter_governance.fn_rows_fingerprint(v_docprefix, 'enacted') -> 'fingerprint');
+            cutter_governance.fn_fingerprint_after(p_run));
     end if;
     return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
         'now', cutter_governance.fn_utc(clock_timestamp()));

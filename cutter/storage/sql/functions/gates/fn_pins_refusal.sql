@@ -13,6 +13,7 @@ as $$
             where d.doc_code = p_run.document_id and d.address_docprefix = p_pins ->> 'docprefix'
                 and d.id::text = p_pins ->> 'source_document_id' and v.id::text = p_pins ->> 'source_version_id')
             then 'pins_not_registered'
+        when p_step.pins_source and not cutter_governance.fn_pins_name_base(p_run, p_pins) then 'pins_not_on_base'
         when exists (
             select from jsonb_each(cutter_governance.fn_run_pins(p_run.run_id)) as pinned
             where p_pins ? pinned.key and p_pins -> pinned.key <> pinned.value) then 'pins_contradict' end

@@ -1,5 +1,6 @@
 -- Registers a version of a law with its bytes and profile, or finds the registered version with the same bytes,
--- profile and options.
+-- profile, options, change and effective date. A version that is older than the enacted one is not found: a law may
+-- return to an earlier text.
 create or replace function cutter_governance.fn_source_register(
     p_document jsonb, p_bytes bytea, p_version jsonb, p_by text) returns jsonb
 language plpgsql security definer
@@ -29,7 +30,14 @@ begin
     end if;
     select * into version from public.source_version v
     where v.source_document_ref = document.source_document_ref and v.content_checksum = v_sha
-        and v.profile_sha256 = p_version ->> 'profile_sha256' and v.marking_options = p_version -> 'options';
+        and v.profile_sha256 = p_version ->> 'profile_sha256' and v.marking_options = p_version -> 'options'
+        and v.change_kind = coalesce(p_version ->> 'change_kind', 'text')
+        and v.change_reason is not distinct from p_version ->> 'change_reason'
+        and v.effective_from is not distinct from (p_version ->> 'effective_from')::date
+        and v.version_seq >= coalesce((
+            select s.version_seq from public.enactment e join public.source_version s on s.id = e.source_version_id
+            where e.source_document_ref = document.source_document_ref order by e.n desc limit 1), 0)
+    order by v.version_seq limit 1;
     if found then
         return jsonb_build_object('status', 'registered_before', 'source_version_id', version.id,
             'version_seq', version.version_seq, 'sha256', v_sha);
@@ -37,10 +45,11 @@ begin
     insert into public.source_snapshot (sha256, bytes) values (v_sha, p_bytes) on conflict do nothing;
     insert into public.source_version (
         document_version_id, source_document_ref, version_seq, content_checksum, size_bytes, source_format, provenance,
-        profile_id, profile_sha256, profile_body, marking_options, registered_by)
+        profile_id, profile_sha256, profile_body, marking_options, registered_by, change_kind, change_reason, effective_from)
     select document.doc_code || '@' || next.seq, document.source_document_ref, next.seq, v_sha, length(p_bytes),
         coalesce(p_version ->> 'format', 'markdown'), coalesce(p_version -> 'provenance', '{}'),
-        p_version ->> 'profile_id', p_version ->> 'profile_sha256', p_version ->> 'profile_body', p_version -> 'options', p_by
+        p_version ->> 'profile_id', p_version ->> 'profile_sha256', p_version ->> 'profile_body', p_version -> 'options', p_by,
+        coalesce(p_version ->> 'change_kind', 'text'), p_version ->> 'change_reason', (p_version ->> 'effective_from')::date
     from (select coalesce(max(version_seq), 0) + 1 as seq from public.source_version
           where source_document_ref = document.source_document_ref) as next
     returning * into version;

@@ -9,7 +9,7 @@ declare
     before jsonb;
     after jsonb;
 begin
-    foreach name in array array['source', 'functions', 'triggers', 'tables', 'grants', 'row_count', 'row_content',
+    foreach name in array array['base', 'source', 'functions', 'triggers', 'tables', 'grants', 'row_count', 'row_content',
         'review_decision']
     loop
         before := p_expected -> name;

@@ -39,7 +39,7 @@ as $$
              join pg_roles g on g.oid = m.member where m.roleid = r.oid))
         from pg_roles r
         where r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify',
-            'cutter_operator', 'directus')
+            'cutter_operator', 'directus', 'cutter_api')
         union all
         select name, settings from (
             select 'settings of ' || coalesce(r.rolname, 'everyone')

@@ -1,5 +1,5 @@
--- Returns the fingerprints of everything that a gate compares: definitions, the run's rows, its review decisions and
--- the source of the unit functions.
+-- Returns the fingerprints of everything that a gate compares: definitions, the run's rows, its review decisions, the
+-- source of the unit functions and, for a law that is enacted, the newest enactment.
 create or replace function cutter_governance.fn_survey(p_run_id text, p_docprefix text) returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -12,7 +12,10 @@ begin
         'fingerprint', cutter_governance.fn_digest(coalesce(string_agg(to_jsonb(d)::text, E'\n' order by d.review_decision_id), '')))
     into decisions
     from cutter_governance.review_decision d where d.run_id = p_run_id;
-    return cutter_governance.fn_definition_pins() || jsonb_build_object(
+    return cutter_governance.fn_definition_pins() || coalesce((
+        select jsonb_build_object('base', e.run_id) from cutter_governance.run r
+        join public.enactment e on e.source_document_ref = r.document_id
+        where r.run_id = p_run_id order by e.n desc limit 1), '{}') || jsonb_build_object(
         'row_count', rows -> 'count', 'row_content', rows -> 'fingerprint', 'review_decision', decisions,
         'source', (select jsonb_object_agg(p.proname, md5(p.prosrc)) from pg_proc p
                    where p.pronamespace = 'public'::regnamespace

@@ -19,8 +19,13 @@ begin
     end if;
     select max(version_seq) + 1 into v_seq from public.unit_version v where v.unit_id = unit.id;
     perform set_config('app.canonical_writer', 'fn_iu_apply_edit_draft', true);
-    insert into public.unit_version (id, unit_id, body, content_hash, version_seq, lifecycle_status, created_by)
-    values (v_version, unit.id, draft.body, public.fn_content_hash(draft.body), v_seq, unit.lifecycle_status, p_actor);
+    insert into public.unit_version (
+        id, unit_id, body, content_hash, version_seq, lifecycle_status, created_by, source_version_id, document_order,
+        title, unit_kind, section_type, publication_type, owner_ref, parent_unit_id)
+    select v_version, v.unit_id, draft.body, public.fn_content_hash(draft.body), v_seq, unit.lifecycle_status, p_actor,
+        v.source_version_id, v.document_order, v.title, v.unit_kind, v.section_type, v.publication_type, v.owner_ref,
+        v.parent_unit_id
+    from public.unit_version v where v.id = unit.version_anchor_ref;
     update public.information_unit u
     set content_anchor_ref = v_version::text, version_anchor_ref = v_version, updated_at = clock_timestamp(),
         updated_by = p_actor

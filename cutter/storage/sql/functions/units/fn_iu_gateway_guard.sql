@@ -11,7 +11,7 @@ declare
     v_address text;
 begin
     if tg_op = 'DELETE' or session_user <> 'cutter_exec'
-        or marker not in ('fn_iu_create', 'fn_iu_apply_edit_draft', 'fn_iu_enact', 'fn_iu_withdraw_drafts')
+        or marker not in ('fn_iu_create', 'fn_iu_revise', 'fn_iu_apply_edit_draft', 'fn_iu_enact', 'fn_iu_withdraw_drafts')
     then
         raise exception 'IU Gateway blocked: % on % by % outside the gateway functions', tg_op, tg_table_name, session_user
             using errcode = 'CU001';

@@ -1,5 +1,5 @@
--- Withdraws every draft under the prefix of a run whose void is open in this transaction, and returns how many were
--- withdrawn.
+-- Withdraws every draft under the prefix of a run whose void is open in this transaction: draft units, and drafts beside
+-- the law in force. Returns how many drafts were withdrawn. It changes nothing that is in force.
 create or replace function public.fn_iu_withdraw_drafts(p_run_id text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp
@@ -19,12 +19,19 @@ begin
                where g.run_id = p_run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null)
     then
         perform set_config('app.canonical_writer', 'fn_iu_withdraw_drafts', true);
+        update public.unit_version v
+        set withdrawn_at = clock_timestamp(), withdrawn_reason = 'void ' || p_run_id
+        from public.information_unit u
+        where u.id = v.unit_id and v.lifecycle_status = 'draft' and v.withdrawn_at is null and u.deleted_at is null
+            and u.canonical_address >= v_docprefix || '/' collate "C"
+            and u.canonical_address < v_docprefix || '0' collate "C"
+            and (u.version_anchor_ref = v.id or u.lifecycle_status <> 'draft');
+        get diagnostics v_count = row_count;
         update public.information_unit u
         set deleted_at = clock_timestamp(), withdrawn_reason = 'void ' || p_run_id, updated_at = clock_timestamp(),
             updated_by = session_user
         where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C"
             and u.deleted_at is null and u.lifecycle_status = 'draft';
-        get diagnostics v_count = row_count;
         perform set_config('app.canonical_writer', '', true);
     end if;
     return jsonb_build_object('status', 'withdrawn', 'count', v_count);

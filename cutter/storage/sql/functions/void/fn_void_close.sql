@@ -16,9 +16,12 @@ begin
                where run_id = p_run_id and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
     then
         select docprefix into v_docprefix from cutter_governance.run where run_id = p_run_id;
-        select count(*) filter (where deleted_at is null and lifecycle_status = 'draft'), count(*) filter (where withdrawn_reason = 'void ' || p_run_id)
+        select count(*) filter (where u.deleted_at is null and (
+                u.lifecycle_status = 'draft' or v.lifecycle_status = 'draft' and v.withdrawn_at is null)),
+            count(*) filter (where v.withdrawn_reason = 'void ' || p_run_id)
         into v_drafts, v_withdrawn
         from public.information_unit u
+        join public.unit_version v on v.unit_id = u.id
         where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C";
     end if;
     if v_drafts > 0 then

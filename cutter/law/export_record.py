@@ -1,0 +1,178 @@
+"""Pure: an export of a law as a value: its record (digests, run, signers), its units, and what the cut left out.
+
+`json_schema` is published as docs/reference/law-export.schema.json. Everything in an export comes from the database,
+and nothing from the clock: the same version gives the same bytes until a later version ends one of its units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cutter.domain.digests import canonical_digest
+from cutter.domain.timestamps import render_instant
+from cutter.law.law_text import LawText, LawVersion
+from cutter.law.region import Piece
+
+SCHEMA = "cutter-law-export/1"
+DIGEST = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ExportedSigner(_Frozen):
+    """A key that answers for the version."""
+
+    role: str = Field(description="approver of the cut, approver of the enactment, executor or verifier")
+    name: str
+    fingerprint: str = Field(description="Fingerprint of the OpenPGP key")
+    signed_at: str
+    statement_sha256: str = Field(description="SHA-256 of the signed statement or payload", pattern=r"^[0-9a-f]{64}$")
+
+
+class ExportedVersion(_Frozen):
+    """A version up to the exported one, for the chain of enactments."""
+
+    version: int
+    operation: str
+    effective_from: date
+    run_id: str
+
+
+class ExportedUnit(_Frozen):
+    """A unit with its exact text."""
+
+    order: int = Field(description="Place of the unit in this version, from 1")
+    address: str
+    parent: str | None = Field(description="Address of the unit above; null at the top")
+    title: str
+    unit_kind: str
+    section_type: str
+    unit_version: int
+    effective_from: date
+    effective_until: date | None = Field(description="Null if no later version was enacted at the time of the export")
+    content_sha256: str = DIGEST
+    body: str = Field(description="The exact text of the unit; its UTF-8 has the digest content_sha256")
+
+
+class LeftOut(_Frozen):
+    """Text of the source that is in no unit, such as empty lines and rows that are not in force."""
+
+    before_order: int = Field(description="The unit that follows; one more than the last unit at the end")
+    text: str
+
+
+class ExportRecord(_Frozen):
+    """What identifies and proves an export."""
+
+    schema_: Literal["cutter-law-export/1"] = Field(default="cutter-law-export/1", alias="schema")
+    document: str
+    title: str
+    version: int
+    operation: str
+    effective_from: date
+    effective_until: date | None
+    enacted_at: str
+    run_id: str = Field(description="The run that enacted this version")
+    change_set: str
+    source_sha256: str = DIGEST
+    region_sha256: str = Field(
+        description="SHA-256 of all units and left_out texts in order", pattern=r"^[0-9a-f]{64}$"
+    )
+    writer_digest: str = Field(
+        description="The digest of the units that the approvers signed", pattern=r"^[0-9a-f]{64}$"
+    )
+    units_sha256: str = Field(
+        description="SHA-256 of canonical JSON: [order, address, parent, title, content_sha256] of each unit",
+        pattern=r"^[0-9a-f]{64}$",
+    )
+    units: int
+    country: str = Field(description="ISO 3166 code in lower case; zz if nobody gave it")
+    language: str = Field(description="ISO 639 code of three letters; und if nobody gave it")
+    versions: tuple[ExportedVersion, ...] = Field(description="This version and those before it")
+    signers: tuple[ExportedSigner, ...]
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class LawExport(_Frozen):
+    """A version of a law with its proof. The texts of `units` and `left_out` in order are the source region."""
+
+    record: ExportRecord
+    units: tuple[ExportedUnit, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def json_schema() -> dict[str, Any]:
+    """The published JSON Schema of the form `json`."""
+    made = LawExport.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA, **made}
+
+
+def export_of(
+    text: LawText, pieces: Sequence[Piece], known: Sequence[LawVersion], *, country: str = "zz", language: str = "und"
+) -> LawExport:
+    """The export of a version whose text is put together again in `pieces`; `known` are the versions of the law."""
+    units = tuple(_unit(unit) for unit in text.units)
+    version = text.version
+    record = ExportRecord(
+        document=version.document, title=version.title, version=version.version, operation=version.operation,
+        effective_from=version.effective_from, effective_until=version.effective_until,
+        enacted_at=render_instant(version.enacted_at), run_id=version.run_id, change_set=version.change_set,
+        source_sha256=version.source_sha256, region_sha256=version.region_sha256,
+        writer_digest=version.writer_digest, units_sha256=units_digest(units), units=len(units), country=country,
+        language=language, versions=tuple(_version(one) for one in known if one.version <= version.version),
+        signers=tuple(
+            ExportedSigner(
+                role=signer.role, name=signer.name, fingerprint=signer.fingerprint,
+                signed_at=render_instant(signer.signed_at), statement_sha256=signer.statement_sha256,
+            )
+            for signer in text.signers
+        ),
+    )  # fmt: skip
+    return LawExport(record=record, units=units, left_out=_left_out(pieces))
+
+
+def units_digest(units: Sequence[ExportedUnit]) -> str:
+    """One digest of the units, which needs nothing that is not in the export."""
+    return canonical_digest([[one.order, one.address, one.parent, one.title, one.content_sha256] for one in units])
+
+
+def _unit(unit: Any) -> ExportedUnit:
+    return ExportedUnit(
+        order=unit.order, address=unit.address, parent=unit.parent, title=unit.title, unit_kind=unit.unit_kind,
+        section_type=unit.section_type, unit_version=unit.version, effective_from=unit.effective_from,
+        effective_until=unit.effective_until, content_sha256=unit.content_sha256, body=unit.body,
+    )  # fmt: skip
+
+
+def _version(version: LawVersion) -> ExportedVersion:
+    return ExportedVersion(
+        version=version.version, operation=version.operation, effective_from=version.effective_from,
+        run_id=version.run_id,
+    )  # fmt: skip
+
+
+def _left_out(pieces: Sequence[Piece]) -> tuple[LeftOut, ...]:
+    """Each text that is in no unit, with the unit that follows it."""
+    found: list[LeftOut] = []
+    following = max((piece.unit.order for piece in pieces if piece.unit), default=0) + 1
+    for piece in reversed(pieces):
+        if piece.unit is None:
+            found.append(LeftOut(before_order=following, text=piece.text.decode()))
+        else:
+            following = piece.unit.order
+    return tuple(reversed(found))
+
+
+def region_of(export: LawExport) -> bytes:
+    """The source region, from the export alone."""
+    texts = {one.before_order: one.text for one in export.left_out}
+    parts = [texts.get(unit.order, "") + unit.body for unit in export.units]
+    last = export.units[-1].order + 1 if export.units else 1
+    return ("".join(parts) + texts.get(last, "")).encode()

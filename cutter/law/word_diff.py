@@ -1,0 +1,96 @@
+"""Pure: the words that two texts share, and those that only one of them has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from cutter import limits
+
+Kind = Literal["same", "removed", "added"]
+
+_WORD = re.compile(
+    # Scripts without spaces between words: each letter is compared by itself, with its vowel signs.
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff][\u0e31-\u0e4e]*"
+    r"|[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+|\s+|.",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A run of words: in both texts, only in the earlier one, or only in the later one."""
+
+    kind: Kind
+    text: str
+
+
+def word_diff(before: str, after: str) -> tuple[Piece, ...]:
+    """The pieces in order: without `added` they give the earlier text, without `removed` the later one."""
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    left, right = old[head : len(old) - tail], new[head : len(new) - tail]
+    rest = old[len(old) - tail :]
+    return _joined([("same", "".join(old[:head])), *_between(left, right), ("same", "".join(rest))])
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words both begin with."""
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _between(old: list[str], new: list[str]) -> list[tuple[Kind, str]]:
+    """The middle of both texts; too many words to compare are shown as replaced."""
+    if len(old) * len(new) > limits.WORD_PAIRS_COMPARED_MAX:
+        return [("removed", "".join(old)), ("added", "".join(new))]
+    found: list[tuple[Kind, str]] = []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found.append(("same", "".join(old[a:b])))
+        else:
+            found += [("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))]
+    return found
+
+
+def _joined(pieces: Sequence[tuple[Kind, str]]) -> tuple[Piece, ...]:
+    """Without empty pieces; neighbours of one kind become one piece."""
+    made: list[Piece] = []
+    for kind, text in pieces:
+        if text and made and made[-1].kind == kind:
+            made[-1] = Piece(kind=kind, text=made[-1].text + text)
+        elif text:
+            made.append(Piece(kind=kind, text=text))
+    return tuple(made)
+
+
+def marked(pieces: Sequence[Piece], *, around: int | None = None) -> str:
+    """One text with `[-removed-]` and `{+added+}`, as other programs write a diff by word.
+
+    `around` keeps so many characters of an unchanged piece next to a change, and writes `…` for the rest.
+    """
+    shown = []
+    for place, piece in enumerate(pieces):
+        if piece.kind == "removed":
+            shown.append(f"[-{piece.text}-]")
+        elif piece.kind == "added":
+            shown.append(f"{{+{piece.text}+}}")
+        else:
+            shown.append(shortened(piece.text, around, first=place == 0, last=place == len(pieces) - 1))
+    return "".join(shown)
+
+
+def shortened(text: str, around: int | None, *, first: bool, last: bool) -> str:
+    """An unchanged text of which only the ends next to a change remain."""
+    if around is None:
+        return text
+    before, after = ("" if first else text[:around]), ("" if last else text[-around:])
+    return text if len(text) <= len(before) + len(after) else f"{before}…{after}"

@@ -1,0 +1,197 @@
+"""Pure: the plan of a revision: the difference between a new cut and the law in force.
+
+Each unit of either side is one row, in document order. A row is kept if nothing about it differs, and revised if only
+its address stays. Otherwise it is created or repealed. A created unit whose body is exactly that of a repealed one
+continues it: people see a move. The plan writes nothing itself and holds no time and no row id.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex, writer_line
+from cutter.errors import ProgrammingError
+from cutter.marking.plan import CutPlan, PlanRow
+
+REVISION_VERSION_LINE: Final = "writer/2"
+
+Operation = Literal["keep", "revise", "create", "repeal"]
+OPERATIONS: Final[tuple[Operation, ...]] = ("keep", "revise", "create", "repeal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitInForce:
+    """One unit of the base, as its version in force says it."""
+
+    address: str
+    title: str
+    body_sha256: str
+    unit_kind: str
+    section_type: str
+    publication_type: str | None
+    owner: str
+    parent_address: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """The law that a revision changes: its enactment, its source version, and its units in document order."""
+
+    operation_kind: str
+    source_version_id: str
+    receipt_hash: str
+    units: tuple[UnitInForce, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionRow:
+    """One row of the plan. `new` is None for a repealed unit, `old` is None for a created one.
+
+    `continues` is the address of the repealed unit with the same body.
+    """
+
+    address: str
+    operation: Operation
+    new: PlanRow | None
+    old: UnitInForce | None
+    continues: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionPlan:
+    """All rows in document order, with the digest that approvals bind."""
+
+    cut: CutPlan
+    base: Base
+    rows: tuple[RevisionRow, ...]
+    writer_digest: str
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows of each operation, also of those without a row."""
+        found = Counter(row.operation for row in self.rows)
+        return {operation: found[operation] for operation in OPERATIONS}
+
+    @property
+    def changing(self) -> int:
+        """Rows that begin or end a version."""
+        return sum(row.operation != "keep" for row in self.rows)
+
+    @property
+    def operations(self) -> dict[str, Operation]:
+        """The operation of each address."""
+        return {row.address: row.operation for row in self.rows}
+
+    @property
+    def moves(self) -> tuple[tuple[str, str], ...]:
+        """Old and new address of each moved unit, in document order."""
+        return tuple((row.continues, row.address) for row in self.rows if row.continues is not None)
+
+
+def plan_revision(cut: CutPlan, base: Base) -> RevisionPlan:
+    """The rows that turn the base into the new cut; equal inputs give equal plans."""
+    in_force = {unit.address: unit for unit in base.units}
+    if len(in_force) != len(base.units):
+        raise ProgrammingError("two units in force share an address")
+    continued = _moves(cut.rows, base.units)
+    begun = {row.address: _begun(row, in_force.get(row.address), continued) for row in cut.rows}
+    rows = tuple(_in_document_order(begun, base.units))
+    return RevisionPlan(cut=cut, base=base, rows=rows, writer_digest=revision_digest(base, rows))
+
+
+def revision_digest(base: Base, rows: Iterable[RevisionRow]) -> str:
+    """The digest over the operation, the base and every row, ordered by address; SQL computes the same value."""
+    lines = sorted((_line(row) for row in rows), key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
+    head = UNIT_SEPARATOR.join((base.operation_kind, base.source_version_id, base.receipt_hash))
+    return sha256_hex("\n".join((REVISION_VERSION_LINE, head, *lines)))
+
+
+def _line(row: RevisionRow) -> str:
+    shown = row.new or row.old
+    if shown is None:
+        raise ProgrammingError(f"{row.address}: a row has a unit")
+    ended = sha256_hex(line_of(row.old)) if row.old else ""
+    return UNIT_SEPARATOR.join((line_of(shown), row.operation, ended, row.continues or ""))
+
+
+def line_of(unit: PlanRow | UnitInForce) -> str:
+    """The writer line of a unit."""
+    return writer_line(
+        address=unit.address, unit_kind=unit.unit_kind, section_type=unit.section_type,
+        publication_type=unit.publication_type, owner=unit.owner, title=unit.title, body_sha256=unit.body_sha256,
+        parent_address=unit.parent_address,
+    )  # fmt: skip
+
+
+def _begun(row: PlanRow, old: UnitInForce | None, continued: Mapping[str, str]) -> RevisionRow:
+    if old is None:
+        return RevisionRow(
+            address=row.address, operation="create", new=row, old=None, continues=continued.get(row.address)
+        )
+    operation: Operation = "keep" if line_of(row) == line_of(old) else "revise"
+    return RevisionRow(address=row.address, operation=operation, new=row, old=old)
+
+
+def _moves(rows: Sequence[PlanRow], units: Sequence[UnitInForce]) -> dict[str, str]:
+    """New address to old address. Units with the same body are paired in document order."""
+    planned = {row.address for row in rows}
+    in_force = {unit.address for unit in units}
+    repealed: defaultdict[str, deque[str]] = defaultdict(deque)
+    for unit in units:
+        if unit.address not in planned:
+            repealed[unit.body_sha256].append(unit.address)
+    return {
+        row.address: repealed[row.body_sha256].popleft()
+        for row in rows
+        if row.address not in in_force and repealed[row.body_sha256]
+    }
+
+
+def _in_document_order(begun: Mapping[str, RevisionRow], units: Sequence[UnitInForce]) -> Iterable[RevisionRow]:
+    """The new cut in its order. A repealed unit follows the unit that it followed in the base."""
+    followers: defaultdict[str | None, list[RevisionRow]] = defaultdict(list)
+    anchor = None
+    for unit in units:
+        if unit.address in begun:
+            anchor = unit.address
+        else:
+            followers[anchor].append(RevisionRow(address=unit.address, operation="repeal", new=None, old=unit))
+    yield from followers[None]
+    for row in begun.values():
+        yield row
+        yield from followers[row.address]
+
+
+def rebuild_revision_digest(new_lines: Iterable[str], base: Base) -> str:
+    """The same digest from a second, independent comparison: of sets of writer lines, without a plan.
+
+    It shares only the framing of a line with `plan_revision`. If both agree, neither depends on the order of its input.
+    """
+    fresh = {line.split(UNIT_SEPARATOR, 1)[0]: line for line in new_lines}
+    stale = {unit.address: line_of(unit) for unit in base.units}
+    moved = _moved_lines(fresh, stale, [unit.address for unit in base.units])
+    lines = []
+    for address in sorted(fresh.keys() | stale.keys(), key=str.encode):
+        new, old = fresh.get(address), stale.get(address)
+        operation = "repeal" if new is None else "create" if old is None else "keep" if new == old else "revise"
+        ended = "" if old is None else sha256_hex(old)
+        lines.append(UNIT_SEPARATOR.join((new or old or "", operation, ended, moved.get(address, ""))))
+    head = UNIT_SEPARATOR.join((base.operation_kind, base.source_version_id, base.receipt_hash))
+    return sha256_hex("\n".join((REVISION_VERSION_LINE, head, *lines)))
+
+
+def _moved_lines(fresh: Mapping[str, str], stale: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
+    """New address to old address, found from the last unit to the first."""
+    body = 6
+    gone: defaultdict[str, list[str]] = defaultdict(list)
+    for address in order:
+        if address not in fresh:
+            gone[stale[address].split(UNIT_SEPARATOR)[body]].append(address)
+    came: defaultdict[str, list[str]] = defaultdict(list)
+    for address, line in fresh.items():
+        if address not in stale:
+            came[line.split(UNIT_SEPARATOR)[body]].append(address)
+    return {new: old for digest, news in came.items() for new, old in zip(news, gone[digest], strict=False)}

@@ -1,0 +1,205 @@
+"""IO: enacted law as the views of the schema `api` show it: laws, their versions on a day, units, history, search.
+
+Every query of the commands about enacted law is here, in sql/queries/law.sql.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from difflib import get_close_matches
+
+from cutter import limits
+from cutter.errors import InvalidInput, NotFound
+from cutter.law.law_text import LawText, LawVersion, Signer, Unit, addresses_meant
+from cutter.storage import likely_names
+from cutter.storage.records import Connection, Rows, records, values
+from cutter.types import Json
+
+NOT_ENACTED = "STOP_LAW_NOT_FOUND"
+PRESENT = ("in_force", "repealed")
+"""What the newest version that has taken effect is today."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Law:
+    """A law as it is on a day."""
+
+    document: str
+    title: str
+    status: str
+    version: int
+    newest_version: int
+    units: int
+    effective_from: date
+    effective_until: date | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitVersion:
+    """A version of a unit with the versions of the law that begin and end it."""
+
+    address: str
+    version: int
+    title: str
+    body: str
+    content_sha256: str
+    effective_from: date
+    effective_until: date | None
+    enacted_at: datetime
+    enacted_by_version: int
+    ended_by_version: int | None
+    status: str
+    continues: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A unit that has the words of a search."""
+
+    document: str
+    version: int
+    address: str
+    title: str
+    body: str
+    content_sha256: str
+    effective_from: date
+    rank: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The registered text of a version, with what it is marked with."""
+
+    content: bytes
+    profile_body: str
+    marking_options: Json
+    address_prefix: str
+    forbidden_ids: list[str]
+
+
+LAWS = records("laws", Law)
+DOCUMENTS: Rows[str] = values("law_documents")
+VERSIONS = records("law_versions", LawVersion)
+UNITS = records("law_units", Unit)
+SIGNERS = records("law_signers", Signer)
+SOURCE = records("law_source", Source)
+UNIT_VERSIONS = records("unit_versions", UnitVersion)
+HITS = records("law_search", Hit)
+RUN_OF_DOCUMENT: Rows[str | None] = values("run_of_document")
+
+
+def laws(connection: Connection, at: date | None = None) -> list[Law]:
+    """Each law as it is on a day (default: today), by document id."""
+    return LAWS.all(connection, {"at": at})
+
+
+def versions(connection: Connection, document: str) -> list[LawVersion]:
+    """Every version of a law in order; NotFound names the law that was probably meant, or the next command."""
+    found = VERSIONS.all(connection, {"document": document})
+    if not found:
+        raise _not_enacted(connection, document)
+    return found
+
+
+def version_meant(known: list[LawVersion], *, at: date | None = None, version: int | None = None) -> LawVersion:
+    """The version with that number, or in force on that day; without both, in force today, else the first one to be."""
+    if version is not None and at is not None:
+        raise InvalidInput("--version and --at: give one of both")
+    if version is not None:
+        return _numbered(known, version)
+    if at is None:
+        begun = [one for one in known if one.status in PRESENT]
+        return begun[-1] if begun else known[0]
+    begun = [one for one in known if one.effective_from <= at]
+    if begun:
+        return begun[-1]
+    first = known[0]
+    raise NotFound(
+        f"{first.document} was not in force on {at}: it takes effect on {first.effective_from}; type "
+        f"`cutter law show {first.document} --at {first.effective_from}`",
+        code=NOT_ENACTED,
+    )
+
+
+def text_of(connection: Connection, version: LawVersion) -> LawText:
+    """A version with its units and signers."""
+    asked = {"document": version.document, "version": version.version}
+    return LawText(
+        version=version, units=tuple(UNITS.all(connection, asked)), signers=tuple(SIGNERS.all(connection, asked))
+    )
+
+
+def source_of(connection: Connection, version: LawVersion) -> Source:
+    """The registered text of a version."""
+    return SOURCE.one(connection, {"document": version.document, "version": version.version})
+
+
+def unit_versions(connection: Connection, document: str, address: str) -> list[UnitVersion]:
+    """Every version of a unit in order."""
+    return UNIT_VERSIONS.all(connection, {"document": document, "address": address.strip("/")})
+
+
+def search(
+    connection: Connection, words: str, *, at: date | None, document: str | None, version: int | None, limit: int
+) -> list[Hit]:
+    """The units that have the words, the best first. Raises InvalidInput for words without a letter or digit."""
+    if len(words) > limits.SEARCH_WORDS_CHARACTERS_MAX:
+        raise InvalidInput(f"the search has {len(words)} characters: at most {limits.SEARCH_WORDS_CHARACTERS_MAX}")
+    if not any(character.isalnum() for character in words):
+        raise InvalidInput(f"{words!r} has no letter or digit: name a word, such as `cutter law search library`")
+    if version is not None and document is None:
+        raise InvalidInput("--version: it numbers the versions of one law; name the law with --document")
+    if document is not None:
+        known = versions(connection, document)
+        version = version if version is None else version_meant(known, version=version, at=at).version
+    asked = {"words": words, "at": at, "document": document, "version": version, "limit": limit}
+    return HITS.all(connection, asked)
+
+
+def signers(connection: Connection, version: LawVersion) -> list[Signer]:
+    """The keys that answer for a version."""
+    return SIGNERS.all(connection, {"document": version.document, "version": version.version})
+
+
+def require_unit(text: LawText, name: str) -> Unit:
+    """The unit that a person named by its address or the end of it."""
+    found = addresses_meant(text, name)
+    if len(found) == 1:
+        return next(unit for unit in text.units if unit.address == found[0])
+    document = text.version.document
+    if found:
+        raise InvalidInput(f"{name} is the end of {len(found)} addresses: name one of {', '.join(found[:5])}")
+    near = get_close_matches(name, [end for unit in text.units for end in (unit.address, _end(unit.address))], n=1)
+    meant = f"did you mean `cutter law show {document} {near[0]}`?" if near else f"see `cutter law tree {document}`"
+    raise NotFound(f"{document} version {text.version.version} has no unit {name}: {meant}", code="STOP_UNIT_NOT_FOUND")
+
+
+def _end(address: str) -> str:
+    return address.partition("/")[2]
+
+
+def _numbered(known: list[LawVersion], version: int) -> LawVersion:
+    for one in known:
+        if one.version == version:
+            return one
+    newest = known[-1]
+    raise NotFound(
+        f"{newest.document} has no version {version}: its newest one is {newest.version}; "
+        f"see `cutter law history {newest.document}`",
+        code=NOT_ENACTED,
+    )
+
+
+def _not_enacted(connection: Connection, document: str) -> NotFound:
+    """Nothing of this document is enacted: an unknown name, or a document whose run has not enacted it."""
+    if likely_names.KNOWN.one(connection, {"document_id": document}):
+        has_run = RUN_OF_DOCUMENT.first(connection, {"document_id": document}) is not None
+        step = f"`cutter status {document}` shows its run" if has_run else f"type `cutter run {document}`"
+        return NotFound(f"{document} is registered, and no version of it is enacted: {step}", code=NOT_ENACTED)
+    known = DOCUMENTS.all(connection, {"limit": limits.NAMES_COMPARED_MAX})
+    name = document.upper() if document.upper() in known else document
+    near = get_close_matches(name, known, n=1, cutoff=0.7)
+    if near:
+        return NotFound(f"{document} is not enacted: did you mean `cutter law show {near[0]}`?", code=NOT_ENACTED)
+    return NotFound(f"{document} is not enacted: see `cutter law list`", code=NOT_ENACTED)

@@ -1,0 +1,43 @@
+"""IO: the export of a version of a law, put together from its stored units and its registered source, and proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cutter import marking
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict
+from cutter.law.export_record import LawExport, export_of
+from cutter.law.law_text import LawVersion
+from cutter.law.region import assembled
+from cutter.storage import enacted_law
+from cutter.storage.enacted_law import Source
+from cutter.storage.records import Connection
+
+
+def export_of_version(
+    connection: Connection, known: Sequence[LawVersion], version: LawVersion, *, country: str, language: str
+) -> LawExport:
+    """The export of one of the `known` versions of a law.
+
+    Raises Conflict if the units and the source do not give the bytes whose digest the approvers signed.
+    """
+    text = enacted_law.text_of(connection, version)
+    region = _region(enacted_law.source_of(connection, version), version) if text.units else b""
+    pieces = assembled(region, text.units, version.region_sha256) if text.units else ()
+    return export_of(text, pieces, known, country=country, language=language)
+
+
+def _region(source: Source, version: LawVersion) -> bytes:
+    """The part of the source that was cut: nearly always all of it, else what its profile says again."""
+    if sha256_hex(source.content) == version.region_sha256:
+        return source.content
+    options = marking.Options(**source.marking_options, forbidden_ids=tuple(source.forbidden_ids))
+    profile = marking.parse_profile(source.profile_body.encode())
+    made = marking.mark(source.content, profile=profile, docprefix=source.address_prefix, options=options)
+    if isinstance(made, marking.MarkRefusal) or made.region_sha != version.region_sha256:
+        raise Conflict(
+            f"{version.document} version {version.version}: the registered source does not have the region that was "
+            "cut; keep the database and report this"
+        )
+    return source.content[made.region_start : made.region_end]

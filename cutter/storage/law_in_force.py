@@ -1,0 +1,42 @@
+"""IO: the law that a run changes, and the terms of the change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+from cutter.marking.revision import Base, UnitInForce
+from cutter.storage.records import records
+
+LAW = records("law_in_force", UnitInForce)
+"""Takes `run_id`; the units of the run's base in document order, none for a first cut."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a run changes, from which day (None: the day of enactment), and why (None: a new text)."""
+
+    operation_kind: str
+    base_source_version_id: UUID | None
+    base_receipt_hash: str | None
+    effective_from: date | None
+    change_reason: str | None
+
+    def base(self, units: list[UnitInForce]) -> Base | None:
+        """The law in force with its units; None for a first cut."""
+        if self.base_source_version_id is None or self.base_receipt_hash is None:
+            return None
+        return Base(
+            operation_kind=self.operation_kind, source_version_id=str(self.base_source_version_id),
+            receipt_hash=self.base_receipt_hash, units=tuple(units),
+        )  # fmt: skip
+
+    @property
+    def day(self) -> str | None:
+        """The effective day as people read it."""
+        return self.effective_from.isoformat() if self.effective_from else None
+
+
+TERMS = records("terms_of_run", Terms)
+"""Takes `run_id`."""

@@ -1,0 +1,41 @@
+-- Returns why the stored rows of a revision are not what was approved on this base, or null. Leg A must leave the law in
+-- force as it is; the enactment must begin and end exactly the approved versions.
+create or replace function cutter_governance.fn_revision_problem(
+    p_run cutter_governance.run, p_approved_digest text, p_enacting boolean) returns text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_problem text := cutter_governance.fn_base_problem(p_run);
+    v_rows integer;
+    v_in_force integer;
+    v_as_planned integer;
+begin
+    if v_problem is not null then
+        return v_problem;
+    end if;
+    if cutter_governance.fn_revision_digest(p_run.run_id) is distinct from p_approved_digest then
+        return 'the rows and their base do not digest to what was approved';
+    end if;
+    select count(*) filter (where (case when p_enacting then version_id else base_version_id end) is not null),
+        count(*) filter (where cutter_governance.fn_revision_row_holds(w, p_enacting)), count(*)
+    into v_in_force, v_as_planned, v_rows
+    from cutter_governance.revision_row w where w.run_id = p_run.run_id;
+    if v_as_planned <> v_rows then
+        return format('%s of %s rows are as planned', v_as_planned, v_rows);
+    end if;
+    select count(*) - v_in_force into v_in_force
+    from public.information_unit u
+    where u.canonical_address >= p_run.docprefix || '/' collate "C" and u.canonical_address < p_run.docprefix || '0' collate "C"
+        and u.deleted_at is null and u.lifecycle_status = 'enacted';
+    return case
+        when v_in_force <> 0 then format('%s units in force too many or too few', v_in_force)
+        when exists (
+            select from public.information_unit u
+            where u.canonical_address >= p_run.docprefix || '/' collate "C"
+                and u.canonical_address < p_run.docprefix || '0' collate "C"
+                and u.deleted_at is null and u.lifecycle_status = 'draft' and not exists (
+                    select from cutter_governance.revision_row w where w.run_id = p_run.run_id and w.unit_id = u.id))
+            then 'a draft is not in the plan' end;
+end
+$$;

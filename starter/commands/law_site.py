@@ -1,0 +1,43 @@
+"""IO: `cutter law site`: writes enacted law as static pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cutter.errors import InvalidInput
+from cutter.law.law_text import LawText
+from cutter.projections.law_site import pages
+from cutter.settings import load
+from cutter.storage import enacted_law
+from cutter.storage.pools import OPERATOR, Connection, session
+from starter.console.terminal import Json, fields, show
+
+
+def site(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder; it is made, and files in it are replaced")],
+    documents: Annotated[list[str] | None, typer.Argument(help="Only these laws; default: all")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write enacted law as static pages: one a version, with outline, text, versions and signers.
+
+    Example: cutter law site -o site
+    """
+    with session(load(), OPERATOR) as connection:
+        wanted = documents or [law.document for law in enacted_law.laws(connection)]
+        made = pages({document: _versions(connection, document) for document in wanted})
+    try:
+        for path, page in made.items():
+            file = out / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(page)
+    except OSError as problem:
+        raise InvalidInput(f"--out {out}: {problem.strerror}: name a folder that can be written") from None
+    answer = {"folder": str(out.absolute()), "index": str((out / "index.html").absolute()), "pages": len(made)}
+    show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
+
+
+def _versions(connection: Connection, document: str) -> list[LawText]:
+    return [enacted_law.text_of(connection, version) for version in enacted_law.versions(connection, document)]

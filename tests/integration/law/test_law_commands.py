@@ -1,0 +1,112 @@
+"""`cutter law`: what the commands answer on two enacted laws, and what they say of a name that they do not know."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.integration.law.conftest import ACT, DRAFT, REGISTERED, RULES, Corpus
+from tests.support import printed
+
+TODAY = datetime.now(UTC).date()
+
+
+def test_list_shows_each_law_with_its_version_in_force(corpus: Corpus) -> None:
+    found = corpus("law", "list", "--json").json
+    assert [(law["document"], law["version"], law["status"]) for law in found] == [
+        (ACT, 1, "in_force"), (RULES, 1, "in_force"),
+    ]  # fmt: skip
+    assert "An Act to test" in corpus("law", "list").out
+    assert corpus("law", "list", "--at", "2020-01-01", "--json").json == []
+
+
+def test_show_prints_the_text_and_who_answers_for_it(corpus: Corpus) -> None:
+    told = corpus("law", "show", ACT)
+    assert told.code == 0
+    assert "The text of article 3." in told.out
+    answer = corpus("law", "show", ACT, "--json").json
+    assert [unit["order"] for unit in answer["text"]] == [1, 2, 3, 4]
+    assert {signer["name"] for signer in answer["signers"]} == {"alice", "DOT-991", "DOT-992"}
+
+
+@pytest.mark.parametrize("name", ["ARTICLE-2", "article-2", f"{ACT}/ARTICLE-2"])
+def test_a_unit_is_named_by_its_address_or_the_end_of_it(corpus: Corpus, name: str) -> None:
+    answer = corpus("law", "show", ACT, name, "--json").json
+    assert [unit["address"] for unit in answer["text"]] == [f"{ACT}/ARTICLE-2"]
+
+
+def test_tree_has_the_order_of_the_source(corpus: Corpus) -> None:
+    rows = corpus("law", "tree", RULES, "--json").json["tree"]
+    assert [row["order"] for row in rows] == list(range(1, len(rows) + 1))
+    assert max(row["depth"] for row in rows) > 0
+    assert "Nguyên tắc" in corpus("law", "tree", RULES).out
+
+
+def test_history_names_the_run_and_the_approvers(corpus: Corpus) -> None:
+    (version,) = corpus("law", "history", ACT, "--json").json["versions"]
+    assert (version["run_id"], version["operation"]) == (corpus.act.run_id, "first_cut")
+    assert "alice" in corpus("law", "history", ACT).out
+    (unit,) = corpus("law", "history", ACT, "ARTICLE-1", "--json").json["units"]
+    assert (unit["version"], unit["status"], unit["enacted_by_version"]) == (1, "in_force", 1)
+
+
+def test_search_shows_the_words_in_their_sentence(corpus: Corpus) -> None:
+    found = corpus("law", "search", "thu", "thu", "--json").json["found"]
+    assert found[0]["document"] == RULES
+    assert "Thủ thư" in found[0]["excerpt"]
+    assert corpus("law", "search", "thủ", "thư", "--document", ACT, "--json").json["found"] == []
+    assert "no unit in force has 'zebra'" in corpus("law", "search", "zebra").out
+
+
+TOMORROW, YESTERDAY = (str(TODAY + timedelta(days=days)) for days in (1, -1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message", "step"),
+    [
+        (("show", "ICX-ACT-2"), 1, "is not enacted: did you mean", f"cutter law show {ACT}"),
+        (("tree", "NOPE"), 1, "NOPE is not enacted", "cutter law list"),
+        (("history", REGISTERED), 1, "no version of it is enacted", f"cutter run {REGISTERED}"),
+        (("show", DRAFT), 1, "no version of it is enacted", f"cutter status {DRAFT}"),
+        (("show", ACT, "ARTICLE-33"), 1, "has no unit ARTICLE-33", f"cutter law show {ACT} ARTICLE-3"),
+        (("show", ACT, "zzz"), 1, "has no unit zzz", f"cutter law tree {ACT}"),
+        (("history", ACT, "ARTICLE-9"), 1, "has no unit ARTICLE-9", None),
+        (("show", ACT, "--version", "7"), 1, "has no version 7: its newest one is 1", f"cutter law history {ACT}"),
+        (
+            ("show", ACT, "--at", YESTERDAY),
+            1,
+            f"was not in force on {YESTERDAY}",
+            f"cutter law show {ACT} --at {TODAY}",
+        ),
+        (("show", ACT, "--at", "July"), 2, "--at July: a day such as", "cutter law show --help"),
+        (("show", ACT, "--at", TOMORROW, "--version", "1"), 2, "give one of both", "cutter law show --help"),
+        (("diff", ACT), 1, "is the first one", f"cutter law show {ACT} --version 1"),
+        (("search", "--version", "1", "x"), 2, "name the law with --document", "cutter law search --help"),
+        (("search", "???"), 2, "has no letter or digit", "cutter law search library"),
+    ],
+)
+def test_a_mistake_is_answered_with_the_next_command_which_works(
+    corpus: Corpus, arguments: tuple[str, ...], code: int, message: str, step: str | None
+) -> None:
+    told = corpus("law", *arguments, "--json")
+    assert (told.code, message in told.json["message"]) == (code, True), told
+    if step is not None:
+        assert told.json["next"] == step
+    if "--help" not in told.json["next"] and "cutter run" not in told.json["next"]:
+        assert corpus(*told.json["next"].split()[1:]).code == 0, told.json["next"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("list",), ("show", ACT), ("tree", ACT), ("history", ACT), ("history", ACT, "ARTICLE-1"), ("search", "article"),
+     ("search", "zebra")],
+)  # fmt: skip
+def test_each_printed_command_works(corpus: Corpus, arguments: tuple[str, ...]) -> None:
+    for script in printed.scripts_in(corpus("law", *arguments).out):
+        for command in script:
+            assert corpus(*command.split()[1:]).code == 0, command
+
+
+def test_a_day_in_the_future_has_the_law_of_today(corpus: Corpus) -> None:
+    assert corpus("law", "show", ACT, "--at", TOMORROW, "--json").json["version"] == 1

@@ -1,0 +1,118 @@
+"""`cutter law export|verify`: a file holds what the database has, and a changed file or database is found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cutter.domain.digests import sha256_hex
+from cutter.law import akoma_ntoso, export_forms
+from cutter.law.export_check import FORMS
+from cutter.law.export_record import LawExport, region_of
+from tests.integration.law.conftest import ACT, RULES, VIETNAMESE, Corpus
+from tests.support.runs import law
+
+
+@pytest.mark.parametrize("document", [ACT, RULES])
+@pytest.mark.parametrize("form", FORMS)
+def test_an_export_in_each_form_holds(corpus: Corpus, tmp_path: Path, form: str, document: str) -> None:
+    file = tmp_path / "law"
+    made = corpus("law", "export", document, "--form", form, "-o", str(file), "--json")
+    assert made.code == 0, made
+    assert made.json["sha256"] == sha256_hex(file.read_bytes())
+    told = corpus(*made.json["next"].split()[1:], "--json")
+    assert (told.code, told.json["holds"], told.json["identical"], told.json["form"]) == (0, True, True, form), told
+    assert any("alice" in signer for signer in told.json["signers"])
+
+
+@pytest.mark.parametrize(("document", "source"), [(ACT, law(4)), (RULES, VIETNAMESE)])
+def test_markdown_and_json_give_the_registered_source_back(
+    corpus: Corpus, tmp_path: Path, document: str, source: str
+) -> None:
+    for form, read in (("markdown", _markdown), ("json", _json)):
+        file = tmp_path / form
+        assert corpus("law", "export", document, "--form", form, "-o", str(file)).code == 0
+        assert read(file.read_bytes()) == source.encode()
+
+
+def _markdown(data: bytes) -> bytes:
+    text, _, rest = data.rpartition(export_forms.TRAILER)
+    record = json.loads(rest.removesuffix(export_forms.TRAILER_END))
+    assert sha256_hex(data[: record["bytes"]]) == record["region_sha256"]
+    return text
+
+
+def _json(data: bytes) -> bytes:
+    return region_of(LawExport.model_validate_json(data))
+
+
+def test_akoma_ntoso_fits_the_official_schema(corpus: Corpus, tmp_path: Path) -> None:
+    file = tmp_path / "law.akn.xml"
+    made = corpus("law", "export", RULES, "--form", "akn", "--country", "vn", "--language", "vie", "-o", str(file))
+    assert made.code == 0, made
+    assert akoma_ntoso.problems(file.read_bytes()) == []
+    assert b"/akn/vn/act/" in file.read_bytes()
+    assert corpus("law", "verify", str(file), "--json").json["identical"]
+
+
+def test_an_export_goes_to_standard_output(corpus: Corpus) -> None:
+    told = corpus("law", "export", ACT, "--form", "markdown", "-o", "-")
+    assert told.out.startswith(law(4))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_changed_file_does_not_hold(corpus: Corpus, tmp_path: Path, form: str) -> None:
+    file = tmp_path / "law"
+    corpus("law", "export", ACT, "--form", form, "-o", str(file))
+    file.write_bytes(file.read_bytes().replace(b"text of article 2", b"text of article 7"))
+    told = corpus("law", "verify", str(file), "--json")
+    assert (told.code, told.json["holds"]) == (1, False), told
+    assert told.json["differences"]
+    assert corpus(*told.json["next"].split()[1:]).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("export", "NOPE"), 1, "NOPE is not enacted"),
+        (("export", ACT, "--version", "9"), 1, "has no version 9"),
+        (("export", ACT, "--country", "VN"), 2, "--country has two letters"),
+        (("export", ACT, "-o", "/nowhere/law.md"), 2, "name a file in a folder that exists"),
+        (("verify", "README.md"), 2, "it is no export of a law"),
+        (("verify", "nowhere.md"), 2, "nowhere.md"),
+    ],
+)
+def test_a_mistake_is_answered_with_the_next_command(
+    corpus: Corpus, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    told = corpus("law", *arguments, "--json")
+    assert (told.code, message in told.json["message"]) == (code, True), told
+    if not told.json["next"].endswith("--help"):
+        assert corpus(*told.json["next"].split()[1:]).code == 0, told.json["next"]
+
+
+def test_a_unit_that_was_changed_in_the_database_is_not_exported(corpus: Corpus, tmp_path: Path) -> None:
+    before = corpus.database.value(
+        "select body from public.unit_version v join public.information_unit u on u.id = v.unit_id"
+        " where u.canonical_address = %s", (f"{ACT}/ARTICLE-3",))  # fmt: skip
+    try:
+        _overwrite(corpus, before.replace("article 3", "article 9"))
+        told = corpus("law", "export", ACT, "-o", str(tmp_path / "law.md"), "--json")
+        assert (told.code, "is not in the registered source" in told.json["message"]) == (4, True), told
+    finally:
+        _overwrite(corpus, before)
+
+
+def _overwrite(corpus: Corpus, body: str) -> None:
+    """What only a superuser who turns every trigger off can do."""
+    corpus.database.run(
+        "alter table public.unit_version disable trigger all; update public.unit_version v set body = "
+        f"{_quoted(body)}, content_hash = encode(sha256(convert_to({_quoted(body)}, 'UTF8')), 'hex')"
+        f" from public.information_unit u where u.id = v.unit_id and u.canonical_address = '{ACT}/ARTICLE-3'"
+    )
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

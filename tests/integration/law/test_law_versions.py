@@ -1,0 +1,215 @@
+"""A law with two versions: what is in force on a day, what changed, and that each version can still be exported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cutter.law import export_forms
+from cutter.law.export_check import FORMS
+from tests.integration.law.conftest import Corpus
+from tests.support.database import TestCluster
+from tests.support.printed import examples_in
+from tests.support.runs import Keys, deployment, drive
+
+LAW = "ICX-TWO-1"
+FIRST = """# Part One
+
+Preamble.
+
+## Kept
+
+The first article stays.
+
+## Revised
+
+The fee is ten euros.
+
+## Dropped
+
+The third article ends.
+
+## Moved
+
+This body is the same at another address.
+
+# Part Two
+
+Its text stays.
+"""
+SECOND = """# Part One
+
+Preamble.
+
+## Kept
+
+The first article stays.
+
+## Revised
+
+The fee is twelve euros.
+
+## New
+
+The fourth article is new.
+
+# Part Two
+
+Its text stays.
+
+## Moved
+
+This body is the same at another address.
+"""
+BEGUN, CHANGED = "2020-01-01", "2024-07-01"
+MOVE_DAYS = f"""
+alter table public.unit_version disable trigger all;
+alter table public.enactment disable trigger all;
+update public.enactment set effective_from = case n when 1 then date '{BEGUN}' else date '{CHANGED}' end;
+update public.unit_version v set effective_from = e.effective_from
+from public.enactment e where e.change_set_id = v.enacted_by;
+update public.unit_version v set effective_until = e.effective_from
+from public.enactment e where e.change_set_id = v.ended_by;
+"""
+"""Both versions were enacted today; a test of legal time needs days that are apart."""
+
+
+@pytest.fixture(scope="module")
+def amended(cluster: TestCluster, keys: Keys) -> Iterator[Corpus]:
+    with cluster.database(prefix="two") as database, deployment(database, keys) as made:
+        made.register(FIRST, document_id=LAW)
+        first = drive(made, document_id=LAW)
+        made.register(SECOND, document_id=LAW)
+        second = drive(made, document_id=LAW)
+        database.run(MOVE_DAYS)  # type: ignore[arg-type]
+        yield Corpus(made=made, act=first, rules=second)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "version", "text"),
+    [
+        ((), 2, "twelve"), (("--at", "2023-12-31"), 1, "ten"), (("--at", "2024-06-30"), 1, "ten"),
+        (("--at", CHANGED), 2, "twelve"), (("--version", "1"), 1, "ten"), (("--version", "2"), 2, "twelve"),
+    ],
+)  # fmt: skip
+def test_a_day_and_a_number_choose_the_version(
+    amended: Corpus, arguments: tuple[str, ...], version: int, text: str
+) -> None:
+    answer = amended("law", "show", LAW, *arguments, "--json").json
+    bodies = "\n\n".join(unit["body"] for unit in answer["text"])
+    assert answer["version"] == version
+    assert f"The fee is {text} euros." in bodies
+    assert bodies == (FIRST if version == 1 else SECOND).rstrip("\n")
+
+
+def test_a_day_before_the_law_is_answered_with_its_first_day(amended: Corpus) -> None:
+    told = amended("law", "show", LAW, "--at", "2019-01-01", "--json")
+    assert told.json["next"] == f"cutter law show {LAW} --at {BEGUN}"
+    assert amended(*told.json["next"].split()[1:]).code == 0
+
+
+def test_history_has_both_versions_and_their_time(amended: Corpus) -> None:
+    first, second = amended("law", "history", LAW, "--json").json["versions"]
+    assert (first["effective_from"], first["effective_until"], first["status"]) == (BEGUN, CHANGED, "superseded")
+    assert (second["effective_from"], second["effective_until"], second["status"]) == (CHANGED, None, "in_force")
+    assert (second["operation"], second["base_version"]) == ("revision", 1)
+    shown = amended("law", "history", LAW).out
+    assert f"next: cutter law diff {LAW}" in shown
+
+
+def test_history_of_a_unit_has_its_versions(amended: Corpus) -> None:
+    address = next(
+        unit["address"] for unit in amended("law", "show", LAW, "--json").json["text"] if "twelve" in unit["body"]
+    )
+    found = amended("law", "history", LAW, address, "--json").json["units"]
+    assert [(one["version"], one["status"], one["effective_until"]) for one in found] == [
+        (1, "superseded", CHANGED), (2, "in_force", None),
+    ]  # fmt: skip
+    (then,) = amended("law", "history", LAW, address, "--at", BEGUN, "--json").json["units"]
+    assert then["version"] == 1
+
+
+def test_a_diff_shows_the_word_and_each_kind_of_change(amended: Corpus) -> None:
+    found = amended("law", "diff", LAW, "--json").json
+    assert {name: count for name, count in found["counts"].items() if name != "kept"} == {
+        "revised": 1, "created": 1, "repealed": 1, "moved": 1,
+    }  # fmt: skip
+    shown = amended("law", "diff", LAW).out
+    assert "The fee is [-ten-]{+twelve+} euros." in shown
+    assert "moved: " in shown
+    only = amended(
+        "law", "diff", LAW, next(c["address"] for c in found["changes"] if c["change"] == "revised"), "--json"
+    )
+    assert [change["change"] for change in only.json["changes"]] == ["revised"]
+    back = amended("law", "diff", LAW, "--from", "2", "--version", "1", "--json").json
+    assert (back["counts"]["created"], back["counts"]["repealed"]) == (1, 1)
+
+
+def test_search_finds_the_text_of_the_day(amended: Corpus) -> None:
+    def hits(*arguments: str) -> int:
+        return len(amended("law", "search", "twelve", *arguments, "--json").json["found"])
+
+    assert (hits(), hits("--at", BEGUN), hits("--at", CHANGED)) == (1, 0, 1)
+    assert (hits("--document", LAW, "--version", "1"), hits("--document", LAW, "--version", "2")) == (0, 1)
+
+
+def test_list_has_the_version_of_the_day(amended: Corpus) -> None:
+    assert [law["version"] for law in amended("law", "list", "--json").json] == [2]
+    assert [law["version"] for law in amended("law", "list", "--at", BEGUN, "--json").json] == [1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("version", [1, 2])
+def test_each_version_is_exported_with_its_own_source(amended: Corpus, tmp_path: Path, version: int, form: str) -> None:
+    file = tmp_path / "law"
+    made = amended("law", "export", LAW, "--version", str(version), "--form", form, "-o", str(file), "--json")
+    assert made.code == 0, made
+    assert amended("law", "verify", str(file), "--json").json["identical"]
+    if form == "markdown":
+        text = file.read_bytes().rpartition(export_forms.TRAILER)[0].decode()
+        assert text == (FIRST if version == 1 else SECOND)
+
+
+def test_an_export_from_before_the_change_still_holds(amended: Corpus, tmp_path: Path) -> None:
+    file = tmp_path / "law.json"
+    amended("law", "export", LAW, "--version", "1", "--form", "json", "-o", str(file))
+    values = json.loads(file.read_text())
+    values["record"]["effective_until"] = None
+    for unit in values["units"]:
+        unit["effective_until"] = None
+    file.write_text(json.dumps(values))
+    told = amended("law", "verify", str(file), "--json").json
+    assert (told["holds"], told["identical"]) == (True, False)
+    assert any(f"effective_until is {CHANGED} now" in note for note in told["notes"])
+
+
+def test_the_feed_has_what_began_and_what_ended(amended: Corpus) -> None:
+    rows = amended.database.value(
+        'select jsonb_agg(jsonb_build_array(version, change) order by "cursor") from api.change', role="cutter_api"
+    )
+    assert [change for version, change in rows if version == 1] == ["create"] * 6
+    assert sorted(change for version, change in rows if version == 2) == [
+        "create", "create", "repeal", "repeal", "revise",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", ["list", "show", "tree", "history", "search", "diff", "export", "verify", "site"]
+)  # fmt: skip
+def test_the_example_of_each_help_page_works(amended: Corpus, tmp_path: Path, name: str) -> None:
+    exported = tmp_path / "law.json"
+    assert amended("law", "export", LAW, "--form", "json", "-o", str(exported)).code == 0
+    examples = examples_in(amended("law", name, "--help").out)
+    assert len(examples) == 1
+    typed = {
+        "ICX-LAW-2026-001": LAW,
+        "ARTICLE-3": f"{LAW}/PART-ONE/REVISED",
+        "law.json": str(exported),
+        "site": str(tmp_path),
+    }
+    words = [typed.get(word, word) if place > 2 else word for place, word in enumerate(examples[0].split())]
+    told = amended(*words[1:])
+    assert told.code == 0, told

@@ -1,0 +1,181 @@
+"""Exports of a law: each form holds every unit and the proof, is read back, and one changed character is found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict
+from cutter.law import akoma_ntoso, export_check, export_forms
+from cutter.law.export_record import LawExport, export_of, json_schema, region_of
+from cutter.law.law_text import Unit
+from cutter.law.region import assembled, pieces
+from tests.cases.law_cases import law_text, unit, version
+
+BODIES = ("# A law\n\nPreamble.", '## Điều 1. Sách\n\n"Sách" là, 法律 <b> & ]]> -->.', "## Article 2\r\n\nText; 'x'.")
+GAP = "\n\n"
+
+
+def exported(bodies: tuple[str, ...] = BODIES, gap: str = GAP, **changed: object) -> LawExport:
+    region = gap.join(bodies) + gap
+    units = [
+        unit(f"ARTICLE-{n}", body, order=n, parent="ARTICLE-1" if n > 1 else None) for n, body in enumerate(bodies, 1)
+    ]
+    text = law_text(*units, region_sha256=sha256_hex(region), **changed)
+    found = assembled(region.encode(), text.units, text.version.region_sha256)
+    return export_of(text, found, [text.version], country="vn", language="vie")
+
+
+EXPORT = exported()
+
+
+@pytest.mark.parametrize("form", export_check.FORMS)
+def test_each_form_is_recognised_read_back_and_the_same_each_time(form: str) -> None:
+    data = export_check.writer(form)(EXPORT)
+    assert export_check.form_of(data) == form
+    record = export_check.reader(form)(data).record
+    assert (record["document"], int(record["version"])) == ("ICX-LAW-1", 1)
+    assert export_check.check(data, form, exported()).identical
+
+
+@pytest.mark.parametrize("form", export_check.FORMS)
+def test_each_form_carries_the_digests_the_run_and_the_fingerprints(form: str) -> None:
+    text = export_check.writer(form)(EXPORT).decode()
+    for part in ("a" * 64, EXPORT.record.region_sha256, "c" * 64, EXPORT.record.units_sha256, EXPORT.record.run_id,
+                 "A" * 40, "E" * 40):  # fmt: skip
+        assert part in text, part
+
+
+@pytest.mark.parametrize("form", export_check.FORMS)
+@pytest.mark.parametrize(
+    ("old", "new"), [("Sách", "Sach"), ("Text;", "Text:"), ("c" * 64, "d" * 64), ("E" * 40, "F" * 40)]
+)
+def test_a_changed_character_is_found(form: str, old: str, new: str) -> None:
+    data = export_check.writer(form)(EXPORT).replace(old.encode(), new.encode())
+    found = export_check.check(data, form, EXPORT)
+    assert not found.holds
+    assert found.differences
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "akn", "jsonld"])
+def test_a_unit_that_is_missing_or_added_is_found(form: str) -> None:
+    fewer, more = exported(BODIES[:2]), exported((*BODIES, "## New\n\nx"))
+    for other in (fewer, more):
+        found = export_check.check(export_check.writer(form)(other), form, EXPORT)
+        assert any("the unit is" in difference for difference in found.differences), found
+
+
+@pytest.mark.parametrize("form", export_check.FORMS)
+def test_an_end_that_came_later_is_a_note(form: str) -> None:
+    data = export_check.writer(form)(EXPORT)
+    end = date(2027, 1, 1)
+    record = EXPORT.record.model_copy(update={"effective_until": end})
+    units = tuple(one.model_copy(update={"effective_until": end}) for one in EXPORT.units)
+    later = LawExport(record=record, units=units, left_out=EXPORT.left_out)
+    found = export_check.check(data, form, later)
+    assert found.holds, found.differences
+    assert found.notes or form == "csv"
+    invented = export_check.check(export_check.writer(form)(later), form, EXPORT)
+    assert not invented.holds
+
+
+def test_markdown_begins_with_the_source_byte_for_byte() -> None:
+    data = export_forms.markdown(EXPORT)
+    size = json.loads(data.rpartition(export_forms.TRAILER)[2].removesuffix(export_forms.TRAILER_END))["bytes"]
+    assert sha256_hex(data[:size]) == EXPORT.record.region_sha256
+    assert data[:size].decode() == GAP.join(BODIES) + GAP
+
+
+@pytest.mark.parametrize("form", export_check.FORMS)
+def test_a_law_that_is_an_export_itself_is_recognised_by_its_own_form(form: str) -> None:
+    made = exported((export_forms.markdown(EXPORT).decode(), *BODIES[1:]))
+    data = export_check.writer(form)(made)
+    assert export_check.form_of(data) == form
+    assert export_check.check(data, form, made).identical
+
+
+def test_json_fits_the_published_schema_and_gives_the_source_back() -> None:
+    data = export_forms.json_document(EXPORT)
+    assert region_of(LawExport.model_validate_json(data)) == (GAP.join(BODIES) + GAP).encode()
+    schema = json_schema()
+    assert set(json.loads(data)) == set(schema["required"])
+    assert schema["additionalProperties"] is False
+
+
+def test_akoma_ntoso_fits_the_official_schema_and_names_law_version_and_units() -> None:
+    data = akoma_ntoso.akoma_ntoso(EXPORT)
+    assert akoma_ntoso.problems(data) == []
+    text = data.decode()
+    for part in ('value="/akn/vn/act/2026-01-01/icx-law-1/vie@2026-01-01"', 'eId="art_1__art_2"',
+                 'wId="ICX-LAW-1/ARTICLE-2"', 'type="generation"', 'refersTo="#in_force"', 'start="#e_1"'):  # fmt: skip
+        assert part in text, part
+
+
+def test_the_official_schema_refuses_another_document() -> None:
+    data = akoma_ntoso.akoma_ntoso(EXPORT).replace(b"<heading>", b"<headline>").replace(b"</heading>", b"</headline>")
+    assert akoma_ntoso.problems(data)
+
+
+def test_akoma_ntoso_of_several_versions_has_their_events() -> None:
+    second = version(
+        version=2, operation="revision", effective_from=date(2026, 7, 1), region_sha256=sha256_hex("x\n"), units=1
+    )
+    text = replace(law_text(unit("ARTICLE-1", "x\n", effective_until=date(2027, 1, 1))), version=second)
+    made = export_of(text, assembled(b"x\n", text.units, second.region_sha256), [version(), second])
+    shown = akoma_ntoso.akoma_ntoso(made).decode()
+    assert akoma_ntoso.problems(shown.encode()) == []
+    assert 'type="amendment"' in shown
+    assert 'end="#end_1"' in shown
+
+
+def test_a_repealed_law_is_exported_without_units() -> None:
+    text = law_text(operation="repeal", region_sha256=sha256_hex(""))
+    made = export_of(text, (), [text.version])
+    for form in ("markdown", "json", "jsonl", "akn", "jsonld"):
+        data = export_check.writer(form)(made)
+        assert export_check.check(data, form, made).identical
+        assert export_check.form_of(data) == form
+
+
+WORDS = st.text(alphabet="ab\n #\r,\"'<&法\u2028ộ", max_size=12).map(lambda text: f"x{text}x")
+
+
+@given(st.lists(WORDS, min_size=1, max_size=5), st.sampled_from(["\n", "", "\n\n", "x\n"]))
+def test_every_text_comes_back_from_every_form(bodies: list[str], gap: str) -> None:
+    made = exported(tuple(bodies), gap)
+    assert region_of(made).decode() == gap.join(bodies) + gap
+    for form in ("markdown", "json", "jsonl", "csv", "jsonld"):
+        data = export_check.writer(form)(made)
+        found = export_check.reader(form)(data)
+        if found.text is not None:
+            assert found.text == region_of(made)
+        if form in ("json", "jsonl", "csv"):
+            assert [found.units[one.address]["body"] for one in made.units] == bodies
+
+
+def test_a_text_that_is_not_in_the_source_is_refused() -> None:
+    with pytest.raises(Conflict, match="ARTICLE-2: its stored text is not in the registered source"):
+        pieces(b"x and y", [unit("ARTICLE-1", "x"), unit("ARTICLE-2", "z")])
+    with pytest.raises(Conflict, match="the approvers signed 000000000000"):
+        assembled(b"x and y", [unit("ARTICLE-1", "x")], "0" * 64)
+
+
+def test_units_in_another_order_are_refused() -> None:
+    units: list[Unit] = [unit("ARTICLE-1", "first"), unit("ARTICLE-2", "second")]
+    assert len(pieces(b"first second", units)) == 3
+    with pytest.raises(Conflict):
+        pieces(b"second first", units)
+
+
+@pytest.mark.parametrize("data", [b"", b"# A law\n", b"{}", b"[1]", b"<html/>", b"a,b\n1,2\n", b"\x00\xff"])
+def test_a_file_that_is_no_export_has_no_form_or_is_refused_by_its_reader(data: bytes) -> None:
+    form = export_check.form_of(data)
+    if form is not None:
+        with pytest.raises((ValueError, KeyError, TypeError, AttributeError)):
+            _ = export_check.reader(form)(data).record["document"]
