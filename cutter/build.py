@@ -1,4 +1,4 @@
-"""IO: the build id of this installation: as set, else the version and a digest of the code that a worker runs."""
+"""IO: the build id of this installation: the setting, or the version with a digest of the code that a worker runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = (".py", ".sql", ".yaml", ".j2", ".css")
 
 
 def build_id(settings: Settings) -> str:
-    """What names the code of a worker, such as `0.1.0-3f2a9c01d2e4`; another code gets another one."""
+    """The name of a worker's code, such as `0.1.0-3f2a9c01d2e4`. Different code has a different name."""
     return settings.build_id or f"{__version__}-{_digest()}"
 
 

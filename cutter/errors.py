@@ -1,14 +1,14 @@
-"""Pure: the one small tree of errors. Each docstring says who must act.
+"""Pure: the small tree of errors. Each docstring names the person who must act.
 
-A gate's refusal is a value (`cutter.gates.report`), not an error; these are for bad input, for an environment that is
-not there, and for our own mistakes. `code` is what machines match on; nobody matches on a message.
+A gate's refusal is a value (`cutter.gates.report`), not an error. These errors are for wrong input, for an unavailable
+environment, and for our own mistakes. Programs compare `code`. No program compares a message.
 """
 
 from __future__ import annotations
 
 
 class CutterError(Exception):
-    """Root. `code` is stable, `str()` is one sentence that says what to do next."""
+    """The root of all errors. `code` is stable. `str()` is one sentence with the remedy."""
 
     code = "CUTTER_ERROR"
     exit_code = 1
@@ -20,27 +20,30 @@ class CutterError(Exception):
 
 
 class InvalidInput(CutterError):
-    """The person or program that gave the input must correct it; nothing was done."""
+    """Wrong input. The person or program that gave it must correct it. Nothing was done."""
 
     code = "STOP_REFUSED_INPUT"
     exit_code = 2
 
 
 class Refused(CutterError):
-    """A rule said no: the person named in the message must decide or sign something."""
+    """A rule refused. The person that the message names must decide or sign."""
 
     code = "REFUSED"
     exit_code = 4
 
 
 class PolicyDenied(Refused):
-    """policy.yaml does not allow a side effect: the operator changes it, or what was asked for. Nothing was done."""
+    """policy.yaml does not allow a side effect.
+
+    The operator must change the policy or the request. Nothing was done.
+    """
 
     code = "policy_denied"
 
 
 class ApprovalNeeded(Refused):
-    """policy.yaml asks for more people's approval of a side effect: a sovereign must sign. Nothing was done."""
+    """policy.yaml demands more people's approval of a side effect. An approver must sign. Nothing was done."""
 
     code = "policy_needs_approval"
 
@@ -50,14 +53,14 @@ class ApprovalNeeded(Refused):
 
 
 class NotFound(CutterError):
-    """What was named does not exist; the caller must name another."""
+    """A named thing does not exist. The caller must give another name."""
 
     code = "NOT_FOUND"
     exit_code = 1
 
 
 class Unavailable(CutterError):
-    """A dependency is unavailable; the operator must bring it back, then the same command works. Safe to retry."""
+    """A dependency is unavailable. The operator must bring it back. Then the same command works, so a retry is safe."""
 
     code = "UNAVAILABLE"
     exit_code = 5
@@ -68,7 +71,7 @@ class Unavailable(CutterError):
 
 
 class Conflict(CutterError):
-    """The same key was used with another payload; a developer or auditor must look, nothing was overwritten."""
+    """The same key has another payload already. A developer or auditor must look. Nothing was overwritten."""
 
     code = "STOP_REPLAY_CONFLICT"
     exit_code = 4
@@ -81,13 +84,13 @@ class ProgrammingError(CutterError):
 
 
 class OverCap(CutterError):
-    """The work took longer than its cap; the operator decides whether it is tried again."""
+    """The work took longer than its cap. The operator decides about another try."""
 
     code = "OVER_CAP"
     exit_code = 4
 
 
 class IllegalTransition(CutterError):
-    """A lifecycle does not allow this move; a developer must act, or the author of the event."""
+    """A lifecycle does not allow this move. A developer or the author of the event must act."""
 
     code = "ILLEGAL_TRANSITION"

@@ -1,8 +1,8 @@
-"""IO: the gpg binary, called so that nothing outside its home speaks for it.
+"""IO: calls the gpg binary so that nothing outside its home affects the result.
 
-No options file, no network, no key server, no trust database; the C locale; bounded time. Keys are handled and
-signatures made through python-gnupg; what gpg says about a signature is read here from its own status lines
-(`gpg_status`), never from the library's word or the exit code (ADR 5).
+gpg gets no options file, no network, no key server and no trust database. It runs in the C locale with a time limit.
+python-gnupg handles keys and makes signatures. To verify a signature, this module reads gpg's own status lines
+(`gpg_status`). It ignores the library's verdict and the exit code (ADR 5).
 """
 
 from __future__ import annotations
@@ -27,20 +27,24 @@ from cutter.gpg_status import FINGERPRINT, SignatureEvidence, read_status
 
 _ISOLATED = ("--no-options", "--no-auto-key-retrieve", "--no-auto-key-locate", "--disable-dirmngr")
 _SOCKET_PATH_MAX = 80
-"""A home's agent sockets need a path of fewer than 108 characters; this leaves room for their names."""
+"""The longest path of a home.
+
+An agent's socket path must have fewer than 108 characters, including the socket's name.
+"""
 
 _FOLDERS: list[weakref.finalize[..., object]] = []
-"""Temporary folders of keyrings. They go with their owner, and with the process, which ends without finalizers."""
+"""Temporary folders of keyrings. Each is removed with its owner. The process ends without finalizers, so it removes the
+rest itself.
+"""
 
 
 class Gpg:
     """One GnuPG home and one binary.
 
-    `home` None is the person's own home, for `cutter approve`; `interactive` lets their agent ask for a passphrase.
-    `required` are primary fingerprints that the keyring is known to hold: one that is missing from it means that the
-    keyring cannot be read, and not that the signer is a stranger. `existing` takes the home as it is: it is neither
-    made nor reached by a shorter path. Every method raises Unavailable(`what`) when the binary is missing, dies or
-    hangs.
+    If `home` is None, it is the person's own home, for `cutter approve`. With `interactive`, the person's agent may ask
+    for a passphrase. `required` are primary fingerprints that the keyring must hold. If one is missing, the keyring is
+    unreadable; it does not mean that the signer is a stranger. With `existing`, the home is neither made nor reached by
+    a shorter path. Every method raises Unavailable(`what`) if the binary is missing, dies or hangs.
     """
 
     def __init__(
@@ -61,7 +65,7 @@ class Gpg:
         self._short = home
         if home is not None and not existing:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # The agent's sockets are in the home: a path that is too long for them is reached by a short link.
+            # The agent's sockets are in the home. If their path would be too long, a short link leads to the home.
             self._short, folder = _short_path(home)
             if folder is not None:
                 remove_with(self, folder)
@@ -70,11 +74,14 @@ class Gpg:
         """The binary's version, such as (2, 2, 40)."""
         found: tuple[int, ...] | None = self._ask(lambda library: library.version)
         if found is None:
-            raise Unavailable(f"{self.binary} does not say which GnuPG it is", what=self._what)
+            raise Unavailable(f"{self.binary} does not report its GnuPG version", what=self._what)
         return found
 
     def generate_key(self, name: str, *, expire: str | None = None) -> str:
-        """A new ed25519 signing key without a passphrase; `expire` as gpg writes it (`2y`). Its fingerprint."""
+        """Make an ed25519 signing key without a passphrase.
+
+        Return its fingerprint. `expire` is in gpg's form (`2y`).
+        """
         wanted = f"Key-Type: EDDSA\nKey-Curve: ed25519\nKey-Usage: sign\nName-Real: {name}\n"
         wanted += f"Expire-Date: {expire or 0}\n%no-protection\n%commit\n"
         made = self._ask(lambda library: library.gen_key(wanted), agent=True)
@@ -83,21 +90,21 @@ class Gpg:
         return str(made.fingerprint)
 
     def add_encryption_key(self, fingerprint: str) -> None:
-        """A cv25519 subkey, so that backups can be encrypted for a generated key."""
+        """Add a cv25519 subkey, so that backups can be encrypted for a generated key."""
         words = {"algorithm": "cv25519", "usage": "encr", "expire": "never", "master_passphrase": ""}
         made = self._ask(lambda library: library.add_subkey(_full(fingerprint), **words), agent=True)
         if not made.fingerprint:
             raise _failed("add an encryption key", made)
 
     def export_public(self, fingerprint: str) -> bytes:
-        """The armored public key; NotFound when the home has none of that fingerprint."""
+        """The armored public key. Raises NotFound if the home has no key with that fingerprint."""
         key: str = self._ask(lambda library: library.export_keys(_full(fingerprint)))
         if not key:
             raise NotFound(f"no public key {fingerprint} in this home")
         return key.encode("ascii")
 
     def import_public(self, key: bytes) -> tuple[str, ...]:
-        """Take in public keys and return their primary fingerprints; InvalidInput when there are none."""
+        """Import public keys and return their primary fingerprints. Raises InvalidInput if there are none."""
         if len(key) > limits.PUBLIC_KEY_BYTES_MAX:
             raise InvalidInput(f"a public key has at most {limits.PUBLIC_KEY_BYTES_MAX} bytes")
         taken: list[str] = self._ask(lambda library: library.import_keys(key).fingerprints)
@@ -106,13 +113,16 @@ class Gpg:
         return tuple(dict.fromkeys(taken))
 
     def primary_fingerprints(self, *, secret: bool = False) -> tuple[str, ...]:
-        """Primary fingerprints of the keys in this home; with `secret`, of those that it can sign with."""
+        """The primary fingerprints of the keys in this home. With `secret`, only of its private keys."""
         listed: list[dict[str, str]] = self._ask(lambda library: library.list_keys(secret), agent=secret)
         return tuple(key["fingerprint"] for key in listed)
 
     def sign_detached(self, body: bytes, fingerprint: str, *, armor: bool = True) -> bytes:
-        """A detached signature with SHA-512 by exactly that key; Unavailable without the key or its agent."""
-        # The library's own `keyid` is gpg's default key, in whose absence gpg signs with another one.
+        """A detached signature with SHA-512 by exactly that key.
+
+        Raises Unavailable if the key or its agent is missing.
+        """
+        # The library's own `keyid` is gpg's default key. If that key is missing, gpg signs with another one.
         words = ["--digest-algo", "SHA512", "--local-user", _full(fingerprint)]
         signed = self._ask(
             lambda library: library.sign(body, detach=True, binary=not armor, extra_args=words), agent=True
@@ -122,7 +132,10 @@ class Gpg:
         return bytes(signed.data)
 
     def verify_detached(self, body: bytes, signature: bytes) -> SignatureEvidence:
-        """What gpg says of a detached signature over these bytes. Raises nothing: `unverifiable` carries the reason."""
+        """gpg's evidence about a detached signature over these bytes.
+
+        It never raises; `unverifiable` has the reason.
+        """
         try:
             done = self._verify(body, signature)
             evidence = read_status(done.stdout.decode("utf-8", "replace").split("\n"))
@@ -137,7 +150,7 @@ class Gpg:
         return self._command("--status-fd", "2", *recipient, "--encrypt")
 
     def decryption(self) -> tuple[str, ...]:
-        """The command that decrypts its input; the home's agent must run (`start_agent`)."""
+        """The command that decrypts its input. The home's agent must run (`start_agent`)."""
         return self._command("--status-fd", "2", "--decrypt")
 
     def key_listing(self) -> str:
@@ -150,7 +163,7 @@ class Gpg:
     def start_agent(self) -> None:
         """Start the one agent of this home, which decryption needs.
 
-        Asked for apart because gpg reports a missing agent and a missing secret key alike.
+        This is a separate step, because gpg reports a missing agent and a missing private key in the same way.
         """
         program = self._gpgconf()
         if program is None:
@@ -180,7 +193,7 @@ class Gpg:
         return None
 
     def _ask(self, call: Callable[[Any], Any], *, agent: bool = False) -> Any:
-        """One call of the library in our isolation. A refusal is in the answer; Unavailable if gpg cannot run."""
+        """Make one isolated call of the library. The answer may be a refusal. Raises Unavailable if gpg cannot run."""
         patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
         home = str(self._short) if self.home is not None else None
         try:
@@ -202,7 +215,7 @@ class Gpg:
             return self._run(self._command(*words), body, pass_fds=(number,))
 
     def _command(self, *words: str) -> tuple[str, ...]:
-        """A command that asks nobody and starts no agent."""
+        """A gpg command that asks no person and starts no agent."""
         home = ("--homedir", str(self._short)) if self.home is not None else ()
         return (self.binary, *home, "--no-tty", "--batch", *self._options(agent=False), *words)
 
@@ -219,7 +232,7 @@ class Gpg:
 
     def _options(self, *, agent: bool) -> list[str]:
         trust = () if self._interactive else ("--trust-model", "always")
-        # Public keys need no agent: one that is started for them would outlive us.
+        # Public keys need no agent, and an agent would outlive this process.
         return [*_ISOLATED, *trust, *(() if agent else ("--no-autostart",))]
 
     def _away(self, problem: Exception) -> Unavailable:
@@ -231,7 +244,10 @@ class Gpg:
 
 @contextmanager
 def _read_end(data: bytes) -> Iterator[int]:
-    """A pipe that holds these bytes, by the number of the end to read: they come from people and touch no disk."""
+    """The file descriptor of a pipe that holds these bytes.
+
+    The bytes come from people, so they must not reach a disk.
+    """
     if len(data) > limits.SIGNATURE_BYTES_MAX:
         raise OSError(f"the signature is {len(data)} bytes, at most {limits.SIGNATURE_BYTES_MAX} are read")
     number, end = os.pipe()
@@ -244,7 +260,7 @@ def _read_end(data: bytes) -> Iterator[int]:
 
 
 class _Library(gnupg.GPG):  # type: ignore[misc]
-    """python-gnupg, each of whose calls ends within `seconds`."""
+    """python-gnupg with a time limit: each call ends within `seconds`."""
 
     def __init__(self, seconds: float, **given: Any) -> None:
         self._seconds = seconds
@@ -279,24 +295,27 @@ def find_binary() -> str:
 
 
 def new_folder() -> Path:
-    """A new temporary folder (mode 0700) with a path that is short enough for an agent's socket."""
+    """Make a temporary folder (mode 0700) whose path is short enough for an agent's socket."""
     return Path(tempfile.mkdtemp(prefix="cg-"))
 
 
 def remove_with(owner: object, made: Path) -> None:
-    """Remove the folder when its owner is gone, at the latest by `remove_folders`."""
+    """Remove the folder after its owner is deleted, or at the latest in `remove_folders`."""
     _FOLDERS[:] = [one for one in _FOLDERS if one.alive]
     _FOLDERS.append(weakref.finalize(owner, shutil.rmtree, made, ignore_errors=True))
 
 
 def remove_folders() -> None:
-    """Remove all temporary folders that are left; the last thing that a process does with gpg."""
+    """Remove all remaining temporary folders. A process calls this after its last use of gpg."""
     for one in _FOLDERS:
         one()
 
 
 def environment(*, person: bool = False) -> dict[str, str]:
-    """What gpg sees of ours: no password, no ambient locale, no agent or terminal, unless it is a person's own."""
+    """The environment for gpg: without passwords and without our locale.
+
+    It has an agent and a terminal only for a person's own gpg.
+    """
     if person:
         return {**os.environ, "LC_ALL": "C"}
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "HOME": tempfile.gettempdir()}

@@ -1,7 +1,7 @@
-"""Pure: what gpg said, read from its own status lines; about a signature, as a value, and from nothing else.
+"""Pure: reads gpg's status lines, and turns those about a signature into a value.
 
-The exit code and the words on stderr are not looked at: gpg calls a SHA-1 signature and a signature by an expired key
-"good", so the judge needs the records themselves (spec 03, step 3).
+This module ignores the exit code and the messages on stderr. gpg calls a SHA-1 signature and a signature by an expired
+key "good", so the judge needs the records themselves (spec 03, step 3).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from enum import StrEnum
 _PREFIX = "[GNUPG:] "
 _OUTCOMES = frozenset(("GOODSIG", "EXPSIG", "EXPKEYSIG", "REVKEYSIG", "BADSIG", "ERRSIG"))
 FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
-"""A whole fingerprint; a short id or a name could mean another key."""
+"""A whole fingerprint. A short id or a name could mean another key."""
 
 
 class Outcome(StrEnum):
-    """gpg's word on one signature."""
+    """gpg's result for one signature."""
 
     GOOD = "GOODSIG"
     SIGNATURE_EXPIRED = "EXPSIG"
@@ -31,7 +31,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureRecord:
-    """One signature. The fields from VALIDSIG are None when gpg gave none; times are UTC, `signature_class` is hex."""
+    """One signature. Times are UTC, and `signature_class` is hex. Without a VALIDSIG line, its fields are None."""
 
     outcomes: tuple[Outcome, ...]
     fingerprint: str | None = None
@@ -45,7 +45,7 @@ class SignatureRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureEvidence:
-    """All that gpg said. `unverifiable` says why it could not judge at all: then nothing is wrong or right."""
+    """Everything that gpg reported. If gpg could not judge, `unverifiable` has the reason, and nothing is decided."""
 
     records: tuple[SignatureRecord, ...] = ()
     keywords: tuple[str, ...] = ()
@@ -60,19 +60,19 @@ class _Open:
 
     def close(self) -> SignatureRecord:
         outcomes = tuple(self.outcomes)
-        # Two VALIDSIG lines for one signature are no evidence of either.
+        # Two VALIDSIG lines for one signature prove neither of the two.
         if len(self.valid) != 1:
             return SignatureRecord(outcomes=outcomes, key_missing=self.key_missing)
         return _with_validsig(outcomes, self.valid[0])
 
 
 def status_words(lines: Iterable[str]) -> list[list[str]]:
-    """The words of each status line (`[GNUPG:] KEYWORD …`); other lines are ignored."""
+    """The words of each status line (`[GNUPG:] KEYWORD …`). Other lines are ignored."""
     return [line.removeprefix(_PREFIX).split(" ") for line in lines if line.startswith(_PREFIX)]
 
 
 def read_status(lines: Iterable[str]) -> SignatureEvidence:
-    """What gpg's status lines say about each signature."""
+    """The evidence in gpg's status lines about each signature."""
     keywords: list[str] = []
     signatures: list[_Open] = []
     for keyword, *words in status_words(lines):

@@ -1,4 +1,4 @@
-"""IO: log lines that people read: what they quote cannot reach a terminal as a control."""
+"""IO: writes log lines for people. A quoted text cannot send control characters to a terminal."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _RENDERER = structlog.dev.ConsoleRenderer(colors=False)
 
 
 def text_line(logger: Any, method: str, event: EventDict) -> str:
-    """An event as a line, the last of structlog's processors."""
+    """An event as a line. This is the last processor of structlog."""
     return visible(str(_RENDERER(logger, method, event)))
 
 
 def to_standard_error() -> None:
-    """Let a command log without touching its result, which is alone on standard output."""
+    """Write a command's log to standard error, so that standard output has only its result."""
     moment = structlog.processors.TimeStamper(fmt="iso", utc=True)
     structlog.configure(
         processors=[structlog.processors.add_log_level, moment, text_line],

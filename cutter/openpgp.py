@@ -1,12 +1,12 @@
-"""Pure: reads OpenPGP files strictly, packet by packet, in addition to what gpg says of them.
+"""Pure: reads OpenPGP files strictly, packet by packet, in addition to gpg's own judgement.
 
-Signatures: gpg takes the first armored block of a file and any packets in it. Here the file is exactly one armored
-block that holds exactly one signature packet over a binary document, so that nothing else rides along (RFC 4880,
-sections 4, 5.2 and 6).
+Signatures: gpg takes the first armored block of a file and any packets in it. This module requires exactly one armored
+block with exactly one signature packet over a binary document, so the file can hide nothing else (RFC 4880, sections 4,
+5.2 and 6).
 
-Messages: the first packets name the keys that can open one (RFC 4880, sections 4.2 and 5.1; RFC 9580, section 5.1). So
-a worker that holds no private key still sees that the ciphertext it stored is for the pinned key and for nobody else:
-gpg's configuration or a replaced gpg could add recipients silently.
+Messages: the first packets name the keys that can open the message (RFC 4880, sections 4.2 and 5.1; RFC 9580, section
+5.1). gpg's configuration, or a replaced gpg, could silently add recipients. So a worker without a private key checks
+here that the stored ciphertext is for the pinned key and for no other key.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _BLOCK = re.compile(
 _OTHER_FORMS = re.compile(r"-----BEGIN PGP (SIGNED MESSAGE|MESSAGE)")
 _SESSION_KEY, _SIGNATURE = 1, 2
 _PROTECTED_DATA = (18, 20)
-"""Encrypted data with integrity protection, AEAD as GnuPG 2.3 and newer write it included."""
+"""The tags of encrypted data with integrity protection, including AEAD as GnuPG 2.3 and newer write it."""
 
 _VERSIONS = (4, 5)
-"""The versions of signatures that GnuPG writes; both have the same layout up to the signature's numbers."""
+"""The versions of signatures that GnuPG writes. Both have the same layout up to the signature's numbers."""
 
 _KEY_ID = slice(1, 9)
 
 HEAD_BYTES = 4096
-"""Bytes of a message that hold its session-key packets: a few hundred bytes each."""
+"""The first bytes of a message, which hold its session-key packets. Each packet has a few hundred bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureForm:
-    """What the one packet says of itself: OpenPGP version, signature class (00 = binary document), digest algorithm."""
+    """The fields of the one packet: OpenPGP version, signature class (00 = binary document), digest algorithm."""
 
     version: int
     signature_class: str
@@ -51,7 +51,7 @@ class SignatureForm:
 
 
 def read_form(signature: bytes) -> SignatureForm | Refusal:
-    """The form of a `.asc` file, or the Refusal that says what else it is."""
+    """The form of a `.asc` file, or the Refusal of a file with another form."""
     packets = dearmor(signature)
     if isinstance(packets, Refusal):
         return packets
@@ -68,7 +68,7 @@ def read_form(signature: bytes) -> SignatureForm | Refusal:
 
 
 def _is_signature(content: bytes) -> bool:
-    """True when version and both subpacket areas fit the packet, so that gpg has something to judge."""
+    """True if the version and both subpacket areas fit the packet, so that gpg can judge it."""
     if len(content) < 8 or content[0] not in _VERSIONS:
         return False
     unhashed = 6 + int.from_bytes(content[4:6], "big")
@@ -80,7 +80,7 @@ def _is_signature(content: bytes) -> bool:
 
 
 def _areas_end(content: bytes, at: int, end: int) -> bool:
-    """True when the subpackets from `at` fill the area up to `end` exactly."""
+    """True if the subpackets from `at` fill the area up to `end` exactly."""
     if end > len(content):
         return False
     while at < end:
@@ -97,7 +97,7 @@ def _areas_end(content: bytes, at: int, end: int) -> bool:
 
 
 def dearmor(signature: bytes) -> bytes | Refusal:
-    """The packets of the one armored block that the file is."""
+    """The packets of a file that is exactly one armored block, or the Refusal of any other file."""
     if len(signature) > limits.SIGNATURE_BYTES_MAX:
         return Refusal("signature_too_large", f"the signature file has more than {limits.SIGNATURE_BYTES_MAX} bytes")
     try:
@@ -119,7 +119,7 @@ def dearmor(signature: bytes) -> bytes | Refusal:
 
 
 def armor(packets: bytes) -> bytes:
-    """The `.asc` file of some packets, with its checksum."""
+    """The `.asc` file of the packets, with its checksum."""
     lines = base64.b64encode(packets).decode()
     wrapped = "\n".join(lines[at : at + 64] for at in range(0, len(lines), 64))
     checksum = base64.b64encode(_crc24(packets)).decode()
@@ -127,10 +127,10 @@ def armor(packets: bytes) -> bytes:
 
 
 def recipients(head: bytes) -> tuple[str, ...] | None:
-    """Key ids (16 upper-case hex characters) of a message's recipients, in order, from its first `HEAD_BYTES`.
+    """The key ids (16 upper-case hex characters) of a message's recipients, in order, from its first `HEAD_BYTES`.
 
-    None when the head is no OpenPGP message with integrity protection, when a password would open it too, or when a
-    session-key packet is of an unknown version: such a message is nobody's backup.
+    None if the head is not an OpenPGP message with integrity protection, if a password also opens the message, or if a
+    session-key packet has an unknown version. cutter makes no backup of this kind.
     """
     found: list[str] = []
     at = 0
@@ -147,16 +147,16 @@ def recipients(head: bytes) -> tuple[str, ...] | None:
 
 
 def _tag(data: bytes, at: int) -> int | None:
-    """The tag of the packet that begins there; None where no packet can begin."""
+    """The tag of the packet that begins at `at`. None if no packet can begin there."""
     if at >= len(data) or not data[at] & 0x80:
         return None
     return data[at] & 0x3F if data[at] & 0x40 else (data[at] >> 2) & 0x0F
 
 
 def _packet(data: bytes, at: int) -> tuple[int, int, int] | None:
-    """(tag, start of content, its end) of the packet there; None when it is not whole.
+    """(tag, start of the content, end of the content) of the packet at `at`. None if the packet is not whole.
 
-    Partial and indefinite lengths are not read.
+    Partial and indefinite lengths count as not whole.
     """
     tag = _tag(data, at)
     if tag is None:

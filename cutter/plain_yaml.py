@@ -1,10 +1,11 @@
-"""Pure: the one reader of people's YAML files, and the small part of YAML that they may use.
+"""Pure: the only reader of people's YAML files. It accepts a small part of YAML.
 
-Mappings, lists and plain or quoted texts: no anchors, aliases, tags, merge keys, repeated keys, block texts or second
-document; no character, not even in a comment, that makes a line look other than it is read; every value is a text.
-Each node knows its line, so that a refusal can name it. The file is read event by event and no further than the depth
-allows, so that what a hostile file could grow into never exists. Readers of one kind of file take its fields by
-`FieldReader`, or by `values` and a closed model.
+A file may have mappings, lists, and plain or quoted texts. It may not have anchors, aliases, tags, merge keys, repeated
+keys, block texts or a second document. No character, not even in a comment, may make a line look different from its
+content. Every value is a text. Each node has its line, so that a refusal can name the line.
+
+The reader takes the file event by event and stops at the allowed depth, so a hostile file cannot fill the memory.
+Readers of one kind of file take its fields with `FieldReader`, or with `values` and a closed model.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from cutter.errors import InvalidInput
 
 DEPTH_MAX = 6
 FLAWS_MAX = 100
-"""Flaws after which nobody reads on."""
+"""The number of flaws after which the reader stops."""
 
 NULLS = ("", "~", "null", "Null", "NULL")
 
 _MISLEADING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x85\u2028\u2029]|\r(?!\n)")
-"""Characters that change the order in which a line is shown, and ends of lines that few programs show as such."""
+"""Characters that change the shown order of a line, and line ends that few programs show as line ends."""
 
 _LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's where it was built in: twenty times as quick."""
+"""The loader of libyaml if PyYAML was built with it, because it is twenty times faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """A text and its line, 1-based."""
+    """A text and its line. Lines count from 1."""
 
     line: int
     text: str
@@ -41,14 +42,14 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nothing:
-    """A value that was left out or is null, and its line; only `read` gives it."""
+    """A missing or null value, and its line. Only `read` gives it."""
 
     line: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Items:
-    """A list and the line where it begins."""
+    """A list and its first line."""
 
     line: int
     items: tuple[Node, ...]
@@ -56,7 +57,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """A mapping in its own order and the line where it begins."""
+    """A mapping in the order of the file, and its first line."""
 
     line: int
     entries: tuple[tuple[Scalar, Node], ...]
@@ -67,7 +68,7 @@ Node = Scalar | Nothing | Items | Fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw:
-    """A rule that the file breaks, and the line; line 0 is the file as a whole. The text repeats no value."""
+    """A rule that the file breaks, and the line. Line 0 means the whole file. The text quotes no value."""
 
     line: int
     rule: str
@@ -77,7 +78,7 @@ class Flaw:
 
 
 def load(data: bytes, *, bytes_max: int) -> Node:
-    """Read one document in which every value is given; InvalidInput names the first flaw's line and rule."""
+    """Read one document without missing values. Raises InvalidInput with the line and the rule of the first flaw."""
     node, flaws = read(data, bytes_max=bytes_max)
     if flaws or node is None:
         raise InvalidInput(str(flaws[0]))
@@ -85,9 +86,9 @@ def load(data: bytes, *, bytes_max: int) -> Node:
 
 
 def read(data: bytes, *, bytes_max: int, nulls: bool = False) -> tuple[Node | None, tuple[Flaw, ...]]:
-    """The document and all its flaws, in their order; no document when a flaw ended the reading.
+    """The document and all its flaws, in order. The document is None if a flaw ended the reading.
 
-    `nulls`: a value may be null, and is then `Nothing`.
+    If `nulls` is true, a value may be null, and then it becomes `Nothing`.
     """
     if len(data) > bytes_max:
         return None, (Flaw(line=0, rule=f"the file has {len(data)} bytes, at most {bytes_max}"),)
@@ -102,11 +103,11 @@ def read(data: bytes, *, bytes_max: int, nulls: bool = False) -> tuple[Node | No
 
 
 class _Enough(Exception):
-    """The rest is not read: it is nested too deep, or there is too much wrong."""
+    """The reader stops, because the file is nested too deep or has too many flaws."""
 
 
 class _Reader:
-    """Turns events into nodes and notes every flaw; where a flaw leaves no value, `Nothing` stands for it."""
+    """Turns events into nodes and collects every flaw. If a flaw leaves no value, `Nothing` replaces the value."""
 
     def __init__(self, events: Iterator[yaml.Event], *, nulls: bool) -> None:
         self._events = events
@@ -127,7 +128,7 @@ class _Reader:
         return None
 
     def _misleading(self, text: str) -> None:
-        """Comments too: where people read something else than the program, nothing of a file can be trusted."""
+        """Find misleading characters, also in comments. If people and programs read different texts, trust no part."""
         for found in _MISLEADING.finditer(text):
             line = text.count("\n", 0, found.start()) + 1
             self._flaw(line, f"U+{ord(found[0]):04X} makes a line look other than it is read: leave it out")
@@ -202,16 +203,16 @@ def _line(event: yaml.Event) -> int:
 
 
 def _shown(key: str) -> str:
-    """A key as an error may repeat it: a field's name, and nothing else that is written in its place."""
+    """A key in a form that an error may quote: the name of a field, but no other text that is in its place."""
     return key if key.isascii() and key.replace("_", "").isalnum() and len(key) <= 40 else "a key"
 
 
 Place = tuple[str | int, ...]
-"""Where a value is in a document: names of fields and positions in lists, from the outermost to the innermost."""
+"""The place of a value in a document: names of fields and positions in lists, from the outermost to the innermost."""
 
 
 def values(node: Node, lines: dict[Place, int], place: Place = ()) -> Any:
-    """A node as plain values, lists as tuples; notes the line of each place."""
+    """A node as plain values, with lists as tuples. It writes the line of each place into `lines`."""
     lines.setdefault(place, node.line)
     match node:
         case Scalar():
@@ -227,7 +228,7 @@ def values(node: Node, lines: dict[Place, int], place: Place = ()) -> Any:
 
 
 class Wrong(InvalidInput):
-    """A value that is not what its field must be: the line and the rule."""
+    """A value that breaks the rule of its field. It has the line and the rule."""
 
     def __init__(self, line: int, rule: str) -> None:
         super().__init__(f"line {line}: {rule}")
@@ -236,9 +237,10 @@ class Wrong(InvalidInput):
 
 
 class FieldReader:
-    """Takes the fields of one mapping. A field that is not known is refused at once; each error names line and field.
+    """Takes the fields of one mapping. It refuses an unknown field at once. Each error names the line and the field.
 
-    `title` names the mapping in the error that it is none; `path` is put before the name of each field.
+    `title` names the mapping in the error about a node that is not a mapping. `path` comes before the name of each
+    field.
     """
 
     def __init__(self, node: Node, title: str, known: Collection[str], *, path: str = "") -> None:
@@ -253,7 +255,7 @@ class FieldReader:
                 raise Wrong(line, f"{self._named(_shown(name))} is unknown (known: {', '.join(known)})")
 
     def fail(self, name: str, rule: str) -> NoReturn:
-        """Refuse a field, or its absence, with its line."""
+        """Raise Wrong for a field or its absence, with the line."""
         value = self._values.get(name)
         raise Wrong(value.line if value is not None else self._line, f"{self._named(name)} {rule}")
 
@@ -261,17 +263,17 @@ class FieldReader:
         return name in self._values
 
     def names(self) -> tuple[str, ...]:
-        """The fields that are given, in the file's order."""
+        """The names of the given fields, in the order of the file."""
         return tuple(self._values)
 
     def node(self, name: str) -> Node:
-        """The value of a field that is needed."""
+        """The value of a required field."""
         if name not in self._values:
             self.fail(name, "is missing")
         return self._values[name]
 
     def text(self, name: str, form: re.Pattern[str], words: str) -> str:
-        """A text of that form; `words` say the form to people."""
+        """A text of that form. `words` describe the form for people."""
         node = self.node(name)
         if not isinstance(node, Scalar) or not form.fullmatch(node.text):
             self.fail(name, f"must be {words}")

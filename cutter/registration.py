@@ -1,4 +1,4 @@
-"""IO: how a run comes to be: its id by the clock, its caps by the settings, and what the database answered."""
+"""IO: registers a run: its id from the clock, its caps from the settings, and the answer of the database."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cutter.settings import Settings
 
 
 def mint_run_id() -> str:
-    """A new run id: `ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`."""
+    """A new run id, `ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`."""
     return f"ictr-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid_utils.uuid7()}"
 
 
 def caps_of(settings: Settings) -> Caps:
-    """The limits of the settings, as they are pinned in a run."""
+    """The caps from the settings, in the form that a run pins."""
     return Caps(
         soft_seconds={gate.phase: settings.cap_seconds(gate.phase) for gate in GATES},
         hard_seconds=settings.hard_cap_minutes * 60,
@@ -36,10 +36,10 @@ def caps_of(settings: Settings) -> Caps:
 
 
 def registered(answer: dict[str, Any]) -> str:
-    """Run id from what fn_run_register answered.
+    """The run id from an answer of fn_run_register.
 
-    Refused: STOP_RUN_BUSY names the run that is open instead; STOP_TENANT_CONCURRENCY and STOP_TENANT_RATE the cap of
-    its tenant, and when there is room again.
+    Raises Refused. STOP_RUN_BUSY names the open run of the document. STOP_TENANT_CONCURRENCY and STOP_TENANT_RATE name
+    the cap of its tenant and the time when there is room again.
     """
     run_id, document_id = str(answer["run_id"]), answer["document_id"]
     if answer["status"] == "busy":

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
-"""A JSON object, as it is read from the database, from Temporal or from a file."""
+"""A JSON object from the database, from Temporal or from a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a document was not taken, as a value.
+    """The refusal of a document, as a value.
 
-    `code` is stable snake_case, one per reason; `reason` is one sentence that names the field or line.
+    `code` is a stable snake_case word, one for each kind of refusal. `reason` is one sentence with the field or line.
     """
 
     code: str

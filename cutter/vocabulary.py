@@ -1,4 +1,4 @@
-"""IO: a file of words for the vocabularies that profiles use, and adding them to a deployment."""
+"""IO: reads a file of words for the vocabularies of profiles, and adds these words to a deployment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cutter.storage.pools import OPERATOR, session
 
 SCHEMA = "cutter-words/1"
 FAMILIES = ("owner", "publication_type", "unit_kind")
-"""Vocabularies that an operator may extend. The types of sections are fixed, since the marking gives them."""
+"""The vocabularies that an operator may extend. The types of sections are fixed, because the marking gives them."""
 
 _WORD = re.compile(r"[a-z][a-z0-9_-]{0,47}")
 
@@ -25,7 +25,7 @@ Words = dict[str, tuple[str, ...]]
 
 
 def parse_words(data: bytes) -> Words:
-    """The words of each vocabulary in a file; raises InvalidInput that names the line and the field."""
+    """The words of each vocabulary in a file. Raises InvalidInput with the line and the field."""
     node = plain_yaml.load(data, bytes_max=VOCABULARY_BYTES_MAX)
     try:
         root = FieldReader(node, "words", ("schema", *FAMILIES), path="words")
@@ -47,7 +47,7 @@ def _words(root: FieldReader, family: str) -> tuple[str, ...]:
 
 
 def extend(settings: Settings, words: Words) -> tuple[tuple[str, str], ...]:
-    """Add the words as the operator; the pairs of vocabulary and word that were new."""
+    """Add the words as the operator. Return the new pairs of vocabulary and word."""
     with session(settings, OPERATOR) as connection:
         answer = call(
             connection, "select cutter_governance.fn_vocabulary_extend(%s, %s)",

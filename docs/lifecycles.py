@@ -25,14 +25,15 @@ TITLES = {
 }
 
 HEAD = """
-Each run and each batch has one authoritative state, and several views of it. Gates, database functions and workflows
-decide what a run or a batch does. The tables here say which transitions are legal; `cutter/lifecycle/declarations.py`
-declares them. `IllegalTransition` names the source, the target and the allowed targets. Terminal states are immutable,
-except for the extensions below.
+Each run and each batch has one authoritative state and several views of this state. Gates, database functions and
+workflows decide about the steps of a run or a batch. The tables on this page show the legal transitions, which
+`cutter/lifecycle/declarations.py` declares. `IllegalTransition` names the source, the target and the allowed targets.
+Terminal states never change, except by the extensions below.
 
-The states of runs, batches, approvals and workers are rows of the database. These are views:
+The database has the states of runs, batches, approvals and workers as rows. These are views:
 
-- A **request** is one continuous attempt to move a run, `<run id>#<n>`. A resume after the last retry begins the next.
+- A **request** is one continuous attempt to move a run, `<run id>#<n>`. A resume after the last retry begins the next
+  request.
 - A **run** and its **steps** are the document run and its gates in the words of seed 003.
 - A **task** is the same run in the words of seed 004.
 - A **workstream** is one continuous attempt at a batch's queue file, `<batch id>#<n>`. Its tasks are the runs that were
@@ -99,11 +100,11 @@ Every transition is one event: one JSON object on a line, with exactly these fie
 - `severity` is one of {", ".join(SEVERITIES)}. A retry, a stop or a cancel is a warning. A failure is an error, and the
   failure of a workstream is critical.
 - `entity_id` names the entity within its lifecycle.
-- `metadata` is an object. That of a view has the recorded change that caused it, as `cause`.
-- `duration_seconds` says how long the entity was in the state that it leaves. The files of runs and batches have it for
-  views, and `cutter transitions export` for every entity.
-- A task names the worker that started it as `started_by_worker`. `worker_id` is in the steps, because each step has its
-  own worker.
+- `metadata` is an object. In an event of a view, its field `cause` has the recorded change that caused the event.
+- `duration_seconds` is the time that the entity was in the state that it leaves. The files of runs and batches have it
+  for views, and `cutter transitions export` has it for every entity.
+- In a task, `started_by_worker` names the worker that started it. `worker_id` is in the steps, because each step has
+  its own worker.
 
 A workstream fails with the trigger `critical_task_failed` if a critical task failed. Under the failure policy `strict`,
 every task is critical. `{TASKS_FAILED}` is ours. Under the other failure policies a batch can end without a critical
@@ -111,17 +112,19 @@ failure, when nothing runs and a task did not complete. The seed's derivation wo
 
 `transitions.jsonl` in a run's folder has the transitions of the document run, its request, run, steps, task and
 approvals. In a batch's folder it has those of the batch, its workstreams and its tasks. Both are projections: `cutter
-rebuild` makes the same bytes. The audit chain also has those of document runs, batches, approvals and workers.
+rebuild` makes the same bytes. The audit chain also has the transitions of document runs, batches, approvals and
+workers.
 
 `cutter transitions validate FILE` and `scripts/validate/validate_state_transitions.py FILE` check such files, from
-cutter and from other programs. `-` reads standard input. Each finding has its line and its name, and the memory is
-constant. An empty file is refused: it was named by mistake, or it lost everything. An empty line is a finding.
+cutter and from other programs. `-` reads standard input. Each finding has its line and its name. The check needs
+constant memory. It refuses an empty file, because its name may be a mistake, or its content may be lost. An empty line
+is a finding.
 
 - `schema`: the fields and their kinds, no repeated key, at most 1 MiB a line.
-- `transition`, `monotonic_progress`: the lifecycle allows it, and no event leaves a terminal state.
-- `single_active_state`: it begins where the entity's last event ended.
+- `transition`, `monotonic_progress`: the lifecycle allows the transition, and no event leaves a terminal state.
+- `single_active_state`: an event begins in the state in which the entity's last event ended.
 - `first_transition`: an entity's first event begins in the first state of its lifecycle.
-- `last_transition`: an entity ends with what it belongs to. A request, a task and the steps end with their run. A run
+- `last_transition`: an entity ends together with its owner. A request, a task and the steps end with their run. A run
   and its document run end with each other. A workstream ends with its batch.
 - `trigger`: the transition's own trigger, or a word that `cutter/lifecycle/declarations.py` declares for it.
 - `severity`: as the seed asks. A retried task is a warning. A failed task and a worker that does not answer are errors.
@@ -132,7 +135,7 @@ constant. An empty file is refused: it was named by mistake, or it lost everythi
 
 
 def page(made: str) -> str:
-    """The whole page; `made` says how it is made."""
+    """The whole page. `made` is the sentence about the maker of the page."""
     parts = ["# Lifecycles", "", made, "", HEAD, "", "## What each view says", "", *_views(), ""]
     for lifecycle in LIFECYCLES:
         parts += [f"## {TITLES[lifecycle.name]}", "", f"Seed {lifecycle.seed}.", "", *diagram(lifecycle), ""]
