@@ -1,5 +1,5 @@
-"""Pure package: lifecycles as data, what they look like of a run or a batch, and the events of their transitions.
+"""Pure package: lifecycles as data, the views of a run or a batch in these lifecycles, and the events of transitions.
 
-No run-time dispatch goes through here: what may happen next is decided by gates, functions of the database and the
-workflows. These tables say what is legal, the views show one authoritative state in the words of each seed.
+Nothing here decides about the next step at run time: gates, functions of the database and workflows do. The tables list
+the legal transitions, and the views show the one authoritative state in the words of each seed.
 """

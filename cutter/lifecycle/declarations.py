@@ -13,7 +13,7 @@ from cutter.lifecycle.machine import Lifecycle, Rule
 from cutter.lifecycle.states import ApprovalStatus, RequestStatus, RunStatus, StepStatus, TaskState, WorkerState
 
 FAILED, STOPPED, VOIDED = "failed_<gate>", "stopped_<reason>", "voided_<reason>"
-"""The document run's three families."""
+"""The three families of states of the document run."""
 
 
 def _names(states: Iterable[str]) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ _UNENACTED = tuple(state for state in _OPEN if state != State.LIFECYCLE_ENACTED)
 _CAUSES = frozenset(
     {"stop", *(gate.name for gate in GATES), *(gate.sovereign.value for gate in GATES if gate.sovereign)}
 )
-"""What our own events name as the cause of a stop or a failure: the gate, the request, or a recorded stop."""
+"""The causes of a stop or a failure in our own events: the gate, the request, or a recorded stop."""
 _REACHED = (State.PENDING.value, *(gate.to_state.value for gate in GATES[:-1]))
 
 DOCUMENT_RUN = Lifecycle(
@@ -128,7 +128,7 @@ _REQUEST_TRIGGERS = {
     _Q.CANCELLED: ("cancelled", "warning"),
     _Q.RECEIVED: ("received", "info"),
 }
-"""Ours: the seed's matrix names no triggers."""
+"""Our own triggers, because the seed's matrix names none."""
 
 REQUEST = Lifecycle(
     name="request",
@@ -236,8 +236,9 @@ TASK = Lifecycle(
 )  # fmt: skip
 
 TASKS_FAILED = "tasks_failed"
-"""Ours: a workstream failed though no critical task did: nothing runs, and a task did not complete. The seed's
-derivation leaves such a workstream in `executing` without end."""
+"""Our own trigger: a workstream failed without a critical failure, because nothing runs and a task did not complete.
+The seed's derivation leaves such a workstream in `executing` without end.
+"""
 
 _W = WorkstreamState
 WORKSTREAM = Lifecycle(

@@ -1,7 +1,7 @@
-"""Pure: entities that a file shows as open though it says elsewhere that they have ended: their last line is missing.
+"""Pure: finds entities whose last line is missing: the file shows them as open, but shows the end of their owner.
 
-A request, a task and the steps belong to a run, a run to its document run, a workstream to its batch. When the one that
-an entity belongs to has ended, so has the entity; a run that has succeeded at every gate ends its document run too.
+A run owns its request, its task and its steps. A document run owns its run, and a batch owns its workstream. An entity
+ends with its owner. If a run has succeeded at every gate, its document run has ended too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OWNERS: dict[str, tuple[Lifecycle, ...]] = {
 
 
 def missing_ends(records: Records) -> Iterator[tuple[Lifecycle, str, int, str]]:
-    """(Lifecycle, entity, line of its last event, why its end is missing) of each, in no order."""
+    """(Lifecycle, entity, line of its last event, reason) of each entity without an end, in no order."""
     known = Known(records)
     for lifecycle in (DOCUMENT_RUN, RUN, REQUEST, STEP, TASK, WORKSTREAM):
         for entity, record in records.named(f"{lifecycle.name}\t"):
@@ -35,13 +35,13 @@ def missing_ends(records: Records) -> Iterator[tuple[Lifecycle, str, int, str]]:
 
 
 def _ended(known: Known, lifecycle: Lifecycle, owner: str) -> str:
-    """Which owner has ended, in words; empty when none has."""
+    """The owner that has ended, in words. Empty if none has ended."""
     for other in _OWNERS[lifecycle.name]:
         record = known.of(other, owner)
         state = record.get("state")
         if state is None or not other.is_terminal(state):
             continue
-        # A rehearsal, or a run without work, succeeds in its present state: only all gates close a document run.
+        # A rehearsal, or a run without work, succeeds in its present state. Only all gates end a document run.
         if lifecycle is DOCUMENT_RUN and state == "succeeded" and record.get("steps") != len(GATES):
             continue
         return f"{other.name} {owner} is {state} since line {record['line']}"

@@ -1,7 +1,8 @@
-"""Pure: the event of a transition: exactly seed 004's fields, one JSON object a line.
+"""Pure: the event of a transition: one JSON object on a line, with exactly the fields of seed 004.
 
-`timestamp` is RFC 3339 with a zone (ours: UTC, microseconds, `Z`), `event_type` is `<lifecycle>_state_transition`,
-`entity_id` names the entity within its lifecycle. What `metadata` may carry is listed in docs/reference/lifecycles.md.
+`timestamp` is RFC 3339 with a zone (in our events UTC, microseconds, `Z`). `event_type` is
+`<lifecycle>_state_transition`. `entity_id` names the entity within its lifecycle. docs/reference/lifecycles.md lists
+the keys of `metadata`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d
 
 
 class Malformed(ValueError):
-    """A line is no event; the message says why, in one sentence."""
+    """A line is not an event. The message is one sentence with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,7 @@ class Event:
 
 
 def lines(events: Iterable[Event]) -> bytes:
-    """transitions.jsonl's bytes."""
+    """The bytes of transitions.jsonl."""
     return "".join(f"{event.line()}\n" for event in events).encode()
 
 
@@ -61,7 +62,10 @@ def transition(
     lifecycle: Lifecycle, entity_id: str, before: str, after: str, *, at: str, trigger: str = "", severity: str = "",
     metadata: Mapping[str, Any] | None = None,
 ) -> Event:  # fmt: skip
-    """The event of a legal move; IllegalTransition for another. Trigger and severity are the rule's unless given."""
+    """The event of a legal move. Raises IllegalTransition for any other move.
+
+    Without `trigger` and `severity`, the event has those of the rule.
+    """
     rule = lifecycle.check(before, after)
     return Event(
         timestamp=instant(at), event_type=lifecycle.event_type, severity=severity or rule.severity,
@@ -71,17 +75,17 @@ def transition(
 
 
 def instant(text: str) -> str:
-    """A database's time as events have it: UTC, microseconds, `Z`."""
+    """A time of the database in the form of an event: UTC, microseconds, `Z`."""
     return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def timed(
     events: Iterable[Event], since: dict[tuple[str, str], str], *, but: frozenset[str] = frozenset()
 ) -> Iterator[Event]:
-    """The events with `duration_seconds`: how long each entity was in the state that it leaves (seed 004).
+    """The events with `duration_seconds`: the time that each entity was in the state that it leaves (seed 004).
 
-    `since` holds when an entity entered its state, by event type and name; it is kept up to date. An event has none
-    whose entity was not heard of before, or whose type is in `but`.
+    `since` has the time when each entity entered its state, by event type and name. This function updates it. An event
+    gets no duration if its entity is new, or if its type is in `but`.
     """
     for event in events:
         key = (event.event_type, event.entity_id)
@@ -94,7 +98,7 @@ def timed(
 
 
 def read(line: bytes) -> Event:
-    """The event of one line; Malformed when it is none. Whether its states and its move are legal is not looked at."""
+    """The event of one line. Raises Malformed if it is not an event. It does not check whether the move is legal."""
     if len(line) > limits.EVENT_BYTES_MAX:
         raise Malformed(f"longer than {limits.EVENT_BYTES_MAX} bytes")
     try:
@@ -111,12 +115,12 @@ def read(line: bytes) -> Event:
 
 
 def moment(event: Event) -> datetime:
-    """When it happened; Malformed when the timestamp is none."""
+    """The time of an event. Raises Malformed if the timestamp is not a time."""
     return parsed(event.timestamp)
 
 
 def parsed(text: str) -> datetime:
-    """A time; Malformed when the text is no RFC 3339 time with a zone."""
+    """The time in a text. Raises Malformed if the text is not an RFC 3339 time with a zone."""
     try:
         if _INSTANT.fullmatch(text):
             return datetime.fromisoformat(text)

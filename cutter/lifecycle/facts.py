@@ -1,7 +1,8 @@
-"""Pure: what the database says of a run at one moment, as far as the views of seeds 002 to 004 need it.
+"""Pure: the facts about a run at one moment that the views of seeds 002 to 004 need.
 
-One authoritative state, several views: these facts change with each recorded change (a move of the run, an attempt that
-began or ended, an end without a write), and every view is a function of them (`cutter.lifecycle.views`).
+There is one authoritative state and several views. The facts change with each recorded change: a move of the run, the
+beginning or the end of an attempt, an end without a write. Every view is a function of the facts
+(`cutter.lifecycle.views`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _HALTED = ("stopped_", "failed_", "voided_")
 
 
 class Activity(StrEnum):
-    """What the gate does that is next: nothing, an attempt, a wait for a dependency, or it is tried again at once."""
+    """The activity of the next gate: none, an attempt, a wait for a dependency, or another attempt at once."""
 
     NONE = "none"
     RUNNING = "running"
@@ -29,7 +30,7 @@ class Activity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """The run has another state."""
+    """The run moved to another state."""
 
     to: str
 
@@ -44,7 +45,7 @@ class Began:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """An attempt's outcome was recorded. `again`: the gate waits for a dependency and will be tried again."""
+    """An attempt's outcome was recorded. `again` is true if the gate waits for a dependency and will be tried again."""
 
     gate: str
     attempt: int
@@ -64,10 +65,11 @@ Change = Moved | Began | Tried | Finished
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """A run as recorded. `state` and `outcome` are its row's; `passed` counts its gates.
+    """The recorded facts of a run. `state` and `outcome` are from its row. `passed` is the number of its passed gates.
 
-    `asked`: people were asked for the next gate. `request` numbers the attempts to move the run: a resume after the
-    retries ran out (`exhausted`) is a new one, queued (`queued`) until a gate begins. `retries` counts since then.
+    `asked` is true if people were asked about the next gate. `request` numbers the continuous attempts to move the run.
+    If a run is resumed after its retries were used up (`exhausted`), a new request begins. It is queued (`queued`)
+    until a gate begins. `retries` counts from this resume.
     """
 
     state: str = State.PENDING.value
@@ -86,7 +88,7 @@ class RunFacts:
 
     @property
     def gate(self) -> Gate | None:
-        """The gate that is next; None when all have passed."""
+        """The next gate. None if all gates have passed."""
         return GATES[self.passed] if self.passed < len(GATES) else None
 
     @property
@@ -95,19 +97,21 @@ class RunFacts:
 
     @property
     def over(self) -> bool:
-        """True when nothing more is expected of it: what ends a run, or its end without a write."""
+        """True if nothing more can follow: the run has ended, with or without a write."""
         ended = self.state == State.CLOSEOUT_REPORTED or RunState(self.state).failed or RunState(self.state).voided
         return ended or self.outcome is not None
 
     @property
     def waits_for_people(self) -> bool:
-        """True at a sovereign gate whose approvals are not there yet."""
+        """True at a sovereign gate that still lacks approvals."""
         return self.state in AWAITING and self.asked and self.activity is Activity.NONE
 
 
 def after(facts: RunFacts, change: Change) -> RunFacts:
-    """The facts once a change is recorded. Attempts of a gate that is not next, or while the run is held, say nothing:
-    a writer to Temporal can ask for any gate at any time.
+    """The facts after a recorded change.
+
+    An attempt of a gate that is not next, or during a stop, changes nothing. Everyone who can write to Temporal can ask
+    for any gate at any time.
     """
     match change:
         case Moved():
@@ -139,7 +143,7 @@ def _tried(facts: RunFacts, change: Tried) -> RunFacts:
     if change.outcome == "approval_refused":
         return replace(facts, activity=Activity.NONE, asked=True)
     if change.outcome in ("failed", "rehearsed"):
-        # What follows says what became of it: the run's own move, or its end, to which a rehearsal's request belongs.
+        # The next recorded change shows the effect: the run's own move, or its end, as in a rehearsal.
         return facts
     if change.again:
         return replace(facts, activity=Activity.RETRYING, retries=facts.retries + 1)
@@ -154,7 +158,7 @@ def _moved(facts: RunFacts, to: str) -> RunFacts:
         failed = facts.failed or RunState(to).failed
         return replace(facts, state=to, failed=failed, activity=Activity.NONE, queued=False)
     if facts.stopped:
-        # Resumed. A resume of a run whose retries ran out makes a new request of it.
+        # The run was resumed. If its retries were used up, a new request begins.
         return replace(facts, state=to, activity=Activity.NONE, attempt=0, asked=False, exhausted=False, retries=0,
                        queued=facts.exhausted, request=facts.request + facts.exhausted)  # fmt: skip
     if to in AWAITING:
@@ -168,7 +172,10 @@ def _moved(facts: RunFacts, to: str) -> RunFacts:
 
 
 def _stopped(facts: RunFacts, to: str) -> RunFacts:
-    """The first stop since the run last moved says whether its retries ran out; a later one changes only the word."""
+    """The first stop since the last move shows whether the retries were used up.
+
+    A later stop changes only the state.
+    """
     exhausted = facts.exhausted if facts.stopped else RunState(to).unavailable
     activity = Activity.NONE if facts.activity is Activity.NONE else Activity.BETWEEN
     return replace(facts, state=to, exhausted=exhausted, activity=activity, queued=False)

@@ -1,8 +1,8 @@
-"""Pure: the transitions of a run as events, from what the database recorded.
+"""Pure: makes the events of a run's transitions from the rows of the database.
 
-A projection: the same rows give the same events, so transitions.jsonl can be rebuilt byte for byte. The run's own moves
-and those of approvals are the events in audit_event; those of requests, runs, steps and tasks are the views'
-(`cutter.lifecycle.views`), each at the moment of the recorded change that made it.
+It is a projection: the same rows give the same events, so transitions.jsonl can be rebuilt byte for byte. The moves of
+the run and of its approvals are the events in audit_event. The moves of requests, runs, steps and tasks come from the
+views (`cutter.lifecycle.views`). Each has the time of the recorded change that caused it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """One recorded change with its time, its cause in words, and the authoritative event where it is a transition."""
+    """One recorded change with its time and its cause in words. If it is a transition, also its authoritative event."""
 
     at: str
     change: Change | None = None
@@ -36,14 +36,14 @@ class Recorded:
 
 
 def run_events(sidecar: Json) -> list[Event]:
-    """Every transition of a run and of its views, by time; `sidecar` is what `fn_run_sidecar` answers."""
+    """Every transition of a run and of its views, by time. `sidecar` is the answer of `fn_run_sidecar`."""
     run = sidecar["run"]
     about = {"run_id": run["run_id"], "document_id": run["document_id"]}
     return events_of(run, recorded(sidecar), about=about, dryrun=run["mode"] == "dryrun")
 
 
 def events_of(run: Json, changes: Iterable[Recorded], *, about: Mapping[str, Any], dryrun: bool) -> list[Event]:
-    """The events of one run from its recorded changes; `about` is the metadata that each of its views' events has."""
+    """The events of one run from its recorded changes. Each event of a view gets the metadata `about`."""
     views = _Views(entity_id=run["run_id"], about=about, dryrun=dryrun, created=run["created_at"])
     events = list(views.begin())
     for one in changes:
@@ -67,7 +67,7 @@ def run_facts(sidecar: Json) -> RunFacts:
 
 
 def recorded(sidecar: Json) -> list[Recorded]:
-    """What was recorded of a run, by time."""
+    """The recorded changes of a run, by time."""
     moves = [moved(event) for event in map(of_audit, sidecar["transitions"]) if event is not None]
     approvals = [
         Recorded(at=instant(one.timestamp), event=one) for one in map(of_audit, sidecar["approval_moves"]) if one
@@ -76,7 +76,7 @@ def recorded(sidecar: Json) -> list[Recorded]:
 
 
 def moved(event: Event) -> Recorded:
-    """A move of the run, from its own event."""
+    """The recorded change of a run's own event."""
     return Recorded(
         at=instant(event.timestamp), change=Moved(to=event.to_state), cause=f"{event.trigger}: {event.to_state}",
         reason=str(event.metadata.get("reason") or ""), event=event,
@@ -84,7 +84,7 @@ def moved(event: Event) -> Recorded:
 
 
 def in_order(run: Json, moves: Iterable[Recorded], attempts: Iterable[Json]) -> list[Recorded]:
-    """Moves, attempts and an end without a write, by time."""
+    """The moves, the attempts and an end without a write, by time."""
     found = [*moves, *_attempts(attempts)]
     if run["outcome"] is not None and run["ended_at"]:
         found.append(Recorded(at=instant(run["ended_at"]), change=Finished(outcome=run["outcome"]), cause="ended"))
@@ -135,7 +135,7 @@ class _Views:
     started: str = ""
 
     def follow(self, one: Recorded) -> Iterator[Event]:
-        """The views' events of one recorded change."""
+        """The events of all views for one recorded change."""
         if one.change is None:
             return
         before, self.facts = self.facts, after(self.facts, one.change)
@@ -160,7 +160,7 @@ class _Views:
         return f"{self.entity_id}#{facts.request}"
 
     def _view(self, lifecycle: Lifecycle, entity: str, status: str, one: Recorded, **more: Any) -> Iterator[Event]:
-        """The events on the way to a status; none where the view stays."""
+        """The events on the way to a status. There are none if the view does not change."""
         key = (lifecycle.name, entity)
         before = self.stand.get(key, lifecycle.initial)
         for state in () if before == status else lifecycle.path(before, str(status)):

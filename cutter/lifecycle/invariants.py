@@ -1,7 +1,7 @@
-"""Pure: the invariants of seeds 000, 003 and 004, as far as the metadata of events have the facts that they need.
+"""Pure: the invariants of seeds 000, 003 and 004, as far as the metadata of events have the needed facts.
 
-Metadata that an event does not have is not looked at: another program's file is held to what it says. Each check is
-named like the seed's invariant; docs/reference/lifecycles.md lists the keys.
+A check ignores missing metadata, so the file of another program only has to agree with itself. Each check has the name
+of the seed's invariant. docs/reference/lifecycles.md lists the keys.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cutter.lifecycle.machine import Lifecycle
 from cutter.types import Json
 
 Broken = Iterator[tuple[str, str]]
-"""(the invariant's name, what is wrong) of each that does not hold."""
+"""(the invariant's name, the problem) of each violated invariant."""
 
 
 class Records(Protocol):
-    """What is known, by kind and name."""
+    """A store of the known records, by kind and name."""
 
     def get(self, key: str, /) -> Json | None: ...
 
@@ -41,7 +41,7 @@ class InMemory(dict[str, Json]):
 
 
 class Known:
-    """What was said before, by kind and name; a record that was not kept is empty."""
+    """The records from earlier events, by kind and name. A missing record is empty."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
@@ -53,7 +53,7 @@ class Known:
         self._records[_key(kind, name)] = record
 
     def count(self, kind: str, name: str, **more: int) -> Json:
-        """Add to a record's numbers; none falls below zero."""
+        """Add to the numbers of a record. No number becomes less than zero."""
         record = self.of(kind, name)
         record = {**record, **{key: max(0, record.get(key, 0) + number) for key, number in more.items()}}
         self.keep(kind, name, record)
@@ -66,7 +66,7 @@ def _key(kind: Lifecycle | str, name: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Seen:
-    """An event with what is known of its entity; checks add to `record`, which the caller keeps."""
+    """An event with the known facts about its entity. Checks add to `record`, and the caller keeps it."""
 
     event: Event
     at: datetime
@@ -75,7 +75,7 @@ class Seen:
     record: Json
 
     def said(self, *names: str) -> Any:
-        """The metadata under the first of these names that is there; None when none is."""
+        """The metadata under the first of these names that is present, or None."""
         metadata = self.event.metadata
         for name in names:
             if metadata.get(name) is not None:
@@ -91,7 +91,7 @@ class Seen:
         return value if type(value) is str and value else None
 
     def remember(self, name: str, value: Any) -> Any:
-        """A value of this event, else the last one that was said."""
+        """The value in this event, or the value in an earlier event of the entity."""
         if value is not None:
             self.record[name] = value
             return value
@@ -99,7 +99,7 @@ class Seen:
 
 
 def broken(seen: Seen) -> Broken:
-    """The invariants that an event breaks."""
+    """The invariants that an event violates."""
     for check in CHECKS.get(seen.lifecycle.name, ()):
         yield from check(seen)
 
@@ -108,7 +108,7 @@ def broken(seen: Seen) -> Broken:
 
 
 def worker_assignment(seen: Seen) -> Broken:
-    """Only running tasks have assigned workers; a worker that is assigned answers and has room (Capacity Limit)."""
+    """Only running tasks have a worker. This worker must be responsive and have room (Capacity Limit)."""
     worker, before, after = seen.text("worker_id"), seen.event.from_state, seen.event.to_state
     had = seen.record.get("worker")
     if worker is None and had is None:
@@ -136,7 +136,7 @@ def _over(worker: str, load: int | None, most: int | None) -> Broken:
 
 
 def retry_limit(seen: Seen) -> Broken:
-    """retry_count never exceeds max_retries; a retry needs one left, a failed execution none (guards)."""
+    """retry_count never exceeds max_retries. A retry needs one that is left, and a failure needs none left (guards)."""
     had = seen.record.get("retries")
     count = seen.number("retry_count")
     most = seen.remember("max_retries", seen.number("max_retries"))
@@ -185,7 +185,7 @@ def dependency_satisfaction(seen: Seen) -> Broken:
 
 
 def counted_in_workstream(seen: Seen) -> Broken:
-    """No invariant of its own: counts a workstream's tasks that are open, completed and not, for those below."""
+    """Count a workstream's open, completed and uncompleted tasks for the checks below. This checks no invariant."""
     replaced = seen.text("replaces")
     if replaced and not seen.record.get("replaces"):
         seen.remember("replaces", replaced)
@@ -208,7 +208,7 @@ def _place(state: str) -> str:
 
 
 def _forget(seen: Seen, replaced: str) -> None:
-    """A task that another one replaces does not count any more."""
+    """Stop counting a task that another task replaces."""
     record = seen.known.of("task", replaced)
     if record.get("stream") and record.get("place") and not record.get("replaced"):
         seen.known.count("tasks", record["stream"], **{record["place"]: -1})
@@ -238,7 +238,7 @@ def workstream_is_what_its_tasks_are(seen: Seen) -> Broken:
 
 
 def capacity_limit(seen: Seen) -> Broken:
-    """A busy worker has at most max_concurrent_tasks, an idle one none."""
+    """A busy worker has at most max_concurrent_tasks, and an idle worker has no tasks."""
     most = seen.remember("most", seen.number("max_concurrent_tasks"))
     count = seen.number("task_count", "active_tasks")
     if seen.event.to_state == "busy":
@@ -251,7 +251,7 @@ def health_monitoring(seen: Seen) -> Broken:
     """Only idle and busy workers send heartbeats."""
     beat, since = seen.said("heartbeat_at", "last_heartbeat_at"), seen.record.get("since")
     if beat is None or since is None or {seen.event.from_state, seen.event.to_state} & {"idle", "busy"}:
-        # The heartbeat that brings a worker back is sent before it is said to be back.
+        # A worker that comes back sends its heartbeat before the event of its return.
         return
     try:
         if parsed(since) < parsed(str(beat)) < seen.at:
@@ -261,7 +261,7 @@ def health_monitoring(seen: Seen) -> Broken:
 
 
 def graceful_shutdown(seen: Seen) -> Broken:
-    """Workers complete their tasks before they leave, and release what they hold (Resource Cleanup)."""
+    """Workers complete their tasks before they leave, and release their resources (Resource Cleanup)."""
     if seen.event.to_state != "shutdown":
         return
     name = seen.event.entity_id
@@ -276,7 +276,7 @@ def graceful_shutdown(seen: Seen) -> Broken:
 
 
 def step_of_run(seen: Seen) -> Broken:
-    """No invariant of its own: counts the steps of a run that are known and that have succeeded."""
+    """Count the known steps and the succeeded steps of a run. This checks no invariant."""
     run = seen.text("run_id")
     if run is not None:
         new, done = not seen.record.get("run"), seen.event.to_state == "succeeded"
@@ -286,7 +286,7 @@ def step_of_run(seen: Seen) -> Broken:
 
 
 def run_has_succeeded_iff_every_step_has(seen: Seen) -> Broken:
-    """Seed 003 §2.2."""
+    """A run has succeeded if and only if every step of it has succeeded (seed 003 §2.2)."""
     steps = seen.known.of("steps", seen.event.entity_id)
     known, succeeded = steps.get("known", 0), steps.get("succeeded", 0)
     said, done = seen.number("steps"), seen.number("steps_succeeded")
@@ -303,12 +303,14 @@ _IN_ORDER = (State.PENDING.value, *(gate.to_state.value for gate in GATES))
 _REACHED = {state: state for state in _IN_ORDER} | {
     gate.from_state.value: _IN_ORDER[gate.number - 1] for gate in GATES if gate.sovereign
 }
-"""What the last sealed gate had reached, by state: one that awaits people has sealed nothing."""
+"""For each state, the state that the last sealed gate reached. Waiting for people seals nothing."""
 
 
 def goes_on_where_it_stopped(seen: Seen) -> Broken:
-    """A stop neither skips a gate nor opens a way back from law (seed 000 §2, §3): the run continues from what its last
-    sealed gate reached. No gate seals over a stop: each stop waits for the gate that is open.
+    """A stop neither skips a gate nor leads back from the enactment (seed 000 §2, §3).
+
+    A stopped run continues from the state of its last sealed gate. No gate seals during a stop, because each stop waits
+    for the open gate.
     """
     before, after = seen.event.from_state, seen.event.to_state
     reached = seen.remember("reached", _REACHED.get(before))

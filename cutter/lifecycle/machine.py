@@ -1,4 +1,4 @@
-"""Pure: a lifecycle as data: states, rules with triggers and guards, terminal states; and the one check of a move."""
+"""Pure: a lifecycle as data (states, rules with triggers and guards, terminal states), and the check of a move."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _TAIL = re.compile(r"[a-z0-9_]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Transitions that belong together: from each source to each target.
+    """A group of transitions, from each source to each target.
 
-    `words` are further triggers that mean this rule, each declared here because somebody writes it. `guard` is what
-    must hold, in words. `extension` is the reason of an edge that the seed's text needs and its diagram
-    lacks; empty where the seed has it. `severity` is that of its events; `demanded` where a seed asks for exactly this
-    one. `whence` and `whither` are what a diagram calls many sources or targets.
+    `words` are further triggers with the same meaning, which some program writes. `guard` is the condition in words.
+    `extension` is the reason of an edge that the seed's text needs and its diagram lacks. It is empty if the diagram
+    has the edge. `severity` is the severity of the events. `demanded` is true if a seed asks for exactly this severity.
+    `whence` and `whither` are the names of many sources or targets in a diagram.
     """
 
     sources: tuple[str, ...]
@@ -37,13 +37,18 @@ class Rule:
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """(from, to) of every transition; one to the same state only where the seed lists it (`selves`)."""
+        """(from, to) of every transition.
+
+        A transition to the same state exists only if the seed lists it (`selves`).
+        """
         return tuple((one, other) for one in self.sources for other in self.targets if self.selves or one != other)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lifecycle:
-    """One entity's states, the first one the initial. A state `failed_<gate>` is a family: `failed_` and a reason."""
+    """The states of one entity. The first state is the initial one. A state such as `failed_<gate>` is a family of
+    states.
+    """
 
     name: str
     seed: str
@@ -57,12 +62,12 @@ class Lifecycle:
 
     @property
     def event_type(self) -> str:
-        """What events of its transitions are called."""
+        """The event type of its transitions."""
         return f"{self.name}_state_transition"
 
     @cached_property
     def edges(self) -> Mapping[tuple[str, str], Rule]:
-        """The rule of every transition; a seed's own comes before an extension."""
+        """The rule of every transition. A seed's own rule comes before an extension."""
         ordered = sorted(self.rules, key=lambda rule: bool(rule.extension))
         found: dict[tuple[str, str], Rule] = {}
         for rule in ordered:
@@ -86,7 +91,7 @@ class Lifecycle:
         return tuple((*edge, rule.extension) for edge, rule in self.edges.items() if rule.extension)
 
     def declared(self, state: str) -> str | None:
-        """The declared name of a state: itself, or its family; None for one that this lifecycle does not have."""
+        """The declared name of a state: the state itself or its family. None if this lifecycle does not have it."""
         if state in self.allowed:
             return state
         return next((name for name, head in self._families if _is_of(state, head)), None)
@@ -99,19 +104,19 @@ class Lifecycle:
         return self.declared(state) in self.terminal
 
     def rule(self, before: str, after: str) -> Rule | None:
-        """The rule that allows a move; None when there is none."""
+        """The rule that allows a move, or None."""
         one, other = self.declared(before), self.declared(after)
         return self.edges.get((one, other)) if one and other else None
 
     def check(self, before: str, after: str) -> Rule:
-        """The rule that allows a move; else IllegalTransition, which names from, to and the allowed targets."""
+        """The rule that allows a move. Raises IllegalTransition, which names from, to and the allowed targets."""
         rule = self.rule(before, after)
         if rule is None:
             raise IllegalTransition(self.why_not(before, after))
         return rule
 
     def why_not(self, before: str, after: str) -> str:
-        """The sentence of the error: the same for the same move."""
+        """The sentence of the error. The same move always gives the same sentence."""
         for state in (before, after):
             if self.declared(state) is None:
                 return f"{self.name}: there is no state {state!r}; its states are {', '.join(self.states)}"
@@ -122,9 +127,9 @@ class Lifecycle:
         return f"{self.name}: {before} → {after} is not allowed; {allowed}"
 
     def path(self, before: str, after: str) -> tuple[str, ...]:
-        """The states on the shortest legal way, without the first; empty when there is none or nothing to do.
+        """The states on the shortest legal path, without the first state. Empty if there is no path or no move to make.
 
-        A terminal state is only ever the last one.
+        A terminal state can only be the last state of a path.
         """
         ways: dict[str, tuple[str, ...]] = {before: ()}
         waiting = deque([before] if before != after else [])

@@ -1,7 +1,8 @@
-"""Pure: a file of transitions, event by event: schema, legality, invariants, time; of ours and of other programs.
+"""Pure: checks a file of transitions event by event: schema, legality, invariants, time. The file may be of any
+program.
 
-What was said before of an entity is kept in a mapping that the caller gives, so that the memory of a long file is the
-caller's to bound. Every entity begins in its first state, and `finish` looks for entities whose end is missing.
+The caller gives the mapping for the facts about entities, so that the caller can limit the memory for a long file.
+Every entity must begin in its first state, and `finish` finds entities whose end is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What is wrong on a line. `code` is the invariant's name, `entity` empty where the line names none."""
+    """One problem of a line. `code` is the name of the invariant. `entity` is empty if the line names none."""
 
     line: int
     code: str
@@ -31,7 +32,7 @@ class Finding:
 
 @dataclass(slots=True, kw_only=True)
 class Validation:
-    """Takes one line after another. `known` holds what was said before, by lifecycle and entity."""
+    """Takes one line after another. `known` holds the facts from earlier lines, by lifecycle and entity."""
 
     known: Records = field(default_factory=InMemory)
     number: int = 0
@@ -40,7 +41,7 @@ class Validation:
     before: datetime | None = None
 
     def take(self, line: bytes) -> list[Finding]:
-        """What is wrong with the next line (without its end)."""
+        """The problems of the next line, which is given without its end."""
         self.number += 1
         entity, found = "", []
         try:
@@ -54,7 +55,7 @@ class Validation:
         return [Finding(line=self.number, code=code, entity=entity, text=text) for code, text in found]
 
     def finish(self) -> Iterator[Finding]:
-        """What the file says has ended, and lacks the end of; to be asked after the last line."""
+        """The ended entities whose last event is missing from the file. Call this after the last line."""
         for lifecycle, entity, line, text in missing_ends(self.known):
             self.findings += 1
             yield Finding(line=line, code="last_transition", entity=entity, text=f"{lifecycle.name} {entity}: {text}")
@@ -68,7 +69,7 @@ class Validation:
         record = dict(known.of(lifecycle, event.entity_id))
         yield from _legal(lifecycle, event, record)
         yield from broken(Seen(event=event, at=at, lifecycle=lifecycle, known=known, record=record))
-        # Despite the fault, the file continues from here: one wrong line is one finding and not all that follow.
+        # The next line is checked from this state, so that one wrong line gives one finding and not many.
         owner = event.metadata.get("batch_id" if lifecycle is WORKSTREAM else "run_id")
         if isinstance(owner, str):
             record["belongs_to"] = owner

@@ -1,7 +1,7 @@
-"""Pure: one authoritative state in the words of seeds 002, 003 and 004 (spec 05 "Lifecycles").
+"""Pure: shows one authoritative state in the words of seeds 002, 003 and 004 (spec 05 "Lifecycles").
 
-Every function here is total and takes facts alone; a property test walks all that may be recorded of a run and proves
-that each view moves along transitions that its seed allows, or stays.
+Every function is total and takes only facts. A property test follows all possible records of a run. It proves that each
+view either stays or makes a transition that its seed allows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cutter.lifecycle.states import RequestStatus, RunStatus, StepStatus, TaskSt
 
 
 def _completed(facts: RunFacts) -> bool:
-    """A run that went well: law, rehearsed, or law already."""
+    """True for a run that ended well: enacted, rehearsed, or already enacted before."""
     return facts.state == State.CLOSEOUT_REPORTED or facts.outcome is not None
 
 
@@ -26,7 +26,7 @@ def _voided(facts: RunFacts) -> bool:
 
 
 def request_status(facts: RunFacts) -> RequestStatus:
-    """The newest request of a run (seed 002). One whose retries ran out has failed, whatever becomes of the run."""
+    """The newest request of a run (seed 002). If its retries were used up, it has failed, even if the run continues."""
     if facts.failed or facts.exhausted:
         return RequestStatus.FAILED
     if _completed(facts):
@@ -41,7 +41,7 @@ def request_status(facts: RunFacts) -> RequestStatus:
 
 
 def run_status(facts: RunFacts) -> RunStatus:
-    """The run (seed 003 §2.1): succeeded iff every one of its steps is."""
+    """The run (seed 003 §2.1). It has succeeded if and only if every step has succeeded."""
     if facts.failed:
         return RunStatus.FAILED_TERMINAL
     if _completed(facts):
@@ -56,14 +56,17 @@ def run_status(facts: RunFacts) -> RunStatus:
 
 
 def steps_of(facts: RunFacts, *, dryrun: bool = False) -> tuple[Gate, ...]:
-    """The steps of a run: its gates, a rehearsal's up to the first write. A run that found its law in force has one."""
+    """The steps of a run: its gates.
+
+    A rehearsal has those up to the first write. A run of an enacted version has one.
+    """
     if facts.outcome == "skipped":
         return GATES[: facts.passed]
     return REHEARSED if dryrun else GATES
 
 
 def step_status(facts: RunFacts, gate: Gate) -> StepStatus:
-    """One step (seed 003 §2.2). Steps after the next one are ready: they have not been reached."""
+    """One step (seed 003 §2.2). The steps after the next one are `ready`, because the run has not reached them."""
     if gate.number <= facts.passed:
         return StepStatus.SUCCEEDED
     if gate.number > facts.passed + 1:
@@ -81,7 +84,7 @@ def step_status(facts: RunFacts, gate: Gate) -> StepStatus:
 
 
 def task_state(facts: RunFacts) -> TaskState:
-    """The run as a task (seed 004). A stopped one is running and flagged stopped (`RunFacts.stopped`)."""
+    """The run as a task (seed 004). The task of a stopped run is running, with the flag `RunFacts.stopped`."""
     if facts.failed:
         return TaskState.FAILED
     if _completed(facts):
@@ -97,14 +100,17 @@ def task_state(facts: RunFacts) -> TaskState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A task as its workstream sees it."""
+    """The facts about a task that its workstream needs."""
 
     state: TaskState
     critical: bool = False
 
 
 def derive_workstream_state(tasks: Sequence[Task]) -> WorkstreamState:
-    """Seed 004 "State Derivation from Tasks": what runs first, then what is complete, then a critical failure."""
+    """The state of a workstream (seed 004 "State Derivation from Tasks").
+
+    Running tasks decide first, then completed tasks, then a critical failure.
+    """
     states = [task.state for task in tasks]
     if TaskState.RUNNING in states:
         return WorkstreamState.EXECUTING

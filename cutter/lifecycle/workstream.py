@@ -1,7 +1,8 @@
-"""Pure: the transitions of a batch, of its workstreams and of their tasks as events, from what the database recorded.
+"""Pure: makes the events of a batch, its workstreams and their tasks from the rows of the database.
 
-A workstream is one continuous attempt at a batch's queue: what ended stays ended, and a batch that is resumed after its
-end is a new workstream of the same batch, `<batch id>#2`. Its tasks are the runs that were registered in it.
+A workstream is one continuous attempt at a batch's queue file. An ended workstream stays ended. If a batch is resumed
+after its end, a new workstream of the same batch begins, `<batch id>#2`. Its tasks are the runs that are registered in
+it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Batch:
-    """What is looked up again and again; `runs` are (when it was registered, run id) by document, in that order."""
+    """The facts of a batch for repeated look-ups. `runs` has (time of registration, run id) by document, by time."""
 
     facts: Json
     row: Json
@@ -35,20 +36,20 @@ class _Batch:
     moves: tuple[Event, ...]
 
     def number(self, at: str) -> int:
-        """The number of the workstream at that time: one more than have ended before."""
+        """The number of the workstream at that time: the number of workstreams that ended before, plus one."""
         return 1 + sum(BATCH.is_terminal(move.to_state) and move.timestamp < at for move in self.moves)
 
     def newest(self, document_id: str, before: str) -> str | None:
-        """The newest run of a document in this batch that was registered before a time; None when there was none."""
+        """The newest run of a document in this batch that was registered before a time, or None."""
         return next((run for at, run in reversed(self.runs.get(document_id, [])) if at < before), None)
 
     def moves_of(self, run_id: str) -> Iterator[tuple[str, str]]:
-        """(When, to which state) a run has moved."""
+        """(Time, new state) of each move of a run."""
         return ((instant(stamp), to) for _, to, stamp in self.facts["moves"].get(run_id, ()))
 
 
 def batch_events(facts: Json) -> list[Event]:
-    """Every transition of a batch, its workstreams and tasks, by time; `facts` is the answer of `batch_facts`."""
+    """Every transition of a batch, its workstreams and tasks, by time. `facts` is the answer of `batch_facts`."""
     runs: dict[str, list[tuple[str, str]]] = {}
     for run in facts["runs"]:
         runs.setdefault(run["document_id"], []).append((instant(run["created_at"]), run["run_id"]))
@@ -59,7 +60,7 @@ def batch_events(facts: Json) -> list[Event]:
     found = [*batch.moves, *_workstreams(batch)]
     for run in facts["runs"]:
         found += _task(batch, run)
-    # What ends a task comes before what that makes of its batch, should both have one time.
+    # If the end of a task and the change of its batch have the same time, the task comes first.
     ordered = sorted(found, key=lambda one: (one.timestamp, one.event_type != TASK.event_type))
     created = instant(batch.row["created_at"])
     since = {(WORKSTREAM.event_type, f"{batch.row['batch_id']}#1"): created}
@@ -67,7 +68,10 @@ def batch_events(facts: Json) -> list[Event]:
 
 
 def _workstreams(batch: _Batch) -> Iterator[Event]:
-    """A registered batch has all its tasks; a move says what its workstream does."""
+    """The events of a batch's workstreams.
+
+    A registered batch has all its tasks, and each move changes its workstream.
+    """
     batch_id = batch.row["batch_id"]
     stand = {1: WorkstreamState.READY.value}
     yield transition(WORKSTREAM, f"{batch_id}#1", WORKSTREAM.initial, stand[1], at=batch.row["created_at"],
@@ -89,9 +93,9 @@ def _workstreams(batch: _Batch) -> Iterator[Event]:
 
 
 def _critical(batch: _Batch, at: str) -> list[str]:
-    """The documents whose failure ended the batch: the newest run had failed or was stopped at that time.
+    """The critical documents whose newest run had failed or was stopped at that time, so that the batch ended.
 
-    Under the policy `strict` each document is critical; under the others, those that the queue says are.
+    Under the policy `strict` each document is critical. Under other policies, the queue file marks the critical ones.
     """
     strict = batch.row.get("policy") == "strict"
     found = []
