@@ -1232,8 +1232,37 @@ OUTSIDE = (
     ),
 )  # fmt: skip
 
+LAW = (
+    *_of(
+        "cutter/law/region.py", "unit/law/test_law_exports.py",
+        ("a text that nobody signed in an export", "    if digest != region_sha256:", "    if False:",
+         "::test_a_text_that_is_not_in_the_source_is_refused"),
+    ),
+    *_of(
+        "cutter/law/export_check.py", "unit/law/test_law_exports.py",
+        ("an end that nobody enacted", "if name in MAY_END and not theirs:", "if name in MAY_END:",
+         "::test_an_end_that_came_later_is_a_note"),
+        ("a unit that is in the file alone", "for address in wanted.units.keys() | given.units.keys():",
+         "for address in wanted.units.keys() & given.units.keys():",
+         "::test_a_unit_that_is_missing_or_added_is_found"),
+    ),
+    *_of(
+        "cutter/law/akoma_ntoso.py", "unit/law/test_law_exports.py",
+        ("a document that does not fit the official schema", "    return [] if fits else [",
+         "    return [] if True else [", "::test_the_official_schema_refuses_another_document"),
+    ),
+    *_of(
+        f"{_SQL}functions/survey/fn_table_definitions.sql", "integration/law/test_view_files.py",
+        ("a view that shows another text",
+         "'view', case when c.relkind in ('v', 'm') then md5(pg_get_viewdef(c.oid)) end,", "'view', null,",
+         "::test_the_survey_sees_a_changed_view"),
+    ),
+)  # fmt: skip
+"""Reading of enacted law."""
+
 GUARDS = (
     *OUTSIDE,
+    *LAW,
     *OPENING,
     *CLOSED,
     *NOISY,

@@ -883,7 +883,7 @@ CREATE FUNCTION cutter_governance.fn_catalog_key(p_dimension text) RETURNS text
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace]::oid[];
+    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace]::oid[];
     relations oid[];
     answer text;
 begin
@@ -905,6 +905,8 @@ begin
               from pg_attrdef where adrelid = any (relations)),
         ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
               from pg_constraint where conrelid = any (relations)),
+        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
+              from pg_rewrite where ev_class = any (relations)),
         ';', (select string_agg(concat(i.indexrelid, ' ', i.xmin, ' ', i.ctid, ' ', c.xmin, ' ', c.ctid), ','
                   order by i.indexrelid)
               from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = any (relations))));
@@ -1560,7 +1562,7 @@ CREATE FUNCTION cutter_governance.fn_function_definitions() RETURNS jsonb
                 from unnest(coalesce(p.proacl, acldefault('f', p.proowner))) as one)))
     from pg_proc p
     join pg_language l on l.oid = p.prolang
-    where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+    where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) RETURNS jsonb
@@ -1940,14 +1942,15 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
                 coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's' else 'r' end::"char", c.relowner)) as acl
             from pg_class c
             where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
-                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
             union all
             select 'column ' || c.relname || '.' || a.attname, a.attacl
             from pg_attribute a join pg_class c on c.oid = a.attrelid
-            where a.attacl is not null and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+            where a.attacl is not null
+                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
             union all
             select 'schema ' || n.nspname, coalesce(n.nspacl, acldefault('n', n.nspowner))
-            from pg_namespace n where n.nspname in ('public', 'cutter_governance')
+            from pg_namespace n where n.nspname in ('public', 'cutter_governance', 'api')
             union all
             select 'database', coalesce(d.datacl, acldefault('d', d.datdba))
             from pg_database d where d.datname = current_database()
@@ -3884,7 +3887,9 @@ CREATE FUNCTION cutter_governance.fn_table_definitions() RETURNS jsonb
     select jsonb_object_agg(c.relname, jsonb_build_object(
         'kind', c.relkind, 'owner', pg_get_userbyid(c.relowner), 'row_security', c.relrowsecurity,
         'forced', c.relforcerowsecurity, 'persistence', c.relpersistence, 'children', c.relhassubclass,
-        'options', coalesce(array_to_string(c.reloptions, '; '), ''), 'rules', c.relhasrules, 'columns', columns.list, 'constraints', constraints.list, 'indexes', indexes.list))
+        'options', coalesce(array_to_string(c.reloptions, '; '), ''), 'rules', c.relhasrules,
+        'view', case when c.relkind in ('v', 'm') then md5(pg_get_viewdef(c.oid)) end, 'columns', columns.list,
+        'constraints', constraints.list, 'indexes', indexes.list))
     from pg_class c
     cross join lateral (
         select string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull || ' '
@@ -3900,7 +3905,7 @@ CREATE FUNCTION cutter_governance.fn_table_definitions() RETURNS jsonb
         select string_agg(pg_get_indexdef(i.indexrelid) || ' ' || i.indisvalid, '; ' order by i.indexrelid::regclass::text) as list
         from pg_index i where i.indrelid = c.oid) as indexes
     where c.relkind in ('r', 'p', 'v', 'm', 'f')
-        and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+        and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_tenant_caps(p_tenant text, p_workflow text) RETURNS jsonb
@@ -5188,7 +5193,7 @@ CREATE VIEW api.source WITH (security_barrier='true') AS
 CREATE VIEW api.unit_of_version WITH (security_barrier='true') AS
  SELECT d.doc_code AS document,
     e.n AS version,
-    b.render_order AS document_order,
+    (row_number() OVER (PARTITION BY d.doc_code, e.n ORDER BY b.render_order))::integer AS document_order,
     u.canonical_address AS address,
     v.version_seq AS unit_version,
     v.title,
