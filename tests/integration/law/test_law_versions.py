@@ -213,3 +213,34 @@ def test_the_example_of_each_help_page_works(amended: Corpus, tmp_path: Path, na
     words = [typed.get(word, word) if place > 2 else word for place, word in enumerate(examples[0].split())]
     told = amended(*words[1:])
     assert told.code == 0, told
+
+
+def test_a_version_that_is_not_yet_in_force_is_shown_as_such(amended: Corpus) -> None:
+    amended.database.run(MOVE_DAYS.replace(CHANGED, "2999-01-01"))  # type: ignore[arg-type]
+    try:
+        assert amended("law", "show", LAW, "--json").json["version"] == 1
+        assert amended("law", "show", LAW, "--at", "2999-01-01", "--json").json["version"] == 2
+        first, second = amended("law", "history", LAW, "--json").json["versions"]
+        assert (first["status"], second["status"]) == ("in_force", "not_yet_in_force")
+        (law,) = amended("law", "list", "--json").json
+        assert (law["version"], law["newest_version"], law["effective_until"]) == (1, 2, "2999-01-01")
+        assert "twelve" in amended("law", "diff", LAW).out
+        bodies = amended.database.value("select string_agg(body, '') from api.unit", role="cutter_api")
+        assert "ten euros" in bodies
+        assert "twelve euros" not in bodies
+    finally:
+        amended.database.run(MOVE_DAYS)  # type: ignore[arg-type]
+
+
+def test_a_law_that_is_not_yet_in_force_is_shown_with_its_first_version(amended: Corpus) -> None:
+    later = MOVE_DAYS.replace(BEGUN, "2998-01-01").replace(CHANGED, "2999-01-01")
+    amended.database.run(later)  # type: ignore[arg-type]
+    try:
+        answer = amended("law", "show", LAW, "--json").json
+        assert (answer["version"], answer["status"]) == (1, "not_yet_in_force")
+        (law,) = amended("law", "list", "--json").json
+        assert (law["version"], law["status"]) == (1, "not_yet_in_force")
+        assert amended("law", "search", "euros", "--json").json["found"] == []
+        assert amended.database.value("select count(*) from api.unit", role="cutter_api") == 0
+    finally:
+        amended.database.run(MOVE_DAYS)  # type: ignore[arg-type]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cutter.errors import Refused
-from cutter.storage import sql_files
+from cutter.storage import grants, migrate, sql_files
 from tests.integration.storage.test_definitions import Files, files
-from tests.support.database import Database
+from tests.support.database import OWNER, Database, TestCluster
 
 __all__ = ["files"]
 LAW, VERSION = "api/law.sql", "api/law_version.sql"
@@ -81,3 +81,22 @@ def test_the_survey_sees_a_changed_view(database: Database, dimension: str, stat
     assert database.value(PINS, (dimension,)) == before
     database.run(statement)  # type: ignore[arg-type]
     assert database.value(PINS, (dimension,)) != before
+
+
+def test_a_server_without_the_role_of_the_readers_is_refused_with_the_command(
+    cluster: TestCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An upgrade of a server that has no such role yet."""
+    role = "  cutter_reader_of_tomorrow:\n    SELECT:\n      - *law\n"
+    more = grants.text().replace("  cutter_api:\n", f"{role}  cutter_api:\n")
+    monkeypatch.setattr(grants, "text", lambda: more)
+    grants.declared.cache_clear()
+    try:
+        with (
+            cluster.database(template="template0", prefix="empty") as empty,
+            pytest.raises(Refused, match=r"no role cutter_reader_of_tomorrow.*`cutter migrate --bootstrap URL`"),
+        ):
+            migrate.migrate_url(empty.url(OWNER))
+    finally:
+        monkeypatch.undo()
+        grants.declared.cache_clear()
