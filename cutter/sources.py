@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import unicodedata
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -214,10 +215,13 @@ class Registration:
     normalise: str | None
     forbidden: tuple[str, ...]
     remove_direction_marks: bool = False
+    effective: date | None = None
+    correction: str | None = None
+    """The reason of a correction; None for a new text."""
 
 
 def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> None:
-    """Refuse what a run would refuse: another version of enacted law, and a text that cannot be marked."""
+    """Refuse what a run would refuse: a change that does not fit the enacted law, and a text that cannot be marked."""
     data, _ = cleaned(data, normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks)
     _require_text(data, wanted.document_id, wanted.profile)
     _, profile = profile_of(wanted.profile)
@@ -228,18 +232,21 @@ def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> N
     require_markable(
         result, remedy="a run would refuse it: correct the text or the options (`cutter mark --help`), or give --force"
     )
-    law.require_not_another_version(settings, wanted.document_id, sha256_hex(data), profile.sha256, wanted.options)
+    law.require_fits(settings, wanted.document_id, effective=wanted.effective, changes=wanted.correction is not None)
 
 
 def register(
     settings: Settings, data: bytes, *, document_id: str, docprefix: str | None, profile: str,
     options: dict[str, Any], source_uri: str | None = None, normalise: str | None = None,
-    forbidden: tuple[str, ...] = (), remove_direction_marks: bool = False,
+    forbidden: tuple[str, ...] = (), remove_direction_marks: bool = False, effective: date | None = None,
+    correction: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Register bytes as the newest version of a document; the same bytes, profile and options again do nothing.
+    """Register bytes as the newest version of a document; the same bytes, profile, options and terms again do nothing.
 
-    Without a docprefix it is the one that the document has, else the document's id, which must then fit.
+    Without a docprefix it is the one that the document has, else the document's id, which must then fit. `correction`
+    is the reason of a correction.
     """
+    terms = _terms(effective, "text" if correction is None else "correction", correction)
     data, provenance = cleaned(data, normalise=normalise, remove_direction_marks=remove_direction_marks)
     _require_text(data, document_id, profile)
     body, parsed = profile_of(profile)
@@ -259,7 +266,45 @@ def register(
         "profile_body": body.decode(),
         "options": options,
         "provenance": {**provenance, **({"title": title} if (title := law_title(data)) else {})},
+        **terms,
     }
+    answer = _registered(settings, document, data, version)
+    return {**answer, "document_id": document_id, "docprefix": docprefix, "profile": parsed.id, "size_bytes": len(data)}
+
+
+def repeal(settings: Settings, document_id: str, *, effective: date | None, reason: str) -> dict[str, Any]:
+    """Register the repeal of a whole law: the empty text, with the profile of the law in force."""
+    law.require_fits(settings, document_id, effective=effective, changes=True)
+    with session(settings, OPERATOR) as connection:
+        newest = TEXT.one(connection, {"document_id": document_id})
+    profile = _registered_profile(newest)
+    version = {
+        "profile_id": profile.id,
+        "profile_sha256": profile.sha256,
+        "profile_body": newest.profile_body,
+        "options": {},
+        **_terms(effective, "repeal", reason),
+    }
+    document = {"document_id": document_id, "docprefix": newest.docprefix}
+    answer = _registered(settings, document, b"", version)
+    return {**answer, "document_id": document_id, "docprefix": newest.docprefix, "profile": profile.id, "size_bytes": 0}
+
+
+def _terms(effective: date | None, kind: str, reason: str | None) -> Json:
+    """What a version says about the change that it makes. A correction takes effect with what it corrects."""
+    if kind == "correction" and effective is not None:
+        raise InvalidInput("a correction holds from the day of the law that it corrects: leave out --effective")
+    if reason is not None and not reason.strip():
+        raise InvalidInput("--reason is empty: say in one sentence why the law changes")
+    return {
+        "change_kind": kind,
+        "change_reason": None if reason is None else " ".join(reason.split()),
+        "effective_from": effective and effective.isoformat(),
+    }
+
+
+def _registered(settings: Settings, document: Json, data: bytes, version: Json) -> Json:
+    document_id = document["document_id"]
     with session(settings, OPERATOR) as connection:
         answer = call(
             connection, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
@@ -267,7 +312,7 @@ def register(
         )  # fmt: skip
     if answer["status"] == "conflict":
         raise Conflict(f"{document_id} is registered with {answer['field']} {answer['registered']}: use that one")
-    return {**answer, "document_id": document_id, "docprefix": docprefix, "profile": parsed.id, "size_bytes": len(data)}
+    return answer
 
 
 def _docprefix(settings: Settings, document_id: str) -> str:

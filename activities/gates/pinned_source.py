@@ -79,7 +79,7 @@ def mark_pinned(
             _kept.move_to_end(key)
             return _kept[key]
     profile = marking.parse_profile(pinned.profile_body.encode())
-    result = marking.mark(pinned.data, profile=profile, docprefix=docprefix, options=options)
+    result = marking.mark_registered(pinned.data, profile=profile, docprefix=docprefix, options=options)
     with _lock:
         _kept[key] = result
         while len(_kept) > KEPT:

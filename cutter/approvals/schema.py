@@ -50,7 +50,7 @@ def _forms() -> Mapping[str, tuple[re.Pattern[str], str]]:
         "writer_digest": (_DIGEST, "64 hex characters"),
         "manifest_digest": (_DIGEST, "64 hex characters"),
         "region_sha": (_DIGEST, "64 hex characters"),
-        "candidate_count": (r"[1-9][0-9]{0,4}", "a number without leading zeros"),
+        "candidate_count": (r"0|[1-9][0-9]{0,4}", "a number without leading zeros"),
         "findings_digest": (_DIGEST, "64 hex characters"),
         "accepted_findings": (
             rf"{NO_FINDINGS}|{_FINDING}(?: {_FINDING}){{0,{limits.ACCEPTANCES_MAX - 1}}}",

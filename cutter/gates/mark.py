@@ -30,7 +30,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     - snapshot_matches_pin: the stored bytes are the pinned ones (ours)
     - text_can_be_marked: the profile does not refuse the text (ours)
     - region_sha_rebuilt: region_sha rebuilt from the bytes matches the recorded one
-    - rowset_size_in_bounds: mark rowset size > 0 and at most the deployment's limit
+    - rowset_size_in_bounds: mark rowset size > 0 and at most the deployment's limit; a repeal's empty text has no row
     - partition_proven: every byte of the region belongs to exactly one part (ours)
     - red_findings_accepted: a person accepted by name every finding that says the cut is probably wrong (ours)
     """
@@ -50,7 +50,10 @@ def evaluate(evidence: Evidence) -> GateReport:
             holds("text_can_be_marked", True, "marked", "a text its profile accepts"),
             equal("region_sha_rebuilt", rebuilt, marking.region_sha),
             holds(
-                "rowset_size_in_bounds", 0 < count <= evidence.max_candidates, count, f"1 to {evidence.max_candidates}"
+                "rowset_size_in_bounds",
+                0 < count <= evidence.max_candidates if evidence.snapshot else count == 0,
+                count,
+                f"1 to {evidence.max_candidates}" if evidence.snapshot else "0, because the text is empty",
             ),
             _partition(marking, evidence.snapshot),
             _accepted(marking, evidence.preview),

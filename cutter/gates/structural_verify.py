@@ -116,7 +116,7 @@ def eleven(evidence: Evidence) -> tuple[Invariant, ...]:
 
 
 def _waits(unit: StoredUnit, revision: StoredRevision | None) -> bool:
-    """True for a draft, and for a unit in force that a revision keeps or whose next version waits beside it."""
+    """True for a draft, and for a unit in force that a revision keeps or whose next version waits next to it."""
     stored = (unit.lifecycle, unit.version_lifecycle)
     operation = revision.plan.operations.get(unit.address, "create") if revision else "create"
     if operation == "keep":

@@ -14,7 +14,7 @@ from cutter.marking.plan import CutPlan, PlanRow, build_plan, rebuild_digest_rev
 from cutter.marking.profile import Profile
 from cutter.marking.profile_yaml import parse_profile
 from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal, NonContent
-from cutter.marking.splitter import examine, mark
+from cutter.marking.splitter import examine, mark, mark_registered
 
 PROFILES = (
     "brazilian-law",
@@ -64,6 +64,7 @@ __all__ = [
     "examine",
     "load_profile",
     "mark",
+    "mark_registered",
     "parse_profile",
     "preview",
     "profile_bytes",

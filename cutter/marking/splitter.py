@@ -40,6 +40,18 @@ def mark(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> 
     return refuse_unaccepted(cut.marking) or cut.marking
 
 
+def mark_registered(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> Marking | MarkRefusal:
+    """Mark a registered version. The empty text of a repeal has no unit; PostgreSQL registers no other empty text."""
+    return mark(data, profile=profile, docprefix=docprefix, options=options) if data else _nothing(profile)
+
+
+def _nothing(profile: Profile) -> Marking:
+    return Marking(
+        region_sha=sha256_hex(b""), region_start=0, region_end=0, profile_id=profile.id, profile_sha256=profile.sha256,
+        candidates=(), exclusions=(), non_content=(), findings=(), mark_digest=mark_digest((), ()),
+    )  # fmt: skip
+
+
 def examine(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> Marking | MarkRefusal:
     """Mark like `mark`, but show a cut with unaccepted red findings instead of refusing it. No gate uses this."""
     cut = _cut(data, profile, docprefix, options)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from cutter.errors import Refused
 from cutter.settings import Settings
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import records
-from cutter.types import Json
-
-ENACTED = "STOP_DOCUMENT_ENACTED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnactedVersion:
-    """The run that enacted a document and the version that it cut. `is_newest`: none was registered since."""
+    """The newest enactment of a document. `is_newest`: no version was registered since."""
 
     run_id: str
-    content_checksum: str
-    profile_sha256: str
-    marking_options: Json
+    effective_from: date
     is_newest: bool
 
 
@@ -33,45 +29,30 @@ def enacted(settings: Settings, document_id: str) -> EnactedVersion | None:
         return NEWEST.first(connection, {"document_id": document_id})
 
 
-def require_not_another_version(
-    settings: Settings, document_id: str, sha256: str, profile_sha256: str, options: Json
-) -> None:
-    """Refuse to register a version that no run can enact; the enacted one again is no new version."""
+def require_fits(settings: Settings, document_id: str, *, effective: date | None, changes: bool) -> None:
+    """Refuse a version that no run can enact on the law in force. `changes`: it corrects or repeals that law."""
     law = enacted(settings, document_id)
     if law is None:
+        if changes:
+            raise Refused(
+                f"{document_id} is not enacted, so there is no law to change: see `cutter status {document_id}`",
+                code="change_has_its_base",
+            )
         return
-    if (law.content_checksum, law.profile_sha256, law.marking_options) != (sha256, profile_sha256, options):
-        raise _is_law(document_id, law.run_id)
-
-
-def refusal(settings: Settings, document_id: str) -> tuple[str, str] | None:
-    """(Code, reason) for which no run can enact a document's newest version; None when one can, or has."""
-    law = enacted(settings, document_id)
-    if law is None or law.is_newest:
-        return None
-    problem = _is_law(document_id, law.run_id)
-    return problem.code, str(problem)
+    if effective is not None and effective < law.effective_from:
+        raise Refused(
+            f"--effective {effective}: the law in force begins on {law.effective_from}; give that day or a later one, "
+            "or correct the law with --correction",
+            code="takes_effect_in_order",
+        )
 
 
 def require_can_be_enacted(settings: Settings, document_id: str, *, waits: bool) -> None:
     """Refuse a live run that cannot enact anything. `waits`: the person waits to see that the run is skipped."""
     law = enacted(settings, document_id)
-    if law is None:
-        return
-    if not law.is_newest:
-        raise _is_law(document_id, law.run_id)
-    if not waits:
+    if law is not None and law.is_newest and not waits:
         raise Refused(
             f"{document_id} is enacted already, by run {law.run_id}, and its text has not changed: there is nothing to "
             f"run; `cutter report {law.run_id}` writes its report",
             code="already_enacted",
         )
-
-
-def _is_law(document_id: str, run_id: str) -> Refused:
-    return Refused(
-        f"{document_id} is enacted already, by run {run_id}: another version of it cannot be enacted, because "
-        f"superseding is not built; `cutter report {run_id}` shows the enacted text, and a corrected text needs a "
-        "document id of its own",
-        code=ENACTED,
-    )

@@ -119,7 +119,7 @@ def build_of(settings: Settings, document: RequestDocument) -> RequestView:
         raise Refused("the profile is not the one that the request names: do not sign", code="profile_differs")
     options = marking.Options(**found.options, forbidden_ids=tuple(found.forbidden_ids))
     profile = marking.parse_profile(found.profile_body.encode())
-    marked = marking.mark(snapshot, profile=profile, docprefix=found.docprefix, options=options)
+    marked = marking.mark_registered(snapshot, profile=profile, docprefix=found.docprefix, options=options)
     if isinstance(marked, marking.MarkRefusal):
         raise Refused(f"the snapshot is refused here: {marked.message}", code=marked.code)
     return build_view(

@@ -35,6 +35,11 @@ def add(
     because: text_options.Because = None,
     normalise: text_options.Normalise = None,
     remove_direction_marks: text_options.RemoveDirectionMarks = False,
+    effective: text_options.Effective = None,
+    correction: Annotated[
+        bool, typer.Option("--correction", help="The text corrects the law in force, from the same day; needs --reason")
+    ] = False,
+    reason: text_options.Reason = None,
     force: Annotated[bool, typer.Option("--force", help="Register the text even if a run would refuse it.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -50,6 +55,7 @@ def add(
     registration = sources.Registration(
         document_id=document_id, docprefix=docprefix, profile=profile, options=options, source_uri=source_uri,
         normalise=normalise, forbidden=tuple(forbid or ()), remove_direction_marks=remove_direction_marks,
+        effective=text_options.day(effective), correction=text_options.because_of(correction, reason),
     )  # fmt: skip
     data = sources.read(file)
     if not force:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Annotated
 
 import typer
@@ -64,3 +65,28 @@ def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, st
     if len(set(names)) != len(names):
         raise InvalidInput("--accept: a finding is named twice; name each once")
     return dict(zip(names, reasons * len(names) if len(reasons) == 1 else reasons, strict=True))
+
+
+Effective = Annotated[
+    str | None, typer.Option(help="Day from which the law holds, such as 2027-01-01; default: the day of its enactment")
+]
+Reason = Annotated[str | None, typer.Option(help="Why the law changes, in one sentence; the request shows it")]
+
+
+def day(text: str | None) -> date | None:
+    """A calendar day in the form YYYY-MM-DD."""
+    if text is None:
+        return None
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date()
+    except ValueError:
+        raise InvalidInput(f"--effective {text}: give a day as YYYY-MM-DD, such as 2027-01-01") from None
+
+
+def because_of(correction: bool, reason: str | None) -> str | None:
+    """The reason of a correction; None for a new text, which gives none."""
+    if correction and not (reason or "").strip():
+        raise InvalidInput("--correction needs --reason: say in one sentence what was wrong")
+    if reason is not None and not correction:
+        raise InvalidInput("--reason goes with --correction")
+    return reason

@@ -14,7 +14,6 @@ from cutter.batch.queue import Problem, QueueRefused
 from cutter.errors import InvalidInput
 from cutter.marking import Marking, MarkRefusal
 from cutter.settings import Settings
-from cutter.storage import enacted_documents as law
 from cutter.storage.batches import Admission
 from cutter.storage.pools import Connection
 
@@ -45,7 +44,7 @@ def mark_all(
     starts = {row["document_id"] for row in admission.rows if row["decided"] is None}
     for item in (one for one in admission.queue.items if one.document_id in starts):
         result = sources.marking_of_registered(settings, connection, item.document_id, wanted)
-        wrong = _wrong(settings, item.document_id, result)
+        wrong = _wrong(result)
         if wrong is not None:
             code, message = wrong
             field = f"items[{item.position - 1}].document_id"
@@ -58,11 +57,11 @@ def mark_all(
     return marked
 
 
-def _wrong(settings: Settings, document_id: str, result: Marking | MarkRefusal | None) -> tuple[str, str] | None:
-    """(Code, reason) for which a run would not mark or enact the document."""
+def _wrong(result: Marking | MarkRefusal | None) -> tuple[str, str] | None:
+    """(Code, reason) for which a run would not mark the document."""
     if isinstance(result, MarkRefusal):
         return result.code, result.message
-    return law.refusal(settings, document_id)
+    return None
 
 
 def with_units(rows: Iterable[tuple[object, ...]], marked: dict[str, Marked]) -> list[tuple[object, ...]]:

@@ -36,6 +36,7 @@ _PEOPLE = f"{_STORAGE}test_people.py"
 _UNITS = f"{_STORAGE}test_unit_functions.py"
 _ALONE = f"{_STORAGE}test_one_password_alone.py"
 _AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
+_LIVING = "integration/living_law/test_guards_of_a_revision.py"
 _NOISE = f"{_STORAGE}test_what_roles_may_take.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
@@ -436,7 +437,7 @@ UNITS = (
     ),
     *_of(
         f"{_SQL}functions/units/fn_enacted_immutable.sql", _UNITS,
-        ("a change of enacted law", "    if old.lifecycle_status <> 'draft' then", "    if false then",
+        ("a change of enacted law", "    if old.lifecycle_status <> 'draft'\n", "    if false\n",
          f"{_AUDIT}::test_each_immutability_trigger_refuses_alone"),
     ),
     *_of(
@@ -463,16 +464,40 @@ UNITS = (
          "::test_the_edit_function_adds_a_version_to_a_draft_and_refuses_enacted_law"),
     ),
     *_of(
-        f"{_SQL}functions/units/fn_iu_enact.sql", _UNITS,
+        f"{_SQL}functions/units/fn_enact_refusal.sql", _UNITS,
         ("an enactment by another decision",
-         "and d.type = 'lifecycle_enactment' and d.verdict = 'PASS'\n            and c.", "and c.",
+         "and d.type = 'lifecycle_enactment' and d.verdict = 'PASS'\n                and c.", "and c.",
          "::test_only_a_lifecycle_decision_enacts"),
-        ("an enactment without its approval", "if not p_dry_run and not exists (", "if false and not exists (",
+        ("an enactment without its approval", "when not p_dry_run and not exists (", "when false and not exists (",
          "::test_nothing_is_enacted_outside_a_transaction_that_consumed_its_approval"),
-        ("a unit outside the change set",
-         "    if not exists (\n        select from cutter_governance.cut_change_set_affected_row r", "    if false and "
-         "not exists (\n        select from cutter_governance.cut_change_set_affected_row r",
+    ),
+    *_of(
+        f"{_SQL}functions/units/fn_iu_enact.sql", _UNITS,
+        ("a unit outside the change set", "when affected.affected_row_id is null or", "when",
          "::test_a_unit_outside_the_change_set_is_not_enacted"),
+    ),
+    *_of(
+        f"{_SQL}functions/units/fn_may_end.sql", _LIVING,
+        ("a version that the change set does not end", "and p_old ->> 'id' = a.ended_version_id::text", "",
+         "::test_an_enactment_ends_no_version_that_its_change_set_does_not_end"),
+        ("the text of an ended version", "and p_new - ended = p_old - ended", "",
+         "::test_the_text_of_an_ended_version_never_changes"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_revision_problem.sql", _LIVING,
+        ("rows that were not approved", "is distinct from p_approved_digest", "is null",
+         "::test_leg_a_commits_no_rows_but_the_approved_ones"),
+        ("a base that is not in force", "    if v_problem is not null then", "    if false then",
+         "::test_two_revisions_of_one_base_are_never_both_enacted"),
+        ("a planned row that was not enacted", "    if v_as_planned <> v_rows then", "    if false then",
+         "::test_an_enactment_is_whole"),
+        ("a draft outside the plan", "            then 'a draft is not in the plan' end;", "            then null end;",
+         "::test_leg_a_writes_no_draft_outside_the_plan"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_pins_name_base.sql", _LIVING,
+        ("a base of the caller's choice", "'run', e.run_id,", "'run', p_pins -> 'base_run_id',",
+         "::test_the_first_gate_cannot_choose_its_base"),
     ),
 )  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 import pytest
@@ -114,19 +113,24 @@ async def test_a_tenant_that_nobody_declared_is_refused_where_some_are(cutter: C
     assert told.json["next"] == "cutter tenants"
 
 
-async def test_a_version_that_could_never_replace_the_law_is_not_registered(
+async def test_the_next_version_of_an_enacted_law_is_registered_with_its_terms(
     stack: Stack, cutter: Cutter, tmp_path: Path
 ) -> None:
     file = tmp_path / "law.md"
     file.write_bytes(support.law(7))
+    add = ("source", "add", str(file), "--document-id", DOCUMENT, *PROFILE, "--json")
     async with stack.workers():
+        assert (await cutter(*add, "--correction", "--reason", "too early")).json["code"] == "change_has_its_base"
+        assert (await cutter("repeal", DOCUMENT, "--reason", "x", "--json")).json["code"] == "change_has_its_base"
         run = await stack.start()
         assert (await run.through()).state == "closeout_reported"
-        refused = await cutter("source", "add", str(file), "--document-id", DOCUMENT, *PROFILE, "--json")
-        found = json.loads(refused.out)
-        assert (refused.code, found["code"]) == (4, "STOP_DOCUMENT_ENACTED")
-        assert found["next"] == f"cutter report {run.run_id}"
-        stack.register(DOCUMENT, support.law(7))
-        again = await cutter("run", DOCUMENT, "--wait", "--json")
-        assert (again.code, again.json["code"]) == (4, "STOP_DOCUMENT_ENACTED")
-        assert (await cutter("status", DOCUMENT, "--json")).json["run_id"] == run.run_id
+        early = await cutter(*add, "--effective", "2001-01-01")
+        assert (early.code, early.json["code"]) == (4, "takes_effect_in_order")
+        for wrong in (("--effective", "soon"), ("--correction",), ("--reason", "alone")):
+            assert (await cutter(*add, *wrong)).code == 2
+        later = await cutter(*add, "--effective", "2099-01-01")
+        assert (later.code, later.json["status"], later.json["version_seq"]) == (0, "registered", 2)
+        again = await cutter(*add, "--effective", "2099-01-01")
+        assert again.json["status"] == "registered_before"
+        ended = await cutter("repeal", DOCUMENT, "--effective", "2099-01-01", "--reason", "no use", "--json")
+        assert (ended.code, ended.json["version_seq"], ended.json["size_bytes"]) == (0, 3, 0)

@@ -126,7 +126,7 @@ select public.fn_iu_revise(%(run_id)s, %(operation)s, %(place)s, %(address)s, %(
     %(unit_kind)s, %(section_type)s, %(owner)s, %(publication_type)s, %(parent_address)s, %(continues)s) ->> 'status'
 
 -- name: drafts_beside
--- Returns how many drafts wait under a prefix: draft units, and drafts beside the law in force.
+-- Returns how many drafts wait under a prefix: draft units, and drafts next to the law in force.
 select count(*) from public.information_unit u
 join public.unit_version v on v.unit_id = u.id and v.lifecycle_status = 'draft' and v.withdrawn_at is null
 where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_address < %(docprefix)s || '0' collate "C"

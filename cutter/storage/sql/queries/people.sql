@@ -89,18 +89,14 @@ select exists (
     where run_id = %(run_id)s and gate = 'IG_cut_leg_a_execute' and sealed_at is not null)
 
 -- name: enacted_version
--- Returns the version of a document that was enacted last, and whether it is the newest one.
-select r.run_id, e.content_checksum, e.profile_sha256, e.marking_options, v.id = e.id as is_newest
-from cutter_governance.run r
-join cutter_governance.gate_receipt g on g.run_id = r.run_id
-join public.source_version e on e.id = r.source_version_id
-join public.source_document d on d.doc_code = r.document_id
+-- Returns the newest enactment of a document, and whether its version is the newest one.
+select e.run_id, e.effective_from, v.id = e.source_version_id as is_newest
+from public.enactment e
 join lateral (
-    select s.id from public.source_version s where s.source_document_ref = d.source_document_ref
+    select s.id from public.source_version s where s.source_document_ref = e.source_document_ref
     order by s.version_seq desc limit 1) v on true
-where r.document_id = %(document_id)s and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
-    and g.sealed_at is not null
-order by g.sealed_at desc limit 1
+where e.source_document_ref = %(document_id)s
+order by e.n desc limit 1
 
 -- name: document_names
 -- Returns the names of registered documents.

@@ -1,5 +1,5 @@
--- Returns why a run's base is not the newest enactment of its document, or null. An enactment that this run itself makes
--- does not count.
+-- Returns why a run's base is not the newest enactment of its document, or null. The run's own enactment and later ones do
+-- not count.
 create or replace function cutter_governance.fn_base_problem(p_run cutter_governance.run) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -14,7 +14,8 @@ as $$
     from (select 1) as always
     left join lateral (
         select e.run_id, e.source_version_id from public.enactment e
-        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id
+        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id and e.n < coalesce(
+            (select own.n from public.enactment own where own.run_id = p_run.run_id), 2147483647)
         order by e.n desc limit 1) newest on true
     left join cutter_governance.gate_receipt g on g.run_id = newest.run_id and g.gate = 'IG_lifecycle_enact_execute'
 $$;

@@ -1,4 +1,5 @@
--- Returns what an opened gate tells its caller, with the first survey; or its drift from what the run expects.
+-- Returns what an opened gate tells its caller, with the first survey; or its drift from what the run expects. A base
+-- that is no longer in force is drift that no acknowledgement lifts.
 create or replace function cutter_governance.fn_gate_survey(
     p_run cutter_governance.run, p_step cutter_governance.gate_catalogue) returns jsonb
 language plpgsql security definer
@@ -10,7 +11,12 @@ declare
     -- a statement of its own: the comparison reads what the survey has just stored
     v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
     v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
+    v_base text := case when not p_step.pins_source then cutter_governance.fn_base_problem(p_run) end;
 begin
+    if v_drift is null and v_base is not null then
+        v_drift := jsonb_build_object('dimension', 'base', 'expected', p_run.base_run_id, 'observed', v_survey -> 'base',
+            'fingerprint', cutter_governance.fn_digest(v_survey::text), 'diff', jsonb_build_array(v_base));
+    end if;
     if v_drift is not null then
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;

@@ -1,4 +1,4 @@
--- Returns the line of the rows' fingerprint for a draft that waits beside the law in force.
+-- Returns the line of the rows' fingerprint for a draft that waits next to the law in force.
 create or replace function cutter_governance.fn_draft_line(p_version public.unit_version) returns text
 language sql stable security definer
 set search_path = pg_catalog, public, pg_temp

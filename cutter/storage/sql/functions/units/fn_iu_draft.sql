@@ -1,4 +1,4 @@
--- Writes the next version of a unit as a draft beside the law in force, and returns its id. The unit stays as it is.
+-- Writes the next version of a unit as a draft next to the law in force, and returns its id. The unit stays as it is.
 -- Internal: fn_iu_revise has checked the unit.
 create or replace function public.fn_iu_draft(
     p_unit public.information_unit, p_place integer, p_title text, p_body text, p_actor text, p_unit_kind text,

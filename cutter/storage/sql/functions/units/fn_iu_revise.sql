@@ -1,4 +1,4 @@
--- Writes one row of a revision, and the draft that it begins: a version beside the law in force, or a new unit. Returns a
+-- Writes one row of a revision, and the draft that it begins: a version next to the law in force, or a new unit. Returns a
 -- status: kept, revised, created, revived (a repealed unit that comes back), repealed, or a refusal.
 create or replace function public.fn_iu_revise(
     p_run_id text, p_operation text, p_place integer, p_canonical_address text, p_actor text, p_title text default null,
