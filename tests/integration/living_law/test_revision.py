@@ -104,6 +104,8 @@ def test_the_ended_version_says_what_ended_it_and_keeps_its_text(deployment: Dep
     assert old["effective_until"] == new["effective_from"]
     (moved,) = versions_of(deployment, f"{first.document_id}/PART-ONE/MOVED")
     assert (moved["lifecycle_status"], moved["ended_by"]) == ("retired", change_set)
+    (continued,) = versions_of(deployment, f"{first.document_id}/PART-TWO/MOVED")
+    assert continued["continues_unit_id"] == moved["unit_id"]
     (kept,) = versions_of(deployment, f"{first.document_id}/PART-ONE/KEPT")
     assert (kept["lifecycle_status"], kept["effective_until"]) == ("enacted", None)
 
