@@ -521,7 +521,8 @@ CREATE FUNCTION cutter_governance.fn_base_problem(p_run cutter_governance.run) R
     from (select 1) as always
     left join lateral (
         select e.run_id, e.source_version_id from public.enactment e
-        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id
+        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id and e.n < coalesce(
+            (select own.n from public.enactment own where own.run_id = p_run.run_id), 2147483647)
         order by e.n desc limit 1) newest on true
     left join cutter_governance.gate_receipt g on g.run_id = newest.run_id and g.gate = 'IG_lifecycle_enact_execute'
 $$;
@@ -1498,7 +1499,8 @@ CREATE FUNCTION cutter_governance.fn_fingerprint_after(p_run cutter_governance.r
                     ' ', after.status, ' ', after.status, ' ', u.id, ' ', v.id, ' ', v.unit_id, ' ', v.id, ' ',
                     v.version_seq, ' ', v.parent_unit_id, ' ', v.unit_kind, ' ', v.owner_ref, ' ', u.conformance_status,
                     ' ', public.fn_version_profile(v), ' ', v.content_profile, ' ',
-                    (select count(*) from public.unit_version o where o.unit_id = u.id)) as line
+                    (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
+                    cutter_governance.fn_version_facts(v)) as line
             from public.information_unit u
             left join cutter_governance.revision_row w on w.run_id = p_run.run_id and w.unit_id = u.id
             join public.unit_version v on v.id = coalesce(w.version_id, u.version_anchor_ref)
@@ -1901,7 +1903,12 @@ declare
     -- a statement of its own: the comparison reads what the survey has just stored
     v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
     v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
+    v_base text := case when not p_step.pins_source then cutter_governance.fn_base_problem(p_run) end;
 begin
+    if v_drift is null and v_base is not null then
+        v_drift := jsonb_build_object('dimension', 'base', 'expected', p_run.base_run_id, 'observed', v_survey -> 'base',
+            'fingerprint', cutter_governance.fn_digest(v_survey::text), 'diff', jsonb_build_array(v_base));
+    end if;
     if v_drift is not null then
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
@@ -3251,7 +3258,8 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
                 u.id, ' ', v.id, ' ', v.unit_id, ' ', u.content_anchor_ref, ' ', v.version_seq, ' ',
                 u.parent_or_container_ref, ' ', u.unit_kind, ' ', u.owner_ref, ' ', u.conformance_status, ' ',
                 u.identity_profile, ' ', v.content_profile, ' ',
-                (select count(*) from public.unit_version o where o.unit_id = u.id)) as line
+                (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
+                cutter_governance.fn_version_facts(v)) as line
         from public.information_unit u
         left join public.unit_version v on v.id = u.version_anchor_ref
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
@@ -4150,6 +4158,11 @@ CREATE FUNCTION cutter_governance.fn_verify_problem(p_run cutter_governance.run)
         then 'no passing, signed verify_result for its change set' end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_version_facts(p_version public.unit_version) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN concat_ws(' '::text, (p_version).source_version_id, (p_version).document_order, (p_version).title, (p_version).unit_kind, (p_version).section_type, (p_version).publication_type, (p_version).owner_ref, (p_version).parent_unit_id);
+
 CREATE FUNCTION cutter_governance.fn_version_line(p_version_id uuid) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -4554,7 +4567,10 @@ begin
     if not exists (
         select from public.information_unit u
         join public.unit_version v on v.id = u.version_anchor_ref and v.unit_id = u.id
-        where u.id = new.id and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)
+        where u.id = new.id and u.unit_kind = v.unit_kind and u.owner_ref = v.owner_ref
+            and u.parent_or_container_ref is not distinct from v.parent_unit_id
+            and u.identity_profile = public.fn_version_profile(v)
+            and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)
     then
         raise exception '%: anchors do not agree at commit', new.canonical_address using errcode = 'CU004';
     end if;
@@ -4691,7 +4707,9 @@ begin
     where v.id = affected.ended_version_id;
     update public.unit_version v
     set lifecycle_status = 'enacted', enacted_at = clock_timestamp(), enacted_by = p_change_set_id,
-        effective_from = enacted.effective_from
+        effective_from = enacted.effective_from, continues_unit_id = (
+            select w.continues_unit_id from cutter_governance.revision_row w
+            where w.run_id = enacted.run_id and w.unit_id = unit.id)
     where v.id = affected.unit_version_id;
     perform public.fn_iu_show(unit.id, coalesce(affected.unit_version_id, affected.ended_version_id), p_actor);
     perform set_config('app.canonical_writer', '', true);
@@ -4997,7 +5015,11 @@ CREATE TABLE public.source_version (
 CREATE VIEW api.law_version WITH (security_barrier='true') AS
  SELECT d.doc_code AS document,
     e.n AS version,
-    COALESCE((s.provenance ->> 'title'::text), d.display_en, d.display_vi, d.doc_code) AS title,
+    COALESCE(( SELECT (t.provenance ->> 'title'::text)
+           FROM public.source_version t
+          WHERE ((t.source_document_ref = s.source_document_ref) AND (t.version_seq <= s.version_seq) AND (t.provenance ? 'title'::text))
+          ORDER BY t.version_seq DESC
+         LIMIT 1), d.display_en, d.display_vi, d.doc_code) AS title,
     e.operation_kind AS operation,
     e.run_id,
     e.change_set_id AS change_set,

@@ -72,10 +72,9 @@ MOVE_DAYS = f"""
 alter table public.unit_version disable trigger all;
 alter table public.enactment disable trigger all;
 update public.enactment set effective_from = case n when 1 then date '{BEGUN}' else date '{CHANGED}' end;
-update public.unit_version v set effective_from = e.effective_from
+update public.unit_version v set effective_from = e.effective_from,
+    effective_until = (select x.effective_from from public.enactment x where x.change_set_id = v.ended_by)
 from public.enactment e where e.change_set_id = v.enacted_by;
-update public.unit_version v set effective_until = e.effective_from
-from public.enactment e where e.change_set_id = v.ended_by;
 """
 """Days of the other side of today, which an administrator alone could write afterwards."""
 
