@@ -495,6 +495,11 @@ UNITS = (
          "::test_leg_a_writes_no_draft_outside_the_plan"),
     ),
     *_of(
+        f"{_SQL}functions/gates/fn_gate_survey.sql", _LIVING,
+        ("an acknowledged base that is not in force", "    if v_drift is null and v_base is not null then",
+         "    if false then", "::test_a_base_that_changed_stops_the_run_with_drift_of_the_base"),
+    ),
+    *_of(
         f"{_SQL}functions/gates/fn_pins_name_base.sql", _LIVING,
         ("a base of the caller's choice", "'run', e.run_id,", "'run', p_pins -> 'base_run_id',",
          "::test_the_first_gate_cannot_choose_its_base"),
@@ -1074,8 +1079,6 @@ COMMANDS = (
         "cutter/domain/next_step.py", "unit/domain/test_printed_words.py",
         ("an approval that is asked for twice", "if state in AWAITING and approved:", "if False:",
          "::test_what_was_approved_is_not_asked_for_again"),
-        ("a circle round enacted law", 'if state == "failed_source_pin" and law_by:', "if False:",
-         "::test_a_text_that_cannot_replace_the_law_is_not_sent_round_in_a_circle"),
     ),
     *_of(
         "cutter/sources.py", "unit/marking/test_mark_command.py",

@@ -18,8 +18,8 @@ min(canonical_address) from public.information_unit where canonical_address like
 -- kind: a version enacted
 -- dimension: row_content
 -- table: public.unit_version
-update public.unit_version set lifecycle_status = 'enacted' where unit_id = (select id from public.information_unit
-where canonical_address = (select min(canonical_address) from public.information_unit where canonical_address like
+update public.unit_version set lifecycle_status = 'enacted', enacted_at = now(), effective_from = current_date where
+unit_id = (select id from public.information_unit where canonical_address = (select min(canonical_address) from public.information_unit where canonical_address like
 '{prefix}/%'))
 
 -- kind: a content profile

@@ -132,7 +132,7 @@ alter table public.unit_version
     -- a draft takes effect with its enactment, and only a version that ended has an end
     add constraint unit_version_enacted_is_whole check (
         (lifecycle_status = 'draft') = (effective_from is null) and (lifecycle_status = 'draft') = (enacted_at is null)
-        and (lifecycle_status = 'draft') = (enacted_by is null)),
+        and (lifecycle_status <> 'draft' or enacted_by is null)),
     add constraint unit_version_end_is_whole check (
         (lifecycle_status in ('superseded', 'retired')) = (effective_until is not null)
         and (effective_until is null) = (ended_by is null) and (effective_until is null) = (ended_at is null)),
