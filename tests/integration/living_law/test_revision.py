@@ -226,3 +226,14 @@ def test_the_evidence_of_a_revision_verifies_offline_and_names_its_base(deployme
         (first.run_id, "IG_lifecycle_enact_execute"),
     )
     assert receipt.encode() in b"".join(offline.Bundle(bundle.data).members.values())
+
+
+def test_the_backup_of_a_law_that_was_revised_and_repealed_restores(deployment: Deployment) -> None:
+    """The real backup, which restores what it took, holds the rows of every operation."""
+    first = enacted(deployment)
+    revised(deployment, first)
+    sources.repeal(deployment.settings, first.document_id, effective=None, reason="no use")
+    drive(deployment, document_id=first.document_id)
+    deployment.register(FIRST, document_id=first.document_id)
+    back = drive(deployment, document_id=first.document_id, until="IG_backup", quick=False)
+    assert back.state == "pre_write_backup_taken"
