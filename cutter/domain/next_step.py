@@ -66,9 +66,8 @@ def next_step(
     """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may exist;
     `enacted`: the enactment is sealed.
 
-    `law_by` is the run that enacted the law (or the document's id), for a run that was skipped or refused because of
-    it. `approved`: the open request has the signatures that it needs; then the exec worker takes the gate, if one runs
-    (`exec_worker`).
+    `law_by` is the run that enacted the law, for a run that was skipped because of it. `approved`: the open request has
+    the signatures that it needs; then the exec worker takes the gate, if one runs (`exec_worker`).
     """
     if outcome == "rehearsed":
         return _nobody(f"cutter run {document_id}")
@@ -78,14 +77,10 @@ def next_step(
         return _nobody(f"cutter report {run_id}")
     if RunState(state).voided:
         return _nobody(f"cutter run {document_id}")
-    if state == "failed_source_pin" and law_by:
-        # Superseding is not built: correcting this text and running it again would lead to the same refusal.
-        first = "this document is already enacted, and another version of it cannot be enacted"
-        return Step(needs=Needs.NOTHING, commands=(f"cutter report {law_by}",), first=first)
     if RunState(state).failed:
         return _failed(run_id, document_id, state, wrote=wrote, enacted=enacted or state == "failed_closeout")
     if RunState(state).stopped:
-        return _stopped(run_id, state, latched=latched)
+        return _stopped(run_id, document_id, state, latched=latched)
     if latched:
         # The latch is in PostgreSQL, but the workflow has not heard of it, or has not reached a boundary yet.
         return Step(needs=Needs.DELIVERY, commands=("cutter reconcile",))
@@ -121,7 +116,11 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: 
     return Step(needs=Needs.CORRECTION, commands=(void, again) if wrote else (again,), first=first)
 
 
-def _stopped(run_id: str, state: str, *, latched: bool) -> Step:
+def _stopped(run_id: str, document_id: str, state: str, *, latched: bool) -> Step:
+    if state == "stopped_drift_base":
+        # No acknowledgement helps: the signatures are for a difference to a law that is no longer in force.
+        void, again = f"cutter void {run_id} --reason TEXT", f"cutter run {document_id}"
+        return Step(needs=Needs.SIGNED_VOID, commands=(void, again), first="another revision was enacted in between")
     if RunState(state).drifted:
         return Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {run_id} --reason TEXT",))
     if state == "stopped_cancel":

@@ -12,7 +12,7 @@ from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.markdown import cell, code, escape
 from cutter.marking.revision import RevisionPlan
-from cutter.request_view.view import LeftOut, RequestView, ShownFinding, ShownUnit
+from cutter.request_view.view import OF_ROWS, LeftOut, RequestView, ShownFinding, ShownUnit
 
 UNREAD = frozenset({"blank", "byte_order_mark"})
 """Reasons of the left-out pieces that hold nothing to read."""
@@ -56,13 +56,10 @@ def changes(view: RequestView) -> Iterator[str]:
         yield f"- {_KINDS[plan.base.operation_kind]}"
         yield f"- The law in force is source version {code(plan.base.source_version_id)}, enacted by the receipt"
         yield f"  {code(plan.base.receipt_hash)}."
-        yield "- " + ", ".join(f"{count} {_DONE[name]}" for name, count in plan.counts.items()) + "."
+        yield "- " + ", ".join(f"{count} {OF_ROWS[name]}" for name, count in plan.counts.items()) + "."
     yield from terms
     yield ""
     yield from _revised(plan) if plan else ()
-
-
-_DONE = {"keep": "kept", "revise": "revised", "create": "created", "repeal": "repealed"}
 
 
 def _revised(plan: RevisionPlan) -> Iterator[str]:

@@ -10,6 +10,9 @@ from cutter.marking.law_title import law_title
 from cutter.marking.result import Severity
 from cutter.marking.revision import RevisionPlan
 
+OF_ROWS = {"keep": "kept", "revise": "revised", "create": "created", "repeal": "repealed"}
+"""What a revision does to the unit of a row."""
+
 OUTSIDE = "outside_the_region"
 """The reason of the text outside the profile's two sentinels."""
 
@@ -191,6 +194,21 @@ class RequestView:
         for unit in self.units:
             below.setdefault(unit.parent_address, []).append(unit)
         return {address: tuple(units) for address, units in below.items()}
+
+    @property
+    def terms(self) -> tuple[tuple[str, str], ...]:
+        """What the text does to the law in force, from which day, and why; nothing for a plain first cut."""
+        plan = self.revision
+        told: list[tuple[str, str | None]] = []
+        if plan is not None:
+            counts = ", ".join(f"{count} {OF_ROWS[name]}" for name, count in plan.counts.items())
+            told = [
+                ("operation", plan.base.operation_kind),
+                ("rows", f"{counts}, {len(plan.moves)} of them moved"),
+                ("base", f"{plan.base.source_version_id}, enacted by receipt {plan.base.receipt_hash}"),
+            ]
+        told += [("takes effect", self.effective_from), ("reason", self.reason)]
+        return tuple((name, value) for name, value in told if value is not None)
 
     @property
     def accepted_findings(self) -> tuple[str, ...]:

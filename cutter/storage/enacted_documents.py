@@ -38,7 +38,7 @@ def require_fits(settings: Settings, document_id: str, *, effective: date | None
     if law is None:
         if changes:
             raise Refused(
-                f"{document_id} is not enacted, so there is no law to change: see `cutter status {document_id}`",
+                f"{document_id} is not enacted, so nothing can be changed: see `cutter status {document_id}`",
                 code="change_has_its_base",
             )
         return

@@ -42,6 +42,7 @@ class Applied:
 APPLIED = records("ledger_migrations", Applied)
 REPLACED_AT: Rows[datetime] = values("ledger_set_replaced_at")
 BASELINE_IS_RECORDED: Rows[bool] = values("baseline_is_recorded")
+ROLES_MISSING: Rows[str] = values("roles_missing")
 GRANTS_ARE_APPLIED: Rows[bool] = values("ledger_grants")
 
 
@@ -184,6 +185,7 @@ def _grants_are_applied(connection: Connection) -> bool:
 
 def _apply_grants(connection: Connection) -> None:
     matrix = grants.declared()
+    _require_roles(connection, matrix.roles)
     grantees = sql.SQL(", ").join([sql.SQL("PUBLIC"), *(sql.Identifier(role) for role in matrix.roles)])
     for schema in matrix.schemas:
         name = sql.Identifier(schema)
@@ -209,6 +211,17 @@ def _apply_grants(connection: Connection) -> None:
         )
     sha256 = sha256_hex(grants.text())
     connection.execute(query("ledger_record"), {"kind": "grants", "name": "grants.yaml", "sha256": sha256})
+
+
+def _require_roles(connection: Connection, wanted: tuple[str, ...]) -> None:
+    """Refuse a server that lacks a role, such as one that this version adds: only a superuser makes roles."""
+    missing = ROLES_MISSING.all(connection, {"roles": list(wanted)})
+    if missing:
+        raise Refused(
+            f"the database server has no role {', '.join(missing)}: nothing was applied; type `cutter up` for the "
+            "local stack, or `cutter migrate --bootstrap URL` with a superuser's URL for a server of your own",
+            code="roles_missing",
+        )
 
 
 def _first_line(problem: BaseException) -> str:

@@ -81,6 +81,7 @@ def facts(document: RequestDocument, view: RequestView) -> Table:
         ("document", asked.document_id),
         ("gate", asked.gate),
         ("units", f"{asked.candidate_count}: {counts}"),
+        *view.terms,
         *(("stored", f"{counted(len(view.units), 'draft')} as planned") for _ in view.sealed[:1]),
         ("accepted", asked.accepted_findings),
         ("writer_digest", f"{view.digests.writer_digest} (recomputed here)"),

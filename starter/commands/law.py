@@ -236,7 +236,10 @@ def _print_text(out: Console, text: LawText, units: tuple[Unit, ...]) -> None:
         out.print(line(unit.address, "dim"), soft_wrap=True)
         out.print(plain(unit.body.rstrip("\n")), soft_wrap=True)
     if not units:
-        out.print(line("this version has no units: it repeals the law"))
+        before = f"cutter law show {text.version.document} --version {text.version.version - 1}"
+        out.print(
+            line(f"this version has no units: it repeals the law; `{before}` prints its last text"), soft_wrap=True
+        )
 
 
 def _print_tree(out: Console, text: LawText) -> None:

@@ -210,11 +210,9 @@ def next_step(settings: Settings, found: dict[str, Any]) -> str:
     """The step that continues the run, derived from the database's facts about it."""
     seen = known_runs.sidecar(settings, found["run_id"])
     sealed = {one["gate"] for one in seen["receipts"]}
-    by_law = found["state"] == "failed_source_pin" and not found.get("law_by")
-    law_by = known_runs.enacting_run(settings, found["document_id"]) if by_law else found.get("law_by")
     step = steps.next_step(
         run_id=found["run_id"], document_id=found["document_id"], state=found["state"], outcome=found.get("outcome"),
         latched=seen["latch"]["stopped"], wrote=LEG_A in sealed, enacted="IG_lifecycle_enact_execute" in sealed,
-        law_by=law_by,
+        law_by=found.get("law_by"),
     )  # fmt: skip
     return step.command

@@ -122,8 +122,8 @@ def view_of(settings: Settings, run_id: str) -> View:
         still = still_runs(connection, run_id)
         people = answered(connection)
     run = sidecar["run"]
-    by_law = run["outcome"] == "skipped" or run["state"] == "failed_source_pin"
-    law_by = known_runs.enacting_run(settings, run["document_id"]) if by_law else None
+    skipped = run["outcome"] == "skipped"
+    law_by = known_runs.enacting_run(settings, run["document_id"]) if skipped else None
     shown = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
     view = run_view(sidecar, shown, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
     lane = lanes.of_run(known_runs.lanes(settings), run_id) if run["ended_at"] is None else None

@@ -10,6 +10,7 @@ from cutter.marking.law_title import law_title
 from cutter.projections.shown_law import PinnedLaw
 from cutter.request_view import build_view
 from cutter.settings import Settings
+from cutter.storage.law_in_force import LAW, TERMS
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import records
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
@@ -47,17 +48,19 @@ def pinned_law(settings: Settings, run_id: str) -> PinnedLaw:
         text = TEXT.first(connection, asked)
         sealed = SEALED.all(connection, asked)
         stored = STORED.all(connection, asked) if sealed else []
+        terms, law = TERMS.first(connection, asked), LAW.all(connection, asked)
         held = {one.status: one.units for one in HELD.all(connection, asked)} if sealed else {}
     if text is None:
         return PinnedLaw(why="The run has pinned no text.")
     title = law_title(text.data)
     options = marking.Options(**text.options, forbidden_ids=tuple(text.forbidden_ids))
     profile = marking.parse_profile(text.profile_body.encode())
-    marked = marking.mark(text.data, profile=profile, docprefix=text.docprefix, options=options)
+    marked = marking.mark_registered(text.data, profile=profile, docprefix=text.docprefix, options=options)
     if isinstance(marked, marking.MarkRefusal):
         return PinnedLaw(title=title, why=f"The text cannot be cut: {marked.message}", refused=marked.findings)
     view = build_view(
         text.data, marked, docprefix=text.docprefix, source_version_id=text.source_version_id, stored=stored,
-        sealed=map(sealed_gate, sealed),
+        sealed=map(sealed_gate, sealed), law=terms.base(law) if terms else None,
+        effective_from=terms.day if terms else None, reason=terms.change_reason if terms else None,
     )  # fmt: skip
     return PinnedLaw(view=view, title=title, held=held)

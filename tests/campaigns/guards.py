@@ -495,6 +495,11 @@ UNITS = (
          "::test_leg_a_writes_no_draft_outside_the_plan"),
     ),
     *_of(
+        f"{_SQL}functions/gates/fn_gate_survey.sql", _LIVING,
+        ("an acknowledged base that is not in force", "    if v_drift is null and v_base is not null then",
+         "    if false then", "::test_a_base_that_changed_stops_the_run_with_drift_of_the_base"),
+    ),
+    *_of(
         f"{_SQL}functions/gates/fn_pins_name_base.sql", _LIVING,
         ("a base of the caller's choice", "'run', e.run_id,", "'run', p_pins -> 'base_run_id',",
          "::test_the_first_gate_cannot_choose_its_base"),
@@ -1074,8 +1079,6 @@ COMMANDS = (
         "cutter/domain/next_step.py", "unit/domain/test_printed_words.py",
         ("an approval that is asked for twice", "if state in AWAITING and approved:", "if False:",
          "::test_what_was_approved_is_not_asked_for_again"),
-        ("a circle round enacted law", 'if state == "failed_source_pin" and law_by:', "if False:",
-         "::test_a_text_that_cannot_replace_the_law_is_not_sent_round_in_a_circle"),
     ),
     *_of(
         "cutter/sources.py", "unit/marking/test_mark_command.py",
@@ -1257,8 +1260,37 @@ OUTSIDE = (
     ),
 )  # fmt: skip
 
+LAW = (
+    *_of(
+        "cutter/law/region.py", "unit/law/test_law_exports.py",
+        ("a text that nobody signed in an export", "    if digest != region_sha256:", "    if False:",
+         "::test_a_text_that_is_not_in_the_source_is_refused"),
+    ),
+    *_of(
+        "cutter/law/export_check.py", "unit/law/test_law_exports.py",
+        ("an end that nobody enacted", "if name in MAY_END and not theirs:", "if name in MAY_END:",
+         "::test_an_end_that_came_later_is_a_note"),
+        ("a unit that is in the file alone", "for address in wanted.units.keys() | given.units.keys():",
+         "for address in wanted.units.keys() & given.units.keys():",
+         "::test_a_unit_that_is_missing_or_added_is_found"),
+    ),
+    *_of(
+        "cutter/law/akoma_ntoso.py", "unit/law/test_law_exports.py",
+        ("a document that does not fit the official schema", "    return [] if fits else [",
+         "    return [] if True else [", "::test_the_official_schema_refuses_another_document"),
+    ),
+    *_of(
+        f"{_SQL}functions/survey/fn_table_definitions.sql", "integration/law/test_view_files.py",
+        ("a view that shows another text",
+         "'view', case when c.relkind in ('v', 'm') then md5(pg_get_viewdef(c.oid)) end,", "'view', null,",
+         "::test_the_survey_sees_a_changed_view"),
+    ),
+)  # fmt: skip
+"""Reading of enacted law."""
+
 GUARDS = (
     *OUTSIDE,
+    *LAW,
     *OPENING,
     *CLOSED,
     *NOISY,

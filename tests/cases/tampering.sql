@@ -18,8 +18,8 @@ min(canonical_address) from public.information_unit where canonical_address like
 -- kind: a version enacted
 -- dimension: row_content
 -- table: public.unit_version
-update public.unit_version set lifecycle_status = 'enacted' where unit_id = (select id from public.information_unit
-where canonical_address = (select min(canonical_address) from public.information_unit where canonical_address like
+update public.unit_version set lifecycle_status = 'enacted', enacted_at = now(), effective_from = current_date where
+unit_id = (select id from public.information_unit where canonical_address = (select min(canonical_address) from public.information_unit where canonical_address like
 '{prefix}/%'))
 
 -- kind: a content profile
@@ -39,9 +39,18 @@ canonical_address = (select min(canonical_address) from public.information_unit 
 -- kind: a second version beside the anchored one
 -- dimension: row_content
 -- table: public.unit_version
-insert into public.unit_version (id, unit_id, body, content_hash, version_seq, created_by) select gen_random_uuid(),
-id, 'b', encode(sha256('b'), 'hex'), 2, 'x' from public.information_unit where canonical_address = (select
-min(canonical_address) from public.information_unit where canonical_address like '{prefix}/%')
+insert into public.unit_version (id, unit_id, body, content_hash, version_seq, created_by, source_version_id,
+document_order, title, unit_kind, section_type, owner_ref) select gen_random_uuid(), u.id, 'b', encode(sha256('b'), 'hex'),
+2, 'x', v.source_version_id, 1, 't', 'law_unit', 'article', 'legislature' from public.information_unit u join
+public.unit_version v on v.id = u.version_anchor_ref where canonical_address = (select min(canonical_address) from
+public.information_unit where canonical_address like '{prefix}/%')
+
+-- kind: a version's title
+-- dimension: row_content
+-- table: public.unit_version
+update public.unit_version set title = 'x' where unit_id = (select id from public.information_unit where
+canonical_address = (select min(canonical_address) from public.information_unit where canonical_address like
+'{prefix}/%'))
 
 -- kind: a title
 -- dimension: row_content

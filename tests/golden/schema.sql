@@ -521,7 +521,8 @@ CREATE FUNCTION cutter_governance.fn_base_problem(p_run cutter_governance.run) R
     from (select 1) as always
     left join lateral (
         select e.run_id, e.source_version_id from public.enactment e
-        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id
+        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id and e.n < coalesce(
+            (select own.n from public.enactment own where own.run_id = p_run.run_id), 2147483647)
         order by e.n desc limit 1) newest on true
     left join cutter_governance.gate_receipt g on g.run_id = newest.run_id and g.gate = 'IG_lifecycle_enact_execute'
 $$;
@@ -883,7 +884,7 @@ CREATE FUNCTION cutter_governance.fn_catalog_key(p_dimension text) RETURNS text
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace]::oid[];
+    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace]::oid[];
     relations oid[];
     answer text;
 begin
@@ -905,6 +906,8 @@ begin
               from pg_attrdef where adrelid = any (relations)),
         ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
               from pg_constraint where conrelid = any (relations)),
+        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
+              from pg_rewrite where ev_class = any (relations)),
         ';', (select string_agg(concat(i.indexrelid, ' ', i.xmin, ' ', i.ctid, ' ', c.xmin, ' ', c.ctid), ','
                   order by i.indexrelid)
               from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = any (relations))));
@@ -1496,7 +1499,8 @@ CREATE FUNCTION cutter_governance.fn_fingerprint_after(p_run cutter_governance.r
                     ' ', after.status, ' ', after.status, ' ', u.id, ' ', v.id, ' ', v.unit_id, ' ', v.id, ' ',
                     v.version_seq, ' ', v.parent_unit_id, ' ', v.unit_kind, ' ', v.owner_ref, ' ', u.conformance_status,
                     ' ', public.fn_version_profile(v), ' ', v.content_profile, ' ',
-                    (select count(*) from public.unit_version o where o.unit_id = u.id)) as line
+                    (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
+                    cutter_governance.fn_version_facts(v)) as line
             from public.information_unit u
             left join cutter_governance.revision_row w on w.run_id = p_run.run_id and w.unit_id = u.id
             join public.unit_version v on v.id = coalesce(w.version_id, u.version_anchor_ref)
@@ -1560,7 +1564,7 @@ CREATE FUNCTION cutter_governance.fn_function_definitions() RETURNS jsonb
                 from unnest(coalesce(p.proacl, acldefault('f', p.proowner))) as one)))
     from pg_proc p
     join pg_language l on l.oid = p.prolang
-    where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+    where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) RETURNS jsonb
@@ -1899,7 +1903,12 @@ declare
     -- a statement of its own: the comparison reads what the survey has just stored
     v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
     v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
+    v_base text := case when not p_step.pins_source then cutter_governance.fn_base_problem(p_run) end;
 begin
+    if v_drift is null and v_base is not null then
+        v_drift := jsonb_build_object('dimension', 'base', 'expected', p_run.base_run_id, 'observed', v_survey -> 'base',
+            'fingerprint', cutter_governance.fn_digest(v_survey::text), 'diff', jsonb_build_array(v_base));
+    end if;
     if v_drift is not null then
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
@@ -1940,14 +1949,15 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
                 coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's' else 'r' end::"char", c.relowner)) as acl
             from pg_class c
             where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
-                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
             union all
             select 'column ' || c.relname || '.' || a.attname, a.attacl
             from pg_attribute a join pg_class c on c.oid = a.attrelid
-            where a.attacl is not null and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+            where a.attacl is not null
+                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
             union all
             select 'schema ' || n.nspname, coalesce(n.nspacl, acldefault('n', n.nspowner))
-            from pg_namespace n where n.nspname in ('public', 'cutter_governance')
+            from pg_namespace n where n.nspname in ('public', 'cutter_governance', 'api')
             union all
             select 'database', coalesce(d.datacl, acldefault('d', d.datdba))
             from pg_database d where d.datname = current_database()
@@ -3248,7 +3258,8 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
                 u.id, ' ', v.id, ' ', v.unit_id, ' ', u.content_anchor_ref, ' ', v.version_seq, ' ',
                 u.parent_or_container_ref, ' ', u.unit_kind, ' ', u.owner_ref, ' ', u.conformance_status, ' ',
                 u.identity_profile, ' ', v.content_profile, ' ',
-                (select count(*) from public.unit_version o where o.unit_id = u.id)) as line
+                (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
+                cutter_governance.fn_version_facts(v)) as line
         from public.information_unit u
         left join public.unit_version v on v.id = u.version_anchor_ref
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
@@ -3884,7 +3895,9 @@ CREATE FUNCTION cutter_governance.fn_table_definitions() RETURNS jsonb
     select jsonb_object_agg(c.relname, jsonb_build_object(
         'kind', c.relkind, 'owner', pg_get_userbyid(c.relowner), 'row_security', c.relrowsecurity,
         'forced', c.relforcerowsecurity, 'persistence', c.relpersistence, 'children', c.relhassubclass,
-        'options', coalesce(array_to_string(c.reloptions, '; '), ''), 'rules', c.relhasrules, 'columns', columns.list, 'constraints', constraints.list, 'indexes', indexes.list))
+        'options', coalesce(array_to_string(c.reloptions, '; '), ''), 'rules', c.relhasrules,
+        'view', case when c.relkind in ('v', 'm') then md5(pg_get_viewdef(c.oid)) end, 'columns', columns.list,
+        'constraints', constraints.list, 'indexes', indexes.list))
     from pg_class c
     cross join lateral (
         select string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull || ' '
@@ -3900,7 +3913,7 @@ CREATE FUNCTION cutter_governance.fn_table_definitions() RETURNS jsonb
         select string_agg(pg_get_indexdef(i.indexrelid) || ' ' || i.indisvalid, '; ' order by i.indexrelid::regclass::text) as list
         from pg_index i where i.indrelid = c.oid) as indexes
     where c.relkind in ('r', 'p', 'v', 'm', 'f')
-        and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+        and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_tenant_caps(p_tenant text, p_workflow text) RETURNS jsonb
@@ -4144,6 +4157,11 @@ CREATE FUNCTION cutter_governance.fn_verify_problem(p_run cutter_governance.run)
             and v.verifier_tool_revision = c.verifier_tool_revision)
         then 'no passing, signed verify_result for its change set' end
 $$;
+
+CREATE FUNCTION cutter_governance.fn_version_facts(p_version public.unit_version) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN concat_ws(' '::text, (p_version).source_version_id, (p_version).document_order, (p_version).title, (p_version).unit_kind, (p_version).section_type, (p_version).publication_type, (p_version).owner_ref, (p_version).parent_unit_id);
 
 CREATE FUNCTION cutter_governance.fn_version_line(p_version_id uuid) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -4549,7 +4567,10 @@ begin
     if not exists (
         select from public.information_unit u
         join public.unit_version v on v.id = u.version_anchor_ref and v.unit_id = u.id
-        where u.id = new.id and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)
+        where u.id = new.id and u.unit_kind = v.unit_kind and u.owner_ref = v.owner_ref
+            and u.parent_or_container_ref is not distinct from v.parent_unit_id
+            and u.identity_profile = public.fn_version_profile(v)
+            and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)
     then
         raise exception '%: anchors do not agree at commit', new.canonical_address using errcode = 'CU004';
     end if;
@@ -4686,7 +4707,9 @@ begin
     where v.id = affected.ended_version_id;
     update public.unit_version v
     set lifecycle_status = 'enacted', enacted_at = clock_timestamp(), enacted_by = p_change_set_id,
-        effective_from = enacted.effective_from
+        effective_from = enacted.effective_from, continues_unit_id = (
+            select w.continues_unit_id from cutter_governance.revision_row w
+            where w.run_id = enacted.run_id and w.unit_id = unit.id)
     where v.id = affected.unit_version_id;
     perform public.fn_iu_show(unit.id, coalesce(affected.unit_version_id, affected.ended_version_id), p_actor);
     perform set_config('app.canonical_writer', '', true);
@@ -4992,7 +5015,11 @@ CREATE TABLE public.source_version (
 CREATE VIEW api.law_version WITH (security_barrier='true') AS
  SELECT d.doc_code AS document,
     e.n AS version,
-    COALESCE((s.provenance ->> 'title'::text), d.display_en, d.display_vi, d.doc_code) AS title,
+    COALESCE(( SELECT (t.provenance ->> 'title'::text)
+           FROM public.source_version t
+          WHERE ((t.source_document_ref = s.source_document_ref) AND (t.version_seq <= s.version_seq) AND (t.provenance ? 'title'::text))
+          ORDER BY t.version_seq DESC
+         LIMIT 1), d.display_en, d.display_vi, d.doc_code) AS title,
     e.operation_kind AS operation,
     e.run_id,
     e.change_set_id AS change_set,
@@ -5188,7 +5215,7 @@ CREATE VIEW api.source WITH (security_barrier='true') AS
 CREATE VIEW api.unit_of_version WITH (security_barrier='true') AS
  SELECT d.doc_code AS document,
     e.n AS version,
-    b.render_order AS document_order,
+    (row_number() OVER (PARTITION BY d.doc_code, e.n ORDER BY b.render_order))::integer AS document_order,
     u.canonical_address AS address,
     v.version_seq AS unit_version,
     v.title,

@@ -91,9 +91,21 @@ def store(connection: Connection, rows: list[Unit]) -> None:
             (identity, row.address, row.owner, parent, identity, Jsonb(profile)),
         )
         connection.execute(
-            "insert into public.unit_version (id, unit_id, body, content_hash, version_seq, created_by)"
-            " values (%s, %s, %s, %s, 1, 'x')",
-            (identity, identity, row.body, sha256_hex(row.body)),
+            "insert into public.unit_version (id, unit_id, body, content_hash, version_seq, created_by,"
+            " source_version_id, document_order, title, unit_kind, section_type, publication_type, owner_ref,"
+            " parent_unit_id)"
+            " values (%s, %s, %s, %s, 1, 'x', gen_random_uuid(), 1, %s, 'law_unit', %s, %s, %s, %s)",
+            (
+                identity,
+                identity,
+                row.body,
+                sha256_hex(row.body),
+                row.title,
+                row.section_type,
+                row.publication_type,
+                row.owner,
+                parent,
+            ),
         )
 
 

@@ -23,8 +23,10 @@ INSERT INTO public.information_unit
 SELECT unit_id, format('ICX-LAW-9/DIEU-%s', n), 'law_unit', version_id::text, version_id, 'incomex_council',
        jsonb_build_object('title', format('Điều %s "{canary}"', n)), 'test', 'test'
   FROM made;
-INSERT INTO public.unit_version (id, unit_id, body, content_hash, version_seq, created_by)
-SELECT version_id, unit_id, body, encode(sha256(convert_to(body, 'UTF8')), 'hex'), 1, 'test' FROM made;
+INSERT INTO public.unit_version (id, unit_id, body, content_hash, version_seq, created_by, source_version_id,
+       document_order, title, unit_kind, section_type, owner_ref)
+SELECT version_id, unit_id, body, encode(sha256(convert_to(body, 'UTF8')), 'hex'), 1, 'test', md5('source')::uuid, n,
+       format('Điều %s "{canary}"', n), 'law_unit', 'article', 'incomex_council' FROM made;
 INSERT INTO public.iu_lifecycle_log (unit_id, from_status, to_status, actor, reason)
 SELECT unit_id, 'draft', 'enacted', 'test', CASE n % 2 WHEN 0 THEN '' END FROM made ORDER BY n;
 INSERT INTO cutter_governance.manifest_envelope (envelope_id, run_id, operation_kind, status, source_doc_ref, created_by)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from cutter import sources
 from cutter.law import export_forms
 from cutter.law.export_check import FORMS
 from tests.integration.law.conftest import Corpus
+from tests.support import printed
 from tests.support.database import TestCluster
 from tests.support.printed import examples_in
-from tests.support.runs import Keys, deployment, drive
+from tests.support.runs import OPTIONS, Deployment, Keys, deployment, drive
 
 LAW = "ICX-TWO-1"
 FIRST = """# Part One
@@ -69,23 +72,43 @@ MOVE_DAYS = f"""
 alter table public.unit_version disable trigger all;
 alter table public.enactment disable trigger all;
 update public.enactment set effective_from = case n when 1 then date '{BEGUN}' else date '{CHANGED}' end;
-update public.unit_version v set effective_from = e.effective_from
+update public.unit_version v set effective_from = e.effective_from,
+    effective_until = (select x.effective_from from public.enactment x where x.change_set_id = v.ended_by)
 from public.enactment e where e.change_set_id = v.enacted_by;
-update public.unit_version v set effective_until = e.effective_from
-from public.enactment e where e.change_set_id = v.ended_by;
 """
-"""Both versions were enacted today; a test of legal time needs days that are apart."""
+"""Days of the other side of today, which an administrator alone could write afterwards."""
+
+
+def register(made: Deployment, text: str, effective: str | None, correction: str | None = None) -> None:
+    """The next text of the law, in force from that day."""
+    day = None if effective is None else date.fromisoformat(effective)
+    sources.register(
+        made.settings, text.encode(), document_id=LAW, docprefix=LAW, profile="generic-markdown",
+        options=dict(OPTIONS), effective=day, correction=correction,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def amended(cluster: TestCluster, keys: Keys) -> Iterator[Corpus]:
     with cluster.database(prefix="two") as database, deployment(database, keys) as made:
-        made.register(FIRST, document_id=LAW)
+        register(made, FIRST, BEGUN)
         first = drive(made, document_id=LAW)
-        made.register(SECOND, document_id=LAW)
+        register(made, SECOND, CHANGED)
         second = drive(made, document_id=LAW)
-        database.run(MOVE_DAYS)  # type: ignore[arg-type]
         yield Corpus(made=made, act=first, rules=second)
+
+
+@pytest.fixture(scope="module")
+def ended(cluster: TestCluster, keys: Keys) -> Iterator[Corpus]:
+    """The same law, of which the second version corrects the first, and the third repeals it."""
+    with cluster.database(prefix="end") as database, deployment(database, keys) as made:
+        register(made, FIRST, BEGUN)
+        drive(made, document_id=LAW)
+        register(made, SECOND, None, correction="A typing error")
+        second = drive(made, document_id=LAW)
+        sources.repeal(made.settings, LAW, effective=date.fromisoformat(CHANGED), reason="No longer needed")
+        third = drive(made, document_id=LAW)
+        yield Corpus(made=made, act=second, rules=third)
 
 
 @pytest.mark.parametrize(
@@ -213,3 +236,76 @@ def test_the_example_of_each_help_page_works(amended: Corpus, tmp_path: Path, na
     words = [typed.get(word, word) if place > 2 else word for place, word in enumerate(examples[0].split())]
     told = amended(*words[1:])
     assert told.code == 0, told
+
+
+def test_a_version_that_is_not_yet_in_force_is_shown_as_such(amended: Corpus) -> None:
+    amended.database.run(MOVE_DAYS.replace(CHANGED, "2999-01-01"))  # type: ignore[arg-type]
+    try:
+        assert amended("law", "show", LAW, "--json").json["version"] == 1
+        assert amended("law", "show", LAW, "--at", "2999-01-01", "--json").json["version"] == 2
+        first, second = amended("law", "history", LAW, "--json").json["versions"]
+        assert (first["status"], second["status"]) == ("in_force", "not_yet_in_force")
+        (law,) = amended("law", "list", "--json").json
+        assert (law["version"], law["newest_version"], law["effective_until"]) == (1, 2, "2999-01-01")
+        assert "twelve" in amended("law", "diff", LAW).out
+        bodies = amended.database.value("select string_agg(body, '') from api.unit", role="cutter_api")
+        assert "ten euros" in bodies
+        assert "twelve euros" not in bodies
+    finally:
+        amended.database.run(MOVE_DAYS)  # type: ignore[arg-type]
+
+
+def test_a_law_that_is_not_yet_in_force_is_shown_with_its_first_version(amended: Corpus) -> None:
+    later = MOVE_DAYS.replace(BEGUN, "2998-01-01").replace(CHANGED, "2999-01-01")
+    amended.database.run(later)  # type: ignore[arg-type]
+    try:
+        answer = amended("law", "show", LAW, "--json").json
+        assert (answer["version"], answer["status"]) == (1, "not_yet_in_force")
+        (law,) = amended("law", "list", "--json").json
+        assert (law["version"], law["status"]) == (1, "not_yet_in_force")
+        assert amended("law", "search", "euros", "--json").json["found"] == []
+        assert amended.database.value("select count(*) from api.unit", role="cutter_api") == 0
+    finally:
+        amended.database.run(MOVE_DAYS)  # type: ignore[arg-type]
+
+
+def test_a_correction_takes_the_place_of_what_it_corrects(ended: Corpus) -> None:
+    first, second, third = ended("law", "history", LAW, "--json").json["versions"]
+    assert [one["operation"] for one in (first, second, third)] == ["first_cut", "correction", "repeal"]
+    assert (first["effective_from"], first["effective_until"], second["effective_from"]) == (BEGUN, BEGUN, BEGUN)
+    assert (second["reason"], second["effective_until"]) == ("A typing error", CHANGED)
+    assert "twelve" in ended("law", "show", LAW, "--at", BEGUN).out
+    assert "ten euros" in ended("law", "show", LAW, "--version", "1").out
+
+
+def test_a_repealed_law_says_so_and_its_last_text_is_still_there(ended: Corpus) -> None:
+    (law,) = ended("law", "list", "--json").json
+    assert (law["status"], law["version"], law["units"], law["title"]) == ("repealed", 3, 0, "Part One")
+    told = ended("law", "show", LAW)
+    assert "it repeals the law" in told.out
+    for script in printed.scripts_in(told.out):
+        for command in script:
+            assert "twelve" in ended(*command.split()[1:]).out
+    assert ended("law", "search", "euros", "--json").json["found"] == []
+    assert ended.database.value("select count(*) from api.unit", role="cutter_api") == 0
+    assert ended("law", "diff", LAW, "--json").json["counts"]["repealed"] == 6
+    assert ended("law", "tree", LAW).code == 0
+    found = ended("law", "history", LAW, "PART-ONE/REVISED", "--json").json["units"]
+    assert [one["status"] for one in found] == ["superseded", "repealed"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_each_version_of_a_repealed_law_is_exported(ended: Corpus, tmp_path: Path, version: int, form: str) -> None:
+    file = tmp_path / "law"
+    made = ended("law", "export", LAW, "--version", str(version), "--form", form, "-o", str(file), "--json")
+    if version == 3 and form == "csv":
+        assert (made.code, "has no units: choose --form json" in made.json["message"]) == (2, True)
+        return
+    assert made.code == 0, made
+    assert ended("law", "verify", str(file), "--json").json["identical"]
+
+
+def test_the_pages_of_a_repealed_law_have_all_versions(ended: Corpus, tmp_path: Path) -> None:
+    assert ended("law", "site", "-o", str(tmp_path), "--json").json["pages"] == 4
+    assert "No longer needed" in (tmp_path / LAW / "version-3.html").read_text()

@@ -97,6 +97,7 @@ def test_the_text_of_an_ended_version_never_changes(at_succession: At, change: s
 def test_a_version_that_ended_never_changes_again(at_succession: At) -> None:
     with at_succession.with_every_grant(ENACT) as connection:
         at_succession.enact(connection)
+        connection.execute("select set_config('app.canonical_writer', 'fn_iu_enact', true)")
         with pytest.raises(psycopg.Error, match="enacted law is immutable"):
             connection.execute(
                 "update public.unit_version set effective_until = effective_until + 1"
@@ -140,6 +141,7 @@ def test_a_base_that_changed_stops_the_run_with_drift_of_the_base(deployment: De
         " select %s, 'signed', cutter_governance.fn_survey(%s, %s), nextval('cutter_governance.pin_seq')",
         (late.run_id, late.run_id, first.document_id),
     )
+    connection.execute("update cutter_governance.run set state = 'cutplan_ok' where run_id = %s", (late.run_id,))
     connection.commit()
     again = deployment.gate("IG_backup", late.run_id, quick=True)
     assert (again.status, again.code) == ("drift", outcome.code), again

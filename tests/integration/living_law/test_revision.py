@@ -104,6 +104,8 @@ def test_the_ended_version_says_what_ended_it_and_keeps_its_text(deployment: Dep
     assert old["effective_until"] == new["effective_from"]
     (moved,) = versions_of(deployment, f"{first.document_id}/PART-ONE/MOVED")
     assert (moved["lifecycle_status"], moved["ended_by"]) == ("retired", change_set)
+    (continued,) = versions_of(deployment, f"{first.document_id}/PART-TWO/MOVED")
+    assert continued["continues_unit_id"] == moved["unit_id"]
     (kept,) = versions_of(deployment, f"{first.document_id}/PART-ONE/KEPT")
     assert (kept["lifecycle_status"], kept["effective_until"]) == ("enacted", None)
 
@@ -224,3 +226,14 @@ def test_the_evidence_of_a_revision_verifies_offline_and_names_its_base(deployme
         (first.run_id, "IG_lifecycle_enact_execute"),
     )
     assert receipt.encode() in b"".join(offline.Bundle(bundle.data).members.values())
+
+
+def test_the_backup_of_a_law_that_was_revised_and_repealed_restores(deployment: Deployment) -> None:
+    """The real backup, which restores what it took, holds the rows of every operation."""
+    first = enacted(deployment)
+    revised(deployment, first)
+    sources.repeal(deployment.settings, first.document_id, effective=None, reason="no use")
+    drive(deployment, document_id=first.document_id)
+    deployment.register(FIRST, document_id=first.document_id)
+    back = drive(deployment, document_id=first.document_id, until="IG_backup", quick=False)
+    assert back.state == "pre_write_backup_taken"

@@ -130,7 +130,8 @@ def test_the_twin_holds_in_replica_mode_without_the_gateway_s_guard(at_enact: At
     """Rows made law by hand: gate 10 itself enacts nothing while a twin is not always enabled."""
     superuser = at_enact.connect("postgres")
     with quiet(superuser, f"public.{table}"):
-        superuser.execute(f"update public.{table} set lifecycle_status = 'enacted'")
+        day = ", enacted_at = now(), effective_from = current_date" if table == "unit_version" else ""
+        superuser.execute(f"update public.{table} set lifecycle_status = 'enacted'{day}")
     short = "iu" if table == "information_unit" else "uv"
     superuser.execute(f"alter table public.{table} disable trigger trg_aa_{short}_gateway_write_guard")
     superuser.execute("set session_replication_role = replica")

@@ -59,7 +59,7 @@ USERS = {
     "judge_workers": (READ, "cutter_operator"),
     **dict.fromkeys(("ledger_migrations", "ledger_migration_record", "ledger_definitions", "ledger_grants"), (OWNER,)),
     **dict.fromkeys(("ledger_record", "ledger_forget", "ledger_set_record", "ledger_set_replaced_at"), (OWNER,)),
-    **dict.fromkeys(("functions_present", "function_signatures"), (OWNER,)),
+    **dict.fromkeys(("functions_present", "function_signatures", "view_readers", "roles_missing"), (OWNER,)),
     **dict.fromkeys(("function_callers", "triggers_of_table", "baseline_is_recorded", "baseline_record"), (OWNER,)),
     "gauges": (READ,),
 }

@@ -109,7 +109,7 @@ def test_a_void_stands_though_a_document_of_its_run_cannot_be_put(deployment: De
 def test_a_look_that_the_database_does_not_answer_is_an_error_of_ours(deployment: Deployment) -> None:
     run_id, approval = committed(deployment)
     deps = deployment.deps[WorkerRole.EXEC]
-    function = "execute on function cutter_governance.fn_writer_digest(text)"
+    function = "execute on function cutter_governance.fn_stored_digest(text)"
 
     def away(_gate: str) -> None:
         deployment.database.run(f"revoke {function} from cutter_exec")  # type: ignore[arg-type]

@@ -212,7 +212,8 @@ def test_every_unit_of_a_change_set_is_enacted_with_a_log_row(at_enact: At) -> N
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
-        ({"p_target_lifecycle": "retired"}, "refused_target"),
+        ({"p_target_lifecycle": "superseded"}, "refused_target"),
+        ({"p_target_lifecycle": "retired"}, "refused_not_in_change_set"),
         ({"p_review_decision_id": "00000000-0000-4000-8000-000000000009"}, "refused_review_decision"),
         ({"p_change_set_id": "00000000-0000-4000-8000-000000000009"}, "refused_review_decision"),
         ({"p_canonical_address": "X-Y/Z"}, "refused_unknown_unit"),

@@ -66,6 +66,13 @@ def test_drift_needs_a_signed_acknowledgement(latched: bool) -> None:
     )
 
 
+@pytest.mark.parametrize("latched", [False, True])
+def test_a_base_that_is_no_longer_in_force_is_voided_and_cut_again(latched: bool) -> None:
+    found = step("stopped_drift_base", latched=latched)
+    assert found.needs == Needs.SIGNED_VOID
+    assert found.commands == (f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT}")
+
+
 VOID, AMEND = f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT} --amends {RUN}"
 
 
@@ -119,7 +126,7 @@ EVERY = [
     "failed_policy",
     *(f"stopped_soft_cap_{gate.phase}" for gate in GATES),
     *(f"stopped_error_{gate.phase}" for gate in GATES),
-    *(f"stopped_drift_{dimension}" for dimension in ("row_count", "row_content", "functions", "receipts")),
+    *(f"stopped_drift_{dimension}" for dimension in ("row_count", "row_content", "functions", "receipts", "base")),
     *(f"stopped_unavailable_{what}" for what in ("kb", "database", "backup", "gpg", "worker_exec", "policy")),
     "stopped_stop", "stopped_cancel", "stopped_hard_cap", "stopped_expired", "stopped_signal_flood",
     "stopped_terminated", "stopped_never_seen_before", "voided_cancelled", "voided_wrong_source",

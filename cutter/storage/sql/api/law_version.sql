@@ -2,7 +2,10 @@
 -- A law has at most one version in force on a day: its newest one that takes effect on that day or before.
 create or replace view api.law_version with (security_barrier) as
 select d.doc_code as document, e.n as version,
-    coalesce(s.provenance ->> 'title', d.display_en, d.display_vi, d.doc_code) as title,
+    coalesce((
+        select t.provenance ->> 'title' from public.source_version t
+        where t.source_document_ref = s.source_document_ref and t.version_seq <= s.version_seq and t.provenance ? 'title'
+        order by t.version_seq desc limit 1), d.display_en, d.display_vi, d.doc_code) as title,
     e.operation_kind as operation, e.run_id, e.change_set_id as change_set, e.enacted_at, e.effective_from,
     lead(e.effective_from) over later as effective_until,
     case

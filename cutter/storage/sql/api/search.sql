@@ -1,6 +1,6 @@
 -- Returns the units in force on a day, or of one version of a law, whose title or text has the words, the best first.
--- Words in a script without spaces are found inside a longer word. PostgreSQL keeps at most 1 MB of the words of a text,
--- so the words of a longer unit are found after its first 250,000 characters only as they follow each other.
+-- Words in a script without spaces are found inside a longer word. PostgreSQL keeps at most 1 MB of the words of a text.
+-- So after the first 250,000 characters of a unit, words are found only if they follow each other.
 create or replace function api.search(
     words text, "on" date default (now() at time zone 'UTC')::date, in_document text default null,
     in_version integer default null, at_most integer default 20)

@@ -1,19 +1,22 @@
 -- Lets an enacted law change. A source version says when it takes effect and why it exists. A version of a unit carries
 -- everything that a later version may change, and its end. An enactment is one link in the chain of a law, and
--- revision_row is the plan of a revision.
+-- revision_row is the plan of a revision. Columns are added apart from constraints, because the database that proves a
+-- restore takes only the columns (cutter/backup/bare_schema.py).
 
 -- `text` is a new text. `correction` is an erratum, or a better cut of the same text. `repeal` is the empty text.
 alter table public.source_version
     add column effective_from date,
     add column change_kind text not null default 'text'
         constraint source_version_change_kind check (change_kind in ('text', 'correction', 'repeal')),
-    add column change_reason text,
+    add column change_reason text;
+alter table public.source_version
     add constraint source_version_change_has_reason
         check ((change_kind = 'text') = (change_reason is null) and change_reason <> ''),
     -- a correction holds from the day from which its base holds
     add constraint source_version_correction_without_date check (change_kind <> 'correction' or effective_from is null),
+    add constraint source_version_repeal_is_empty check (size_bytes >= 0 and (size_bytes = 0) = (change_kind = 'repeal'));
+alter table public.source_version
     drop constraint source_version_size_bytes_check,
-    add constraint source_version_repeal_is_empty check (size_bytes >= 0 and (size_bytes = 0) = (change_kind = 'repeal')),
     -- a law may return to an earlier text, so the same text may be registered again (fn_source_register)
     drop constraint source_version_source_document_ref_content_checksum_profile_key;
 create index source_version_of_text on public.source_version (source_document_ref, content_checksum);
@@ -23,14 +26,15 @@ alter table cutter_governance.run
         constraint run_operation_kind check (operation_kind in ('first_cut', 'revision', 'correction', 'repeal')),
     add column base_run_id text references cutter_governance.run,
     add column base_source_version_id uuid references public.source_version (id),
-    add column base_receipt_hash text,
+    add column base_receipt_hash text;
+alter table cutter_governance.run
     add constraint run_base_is_whole check (
         (operation_kind = 'first_cut') = (base_run_id is null)
         and (base_run_id is null) = (base_source_version_id is null)
         and (base_run_id is null) = (base_receipt_hash is null));
 
+alter table cutter_governance.manifest_envelope drop constraint manifest_envelope_operation_kind_check;
 alter table cutter_governance.manifest_envelope
-    drop constraint manifest_envelope_operation_kind_check,
     add constraint manifest_envelope_operation_kind_check
         check (operation_kind in ('first_cut', 'split', 'merge', 'revision', 'correction', 'repeal'));
 
@@ -126,13 +130,14 @@ alter table public.unit_version
     alter column title set not null,
     alter column unit_kind set not null,
     alter column section_type set not null,
-    alter column owner_ref set not null,
+    alter column owner_ref set not null;
+alter table public.unit_version
     add constraint unit_version_lifecycle
         check (lifecycle_status in ('draft', 'enacted', 'superseded', 'retired')),
     -- a draft takes effect with its enactment, and only a version that ended has an end
     add constraint unit_version_enacted_is_whole check (
         (lifecycle_status = 'draft') = (effective_from is null) and (lifecycle_status = 'draft') = (enacted_at is null)
-        and (lifecycle_status = 'draft') = (enacted_by is null)),
+        and (lifecycle_status <> 'draft' or enacted_by is null)),
     add constraint unit_version_end_is_whole check (
         (lifecycle_status in ('superseded', 'retired')) = (effective_until is not null)
         and (effective_until is null) = (ended_by is null) and (effective_until is null) = (ended_at is null)),
@@ -167,12 +172,14 @@ create table cutter_governance.revision_row (
 alter table cutter_governance.manifest_unit_block
     add column operation text not null default 'create'
         constraint manifest_unit_block_operation check (operation in ('keep', 'revise', 'create', 'repeal')),
-    add column target_version_id uuid references public.unit_version,
+    add column target_version_id uuid references public.unit_version;
+alter table cutter_governance.manifest_unit_block
     add constraint manifest_unit_block_role_of_operation check ((block_role = 'origin') = (operation = 'repeal'));
 
 alter table cutter_governance.cut_change_set_affected_row
     alter column unit_version_id drop not null,
-    add column ended_version_id uuid references public.unit_version,
+    add column ended_version_id uuid references public.unit_version;
+alter table cutter_governance.cut_change_set_affected_row
     add constraint cut_change_set_affected_row_operation check (operation in ('create', 'revise', 'repeal')),
     add constraint cut_change_set_affected_row_versions check (
         (operation = 'repeal') = (unit_version_id is null) and (operation = 'create') = (ended_version_id is null));

@@ -51,10 +51,3 @@ order by address collate "C", unit_version
 -- Returns the units in force on a day that have the words, the best first.
 select document, version, address, title, body, content_sha256, effective_from, rank
 from api.search(%(words)s, coalesce(%(at)s, (now() at time zone 'UTC')::date), %(document)s, %(version)s, %(limit)s)
-
--- name: law_changes
--- Returns the changes of units above a cursor, in the order of their commits.
-select "cursor", recorded_at, document, version, operation, change, address, unit_version, title, content_sha256,
-    ended_unit_version, ended_content_sha256, effective_from, run_id
-from api.change where "cursor" > %(cursor)s and (%(document)s::text is null or document = %(document)s)
-order by "cursor" limit %(limit)s

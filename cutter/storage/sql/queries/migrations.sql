@@ -85,3 +85,8 @@ select exists (select from cutter_governance.schema_baseline where schema_versio
 -- name: baseline_record
 -- Records the definitions of this moment as the drift baseline of a schema version.
 select cutter_governance.fn_baseline_record(%(version)s)
+
+-- name: roles_missing
+-- Returns those of these roles that the server lacks.
+select name from unnest(%(roles)s::text[]) as name
+where not exists (select from pg_roles where rolname = name) order by name

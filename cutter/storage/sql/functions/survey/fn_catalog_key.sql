@@ -6,7 +6,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace]::oid[];
+    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace]::oid[];
     relations oid[];
     answer text;
 begin
@@ -28,6 +28,8 @@ begin
               from pg_attrdef where adrelid = any (relations)),
         ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
               from pg_constraint where conrelid = any (relations)),
+        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
+              from pg_rewrite where ev_class = any (relations)),
         ';', (select string_agg(concat(i.indexrelid, ' ', i.xmin, ' ', i.ctid, ' ', c.xmin, ' ', c.ctid), ','
                   order by i.indexrelid)
               from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = any (relations))));

@@ -14,5 +14,5 @@ as $$
                 from unnest(coalesce(p.proacl, acldefault('f', p.proowner))) as one)))
     from pg_proc p
     join pg_language l on l.oid = p.prolang
-    where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+    where p.pronamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
 $$;

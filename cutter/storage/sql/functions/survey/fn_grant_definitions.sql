@@ -14,14 +14,15 @@ as $$
                 coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's' else 'r' end::"char", c.relowner)) as acl
             from pg_class c
             where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
-                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
             union all
             select 'column ' || c.relname || '.' || a.attname, a.attacl
             from pg_attribute a join pg_class c on c.oid = a.attrelid
-            where a.attacl is not null and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace)
+            where a.attacl is not null
+                and c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace)
             union all
             select 'schema ' || n.nspname, coalesce(n.nspacl, acldefault('n', n.nspowner))
-            from pg_namespace n where n.nspname in ('public', 'cutter_governance')
+            from pg_namespace n where n.nspname in ('public', 'cutter_governance', 'api')
             union all
             select 'database', coalesce(d.datacl, acldefault('d', d.datdba))
             from pg_database d where d.datname = current_database()

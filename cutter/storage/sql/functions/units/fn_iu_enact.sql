@@ -39,7 +39,9 @@ begin
     where v.id = affected.ended_version_id;
     update public.unit_version v
     set lifecycle_status = 'enacted', enacted_at = clock_timestamp(), enacted_by = p_change_set_id,
-        effective_from = enacted.effective_from
+        effective_from = enacted.effective_from, continues_unit_id = (
+            select w.continues_unit_id from cutter_governance.revision_row w
+            where w.run_id = enacted.run_id and w.unit_id = unit.id)
     where v.id = affected.unit_version_id;
     perform public.fn_iu_show(unit.id, coalesce(affected.unit_version_id, affected.ended_version_id), p_actor);
     perform set_config('app.canonical_writer', '', true);
