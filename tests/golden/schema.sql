@@ -757,36 +757,40 @@ CREATE FUNCTION cutter_governance.fn_canonical_flat(p_record jsonb) RETURNS text
     from jsonb_each(p_record)
 $$;
 
-CREATE FUNCTION cutter_governance.fn_catalog_key(p_dimension text) RETURNS text
+CREATE FUNCTION cutter_governance.fn_catalog_keys() RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace]::oid[];
+    spaces constant oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace]::oid[];
     relations oid[];
-    answer text;
+    v_functions text;
+    v_triggers text;
+    v_relations text;
+    v_tables text;
+    v_grants text;
 begin
-    if p_dimension = 'functions' then
-        select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid) into answer
-        from pg_proc where pronamespace = any (spaces);
-        return md5(answer);
-    end if;
-    select array_agg(oid), string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid) into relations, answer
-    from pg_class where relnamespace = any (spaces) and relkind in ('r', 'p', 'v', 'm', 'f');
-    if p_dimension = 'triggers' then
-        return md5(concat((select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
-            from pg_trigger where tgrelid = any (relations) and not tgisinternal)));
-    end if;
-    return md5(concat(answer,
-        ';', (select string_agg(concat(attrelid, '.', attnum, ' ', xmin, ' ', ctid), ',' order by attrelid, attnum)
-              from pg_attribute where attrelid = any (relations) and attnum > 0),
-        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
-              from pg_attrdef where adrelid = any (relations)),
-        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
-              from pg_constraint where conrelid = any (relations)),
-        ';', (select string_agg(concat(i.indexrelid, ' ', i.xmin, ' ', i.ctid, ' ', c.xmin, ' ', c.ctid), ','
-                  order by i.indexrelid)
-              from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = any (relations))));
+    select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint)))) into v_functions
+    from pg_proc where pronamespace = any (spaces);
+    select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint)))),
+        array_agg(oid) filter (where relkind in ('r', 'p', 'v', 'm', 'f'))
+    into v_relations, relations
+    from pg_class where relnamespace = any (spaces);
+    select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint)))) into v_triggers
+    from pg_trigger where tgrelid = any (relations) and not tgisinternal;
+    v_tables := concat_ws(' ',
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, attrelid::bigint << 16 | attnum))))
+         from pg_attribute where attrelid = any (relations) and attnum > 0),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_attrdef where adrelid = any (relations)),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_constraint where conrelid = any (relations)),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, indexrelid::bigint))))
+         from pg_index where indrelid = any (relations)));
+    v_grants := cutter_governance.fn_role_key();
+    return jsonb_build_object('functions', v_functions, 'triggers', concat_ws(' ', v_functions, v_relations, v_triggers),
+        'tables', concat_ws(' ', v_functions, v_relations, v_tables),
+        'grants', concat_ws(' ', v_functions, v_relations, v_tables, v_grants));
 end
 $$;
 
@@ -978,40 +982,42 @@ CREATE FUNCTION cutter_governance.fn_definition_pins() RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    pins jsonb := '{}';
+    keys jsonb := cutter_governance.fn_catalog_keys();
+    pins jsonb;
     v_dimension text;
-    detail jsonb;
-    v_key text;
-    v_fingerprint text;
 begin
+    select jsonb_object_agg(c.dimension, c.fingerprint) into pins
+    from jsonb_each_text(keys) as k
+    join cutter_governance.definition_cache c on c.dimension = k.key and c.catalog_key = k.value;
     foreach v_dimension in array array['functions', 'triggers', 'tables', 'grants']
     loop
-        v_key := case v_dimension when 'grants' then null else cutter_governance.fn_catalog_key(v_dimension) end;
-        select c.fingerprint into v_fingerprint from cutter_governance.definition_cache c
-        where c.dimension = v_dimension and c.catalog_key = v_key;
-        if not found then
-            detail := case v_dimension
-                when 'functions' then cutter_governance.fn_function_definitions()
-                when 'triggers' then cutter_governance.fn_trigger_definitions()
-                when 'tables' then cutter_governance.fn_table_definitions()
-                else cutter_governance.fn_grant_definitions() end;
-            v_fingerprint := cutter_governance.fn_digest(detail::text);
-            -- the second of two gates that see a new definition does not wait for the first one's end
-            if not exists (select from cutter_governance.definition_snapshot s where s.fingerprint = v_fingerprint)
-                or v_key is not null
-            then
-                if pg_try_advisory_xact_lock(hashtext('cutter.definitions')) then
-                    insert into cutter_governance.definition_snapshot values (v_fingerprint, detail) on conflict do nothing;
-                    if v_key is not null then
-                        insert into cutter_governance.definition_cache values (v_dimension, v_key, v_fingerprint)
-                        on conflict do nothing;
-                    end if;
-                end if;
-            end if;
+        if pins -> v_dimension is null then
+            pins := coalesce(pins, '{}') || jsonb_build_object(v_dimension,
+                cutter_governance.fn_definition_read(v_dimension, keys ->> v_dimension));
         end if;
-        pins := pins || jsonb_build_object(v_dimension, v_fingerprint);
     end loop;
     return pins;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_definition_read(p_dimension text, p_key text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    detail jsonb := case p_dimension
+        when 'functions' then cutter_governance.fn_function_definitions()
+        when 'triggers' then cutter_governance.fn_trigger_definitions()
+        when 'tables' then cutter_governance.fn_table_definitions()
+        else cutter_governance.fn_grant_definitions() end;
+    v_fingerprint text := cutter_governance.fn_digest(detail::text);
+begin
+    -- the second of two gates that see a new definition does not wait for the first one's end
+    if pg_try_advisory_xact_lock(hashtext('cutter.definitions')) then
+        insert into cutter_governance.definition_snapshot values (v_fingerprint, detail) on conflict do nothing;
+        insert into cutter_governance.definition_cache values (p_dimension, p_key, v_fingerprint) on conflict do nothing;
+    end if;
+    return v_fingerprint;
 end
 $$;
 
@@ -2791,6 +2797,26 @@ begin
     values (p_approval_sha256, p_revocation_sha256, verdict.approver, p_kb_id) on conflict do nothing;
     return jsonb_build_object('status', 'revoked');
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_role_key() RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select concat_ws(' ',
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_namespace where nspname in ('public', 'cutter_governance')),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_database where datname = current_database()),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_default_acl),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_auth_members),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, setrole::bigint))))
+         from pg_db_role_setting),
+        (select concat(count(*), '.', bit_xor(hashtextextended(concat_ws(' ', oid, rolname, rolsuper, rolinherit,
+             rolcreaterole, rolcreatedb, rolreplication, rolbypassrls), 0)))
+         from pg_roles))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_status text DEFAULT NULL::text) RETURNS jsonb
