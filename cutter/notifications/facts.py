@@ -108,10 +108,13 @@ BATCHES = records("notification_batches_to_tell", BatchToTell)
 
 
 def new_cards(
-    connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | Broken
+    connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | Broken, since: str
 ) -> Iterator[tuple[int, Card | None]]:
-    """Each notification that a channel has not in line yet, with its card; None for a question that is over."""
-    asked = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS,
+    """Each notification that a channel has not in line yet, with its card; None for a question that is over.
+
+    Open questions are found by their requests and runs, everything else among what was written `since` that time.
+    """
+    asked = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS, "since": since,
              "most": limits.NOTIFICATIONS_A_PASS}  # fmt: skip
     for request in REQUESTS.all(connection, asked):
         yield request.id, card_text.asked(_waiting(request, policy))

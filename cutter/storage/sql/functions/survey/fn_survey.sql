@@ -11,7 +11,8 @@ begin
     select jsonb_build_object('count', count(*),
         'fingerprint', cutter_governance.fn_digest(coalesce(string_agg(to_jsonb(d)::text, E'\n' order by d.review_decision_id), '')))
     into decisions
-    from cutter_governance.review_decision d where d.run_id = p_run_id;
+    -- callers pass a prefix of collation C, which would be that of the comparison and keep the index from it
+    from cutter_governance.review_decision d where d.run_id = p_run_id collate "default";
     return cutter_governance.fn_definition_pins() || jsonb_build_object(
         'row_count', rows -> 'count', 'row_content', rows -> 'fingerprint', 'review_decision', decisions,
         'source', (select jsonb_object_agg(p.proname, md5(p.prosrc)) from pg_proc p
