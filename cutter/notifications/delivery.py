@@ -24,7 +24,8 @@ from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.records import answer
 from cutter.types import Json
 
-_CHANNEL = "select cutter_governance.fn_notification_channel(%s)"
+_CHANNEL = "select cutter_governance.fn_notification_channel(%s, %s, %s)"
+_CAUGHT_UP = "select cutter_governance.fn_notification_caught_up(%s, %s)"
 _ENTER = "select cutter_governance.fn_notification_enter(%s, %s, %s)"
 _TAKE = "select cutter_governance.fn_notification_take(%s, %s)"
 _DONE = "select cutter_governance.fn_notification_done(%s, %s)"
@@ -48,15 +49,24 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
     done = Pass()
     with session(settings, OPERATOR) as connection:
         policy = current.read(settings.policy)
-        connection.execute(_CHANNEL, (channel.name,))
-        for number, card in facts.new_cards(connection, channel.name, kinds_of(settings, channel.name), policy):
-            connection.execute(_ENTER, (number, channel.name, card and card.to_json()))
+        _enter(connection, channel.name, kinds_of(settings, channel.name), policy)
         for _ in range(limits.NOTIFICATIONS_A_PASS):
             entry = answer(connection, _TAKE, (channel.name, limits.NOTIFICATION_LEASE_SECONDS))
             if entry is None or not _send(connection, channel, policy, entry, done):
                 break
         done.waiting = [asdict(one) for one in undelivered(connection, channel.name) if one.outcome is None]
     return done
+
+
+def _enter(connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | Broken) -> None:
+    """Put in line what is new for a channel; if that is all there is, the next pass looks only for what comes later."""
+    span = answer(connection, _CHANNEL, (channel, list(kinds), limits.NOTIFICATION_DAYS))
+    entered = 0
+    for number, card in facts.new_cards(connection, channel, kinds, policy, span["since"]):
+        connection.execute(_ENTER, (number, channel, card and card.to_json()))
+        entered += 1
+    if entered < limits.NOTIFICATIONS_A_PASS:
+        connection.execute(_CAUGHT_UP, (channel, span["until"]))
 
 
 def denied(policy: Policy | Broken, about: Json, at: datetime, gate: str | None) -> str | None:

@@ -111,13 +111,14 @@ BATCHES = records("notification_batches_to_tell", BatchToTell)
 
 
 def new_cards(
-    connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | Broken
+    connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | Broken, since: str
 ) -> Iterator[tuple[int, Card | None]]:
     """(Notification id, card) of each notification that is new for a channel.
 
-    The card is None for a question that was decided before anyone asked it.
+    The card is None for a question that was decided before anyone asked it. Open questions are found by their requests
+    and runs, everything else among what was written `since` that time.
     """
-    asked = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS,
+    asked = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS, "since": since,
              "most": limits.NOTIFICATIONS_A_PASS}  # fmt: skip
     for request in REQUESTS.all(connection, asked):
         yield request.id, card_text.asked(_waiting(request, policy))

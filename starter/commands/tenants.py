@@ -34,6 +34,7 @@ class Tenant:
 
 
 TENANTS = records("tenants", Tenant)
+SEVERAL: Rows[bool] = values("tenants_several")
 SET: Rows[View] = values("tenant_set")
 
 NONE = "none"
@@ -99,6 +100,9 @@ def look(settings: Settings) -> list[View]:
 
 def apart(settings: Settings) -> list[dict[str, Any]]:
     """The tenants that `cutter status` shows, if any tenant has its own cap or weight."""
+    with session(settings, OPERATOR) as connection:
+        if not SEVERAL.one(connection):
+            return []
     return words.shown(look(settings))
 
 

@@ -38,7 +38,7 @@ LINES_BESIDE = 9
 the batch up comes on top of them."""
 
 OPEN_MAX = 1_000
-"""Batches that are looked through for open ones."""
+"""Open batches that a list shows."""
 
 ROWS_MIN = 5
 """Documents in the live picture however small the terminal is."""
@@ -209,7 +209,7 @@ def open_batches(settings: Settings) -> list[View]:
     """The batches that have not ended, newest first."""
     with session(settings, OPERATOR) as connection:
         newest = BATCHES.all(connection, {"limit": OPEN_MAX})
-    return [_batch(one) for one in newest if one.ended_at is None]
+    return [_batch(one) for one in newest]
 
 
 def _batch(row: BatchLine) -> View:

@@ -879,38 +879,42 @@ CREATE FUNCTION cutter_governance.fn_canonical_flat(p_record jsonb) RETURNS text
     from jsonb_each(p_record)
 $$;
 
-CREATE FUNCTION cutter_governance.fn_catalog_key(p_dimension text) RETURNS text
+CREATE FUNCTION cutter_governance.fn_catalog_keys() RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    spaces oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace]::oid[];
+    spaces constant oid[] := array['public'::regnamespace, 'cutter_governance'::regnamespace, 'api'::regnamespace]::oid[];
     relations oid[];
-    answer text;
+    v_functions text;
+    v_triggers text;
+    v_relations text;
+    v_tables text;
+    v_grants text;
 begin
-    if p_dimension = 'functions' then
-        select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid) into answer
-        from pg_proc where pronamespace = any (spaces);
-        return md5(answer);
-    end if;
-    select array_agg(oid), string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid) into relations, answer
-    from pg_class where relnamespace = any (spaces) and relkind in ('r', 'p', 'v', 'm', 'f');
-    if p_dimension = 'triggers' then
-        return md5(concat((select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
-            from pg_trigger where tgrelid = any (relations) and not tgisinternal)));
-    end if;
-    return md5(concat(answer,
-        ';', (select string_agg(concat(attrelid, '.', attnum, ' ', xmin, ' ', ctid), ',' order by attrelid, attnum)
-              from pg_attribute where attrelid = any (relations) and attnum > 0),
-        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
-              from pg_attrdef where adrelid = any (relations)),
-        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
-              from pg_constraint where conrelid = any (relations)),
-        ';', (select string_agg(concat(oid, ' ', xmin, ' ', ctid), ',' order by oid)
-              from pg_rewrite where ev_class = any (relations)),
-        ';', (select string_agg(concat(i.indexrelid, ' ', i.xmin, ' ', i.ctid, ' ', c.xmin, ' ', c.ctid), ','
-                  order by i.indexrelid)
-              from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = any (relations))));
+    select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint)))) into v_functions
+    from pg_proc where pronamespace = any (spaces);
+    select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint)))),
+        array_agg(oid) filter (where relkind in ('r', 'p', 'v', 'm', 'f'))
+    into v_relations, relations
+    from pg_class where relnamespace = any (spaces);
+    select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint)))) into v_triggers
+    from pg_trigger where tgrelid = any (relations) and not tgisinternal;
+    v_tables := concat_ws(' ',
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, attrelid::bigint << 16 | attnum))))
+         from pg_attribute where attrelid = any (relations) and attnum > 0),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_attrdef where adrelid = any (relations)),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_constraint where conrelid = any (relations)),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_rewrite where ev_class = any (relations)),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, indexrelid::bigint))))
+         from pg_index where indrelid = any (relations)));
+    v_grants := cutter_governance.fn_role_key();
+    return jsonb_build_object('functions', v_functions, 'triggers', concat_ws(' ', v_functions, v_relations, v_triggers),
+        'tables', concat_ws(' ', v_functions, v_relations, v_tables),
+        'grants', concat_ws(' ', v_functions, v_relations, v_tables, v_grants));
 end
 $$;
 
@@ -1022,9 +1026,9 @@ begin
             select c.run_id into v_run from cutter_governance.cut_change_set c where c.change_set_id = new.change_set_id;
         when 'dot_pair_signature' then
             select c.run_id into v_run from cutter_governance.cut_change_set c
-            left join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
-                and v.verify_result_id = new.cross_reference_verify_result_id
-            where c.change_set_id = new.cross_reference_change_set_id or v.verify_result_id is not null;
+            where c.change_set_id = coalesce(new.cross_reference_change_set_id, (
+                select v.change_set_id from cutter_governance.verify_result v
+                where v.verify_result_id = new.cross_reference_verify_result_id));
         else
             v_run := new.run_id;
     end case;
@@ -1102,40 +1106,42 @@ CREATE FUNCTION cutter_governance.fn_definition_pins() RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    pins jsonb := '{}';
+    keys jsonb := cutter_governance.fn_catalog_keys();
+    pins jsonb;
     v_dimension text;
-    detail jsonb;
-    v_key text;
-    v_fingerprint text;
 begin
+    select jsonb_object_agg(c.dimension, c.fingerprint) into pins
+    from jsonb_each_text(keys) as k
+    join cutter_governance.definition_cache c on c.dimension = k.key and c.catalog_key = k.value;
     foreach v_dimension in array array['functions', 'triggers', 'tables', 'grants']
     loop
-        v_key := case v_dimension when 'grants' then null else cutter_governance.fn_catalog_key(v_dimension) end;
-        select c.fingerprint into v_fingerprint from cutter_governance.definition_cache c
-        where c.dimension = v_dimension and c.catalog_key = v_key;
-        if not found then
-            detail := case v_dimension
-                when 'functions' then cutter_governance.fn_function_definitions()
-                when 'triggers' then cutter_governance.fn_trigger_definitions()
-                when 'tables' then cutter_governance.fn_table_definitions()
-                else cutter_governance.fn_grant_definitions() end;
-            v_fingerprint := cutter_governance.fn_digest(detail::text);
-            -- the second of two gates that see a new definition does not wait for the first one's end
-            if not exists (select from cutter_governance.definition_snapshot s where s.fingerprint = v_fingerprint)
-                or v_key is not null
-            then
-                if pg_try_advisory_xact_lock(hashtext('cutter.definitions')) then
-                    insert into cutter_governance.definition_snapshot values (v_fingerprint, detail) on conflict do nothing;
-                    if v_key is not null then
-                        insert into cutter_governance.definition_cache values (v_dimension, v_key, v_fingerprint)
-                        on conflict do nothing;
-                    end if;
-                end if;
-            end if;
+        if pins -> v_dimension is null then
+            pins := coalesce(pins, '{}') || jsonb_build_object(v_dimension,
+                cutter_governance.fn_definition_read(v_dimension, keys ->> v_dimension));
         end if;
-        pins := pins || jsonb_build_object(v_dimension, v_fingerprint);
     end loop;
     return pins;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_definition_read(p_dimension text, p_key text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    detail jsonb := case p_dimension
+        when 'functions' then cutter_governance.fn_function_definitions()
+        when 'triggers' then cutter_governance.fn_trigger_definitions()
+        when 'tables' then cutter_governance.fn_table_definitions()
+        else cutter_governance.fn_grant_definitions() end;
+    v_fingerprint text := cutter_governance.fn_digest(detail::text);
+begin
+    -- the second of two gates that see a new definition does not wait for the first one's end
+    if pg_try_advisory_xact_lock(hashtext('cutter.definitions')) then
+        insert into cutter_governance.definition_snapshot values (v_fingerprint, detail) on conflict do nothing;
+        insert into cutter_governance.definition_cache values (p_dimension, p_key, v_fingerprint) on conflict do nothing;
+    end if;
+    return v_fingerprint;
 end
 $$;
 
@@ -1173,7 +1179,7 @@ CREATE TABLE public.unit_version (
     withdrawn_at timestamp with time zone,
     withdrawn_reason text,
     CONSTRAINT unit_version_document_order_check CHECK ((document_order > 0)),
-    CONSTRAINT unit_version_enacted_is_whole CHECK ((((lifecycle_status = 'draft'::text) = (effective_from IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_at IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_by IS NULL)))),
+    CONSTRAINT unit_version_enacted_is_whole CHECK ((((lifecycle_status = 'draft'::text) = (effective_from IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_at IS NULL)) AND ((lifecycle_status <> 'draft'::text) OR (enacted_by IS NULL)))),
     CONSTRAINT unit_version_end_is_whole CHECK ((((lifecycle_status = ANY (ARRAY['superseded'::text, 'retired'::text])) = (effective_until IS NOT NULL)) AND ((effective_until IS NULL) = (ended_by IS NULL)) AND ((effective_until IS NULL) = (ended_at IS NULL)))),
     CONSTRAINT unit_version_ends_after_it_begins CHECK ((effective_until >= effective_from)),
     CONSTRAINT unit_version_hash_of_body CHECK ((content_hash = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
@@ -1464,11 +1470,14 @@ CREATE FUNCTION cutter_governance.fn_evidence_outputs(p_run_id text) RETURNS jso
         'signatures', (
             select coalesce(jsonb_agg(to_jsonb(g) order by g.signature_kind), '[]')
             from cutter_governance.dot_pair_signature g
-            where g.cross_reference_change_set_id in (
-                    select s.change_set_id from cutter_governance.cut_change_set s where s.run_id = p_run_id)
-                or g.cross_reference_verify_result_id in (
-                    select x.verify_result_id from cutter_governance.verify_result x
-                    join cutter_governance.cut_change_set s on s.change_set_id = x.change_set_id where s.run_id = p_run_id)))
+            where g.signature_id in (
+                select e.signature_id from cutter_governance.cut_change_set s
+                join cutter_governance.dot_pair_signature e on e.cross_reference_change_set_id = s.change_set_id
+                where s.run_id = p_run_id
+                union all select v.signature_id from cutter_governance.cut_change_set s
+                join cutter_governance.verify_result x on x.change_set_id = s.change_set_id
+                join cutter_governance.dot_pair_signature v on v.cross_reference_verify_result_id = x.verify_result_id
+                where s.run_id = p_run_id)))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_expected_pins(p_run_id text) RETURNS jsonb
@@ -2145,6 +2154,27 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_newest_runs(p_limit integer) RETURNS SETOF cutter_governance.run
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 20
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_run cutter_governance.run;
+    v_left integer := p_limit;
+begin
+    select * into v_run from cutter_governance.run order by created_at desc, run_id desc limit 1;
+    while v_run.run_id is not null and v_left > 0
+    loop
+        if v_run.run_id = cutter_governance.fn_run_of_document(v_run.document_id) then
+            v_left := v_left - 1;
+            return next v_run;
+        end if;
+        select * into v_run from cutter_governance.run
+        where (created_at, run_id) < (v_run.created_at, v_run.run_id) order by created_at desc, run_id desc limit 1;
+    end loop;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_notification_again(p_channel text) RETURNS integer
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2156,12 +2186,28 @@ CREATE FUNCTION cutter_governance.fn_notification_again(p_channel text) RETURNS 
     select count(*)::integer from again
 $$;
 
-CREATE FUNCTION cutter_governance.fn_notification_channel(p_channel text) RETURNS void
+CREATE FUNCTION cutter_governance.fn_notification_caught_up(p_channel text, p_until timestamp with time zone) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    insert into cutter_governance.notification_channel (name) values (p_channel)
-    on conflict (name) do update set served_at = clock_timestamp();
+    update cutter_governance.notification_channel set caught_up_at = greatest(caught_up_at, least(p_until, served_at))
+    where name = p_channel
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_channel(p_channel text, p_kinds text[], p_days integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    served cutter_governance.notification_channel;
+begin
+    insert into cutter_governance.notification_channel as c (name, kinds) values (p_channel, p_kinds)
+    on conflict (name) do update set served_at = clock_timestamp(), kinds = p_kinds,
+        caught_up_at = case when c.kinds = p_kinds then c.caught_up_at end
+    returning * into served;
+    return jsonb_build_object('until', served.served_at, 'since', greatest(
+        served.served_at - make_interval(days => p_days), served.caught_up_at - interval '1 hour'));
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_notification_done(p_id bigint, p_reference text) RETURNS void
@@ -3245,6 +3291,26 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_role_key() RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select concat_ws(' ',
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_namespace where nspname in ('public', 'cutter_governance', 'api')),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_database where datname = current_database()),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_default_acl),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, oid::bigint))))
+         from pg_auth_members),
+        (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, setrole::bigint))))
+         from pg_db_role_setting),
+        (select concat(count(*), '.', bit_xor(hashtextextended(concat_ws(' ', oid, rolname, rolsuper, rolinherit,
+             rolcreaterole, rolcreatedb, rolreplication, rolbypassrls), 0)))
+         from pg_roles))
+$$;
+
 CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_status text DEFAULT NULL::text) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3871,11 +3937,12 @@ begin
     select jsonb_build_object('count', count(*),
         'fingerprint', cutter_governance.fn_digest(coalesce(string_agg(to_jsonb(d)::text, E'\n' order by d.review_decision_id), '')))
     into decisions
-    from cutter_governance.review_decision d where d.run_id = p_run_id;
+    -- Callers pass a prefix of collation C. It would be the collation of the comparison and keep the index from it.
+    from cutter_governance.review_decision d where d.run_id = p_run_id collate "default";
     return cutter_governance.fn_definition_pins() || coalesce((
         select jsonb_build_object('base', e.run_id) from cutter_governance.run r
         join public.enactment e on e.source_document_ref = r.document_id
-        where r.run_id = p_run_id order by e.n desc limit 1), '{}') || jsonb_build_object(
+        where r.run_id = p_run_id collate "default" order by e.n desc limit 1), '{}') || jsonb_build_object(
         'row_count', rows -> 'count', 'row_content', rows -> 'fingerprint', 'review_decision', decisions,
         'source', (select jsonb_object_agg(p.proname, md5(p.prosrc)) from pg_proc p
                    where p.pronamespace = 'public'::regnamespace
@@ -3937,11 +4004,12 @@ CREATE FUNCTION cutter_governance.fn_tenant_room(p_tenant text, p_workflow text)
         select caps, (caps ->> 'max_concurrency')::integer as at_once, (caps ->> 'max_runs_per_min')::integer as a_minute
         from cutter_governance.fn_tenant_caps(p_tenant, p_workflow) as caps
     ), used as (
+        -- the minute before the caller's statement: a clock that moves cannot be looked up in an index
         select (select count(*) from cutter_governance.run
                 where tenant = p_tenant and ended_at is null and state not like 'stopped\_%'
                     and state not in ('awaiting_cut_authorization', 'awaiting_lifecycle_authorization')) as at_work,
             (select count(*) from cutter_governance.run
-             where tenant = p_tenant and created_at > clock_timestamp() - interval '1 minute') as last_minute
+             where tenant = p_tenant and created_at > statement_timestamp() - interval '1 minute') as last_minute
     ), room as (
         select at_once - at_work as at_once, a_minute - last_minute as a_minute,
             least(at_once - at_work, a_minute - last_minute) as runs
@@ -5535,6 +5603,8 @@ CREATE TABLE cutter_governance.notification_channel (
     name text NOT NULL,
     since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     served_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    caught_up_at timestamp with time zone,
+    kinds text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT notification_channel_name CHECK ((name ~ '^[a-z][a-z0-9_]{0,30}$'::text))
 );
 
@@ -5979,19 +6049,47 @@ ALTER TABLE ONLY public.unit_version
 ALTER TABLE ONLY public.vocabulary
     ADD CONSTRAINT vocabulary_pkey PRIMARY KEY (family, code);
 
+CREATE INDEX action_receipt_backups ON cutter_governance.action_receipt USING btree (((response_metadata ->> 'taken_utc'::text)) DESC NULLS LAST, target) WHERE ((connector = 'backup'::text) AND (operation = 'take'::text));
+
+CREATE INDEX action_receipt_payload ON cutter_governance.action_receipt USING btree (connector, payload_sha256);
+
 CREATE INDEX action_receipt_run ON cutter_governance.action_receipt USING btree (run_id, connector, operation);
 
+CREATE INDEX action_receipt_target ON cutter_governance.action_receipt USING btree (connector, target);
+
 CREATE UNIQUE INDEX approval_consumption_decision_once ON cutter_governance.approval_consumption USING btree (review_decision_id, slot) WHERE (review_decision_id IS NOT NULL);
+
+CREATE INDEX approval_consumption_of_request ON cutter_governance.approval_consumption USING btree (request_id);
+
+CREATE INDEX approval_request_document ON cutter_governance.approval_request USING btree (kb_id) WHERE (kb_id IS NOT NULL);
 
 CREATE UNIQUE INDEX approval_request_one_open ON cutter_governance.approval_request USING btree (run_id, gate) WHERE (status = 'requested'::text);
 
 CREATE UNIQUE INDEX approval_verdict_accepted_once ON cutter_governance.approval_verdict USING btree (run_id, gate, approval_sha256) WHERE accepted;
 
+CREATE INDEX approval_verdict_of_document ON cutter_governance.approval_verdict USING btree (approval_sha256) WHERE (approval_sha256 IS NOT NULL);
+
+CREATE INDEX approval_verdict_of_run ON cutter_governance.approval_verdict USING btree (run_id, id);
+
+CREATE INDEX batch_newest ON cutter_governance.batch USING btree (created_at);
+
+CREATE INDEX batch_open ON cutter_governance.batch USING btree (created_at) WHERE (ended_at IS NULL);
+
+CREATE INDEX batch_queue_of_item ON cutter_governance.batch_queue USING btree (batch_id, document_id);
+
 CREATE UNIQUE INDEX batch_queue_open ON cutter_governance.batch_queue USING btree (batch_id, document_id) WHERE (left_at IS NULL);
+
+CREATE INDEX decision_backlog_entry_of_run ON cutter_governance.decision_backlog_entry USING btree (run_id);
 
 CREATE UNIQUE INDEX dot_pair_signature_executor_once ON cutter_governance.dot_pair_signature USING btree (cross_reference_change_set_id) WHERE (cross_reference_change_set_id IS NOT NULL);
 
 CREATE UNIQUE INDEX dot_pair_signature_verifier_once ON cutter_governance.dot_pair_signature USING btree (cross_reference_verify_result_id) WHERE (cross_reference_verify_result_id IS NOT NULL);
+
+CREATE INDEX drift_acknowledgement_of_run ON cutter_governance.drift_acknowledgement USING btree (run_id);
+
+CREATE INDEX gate_receipt_backup ON cutter_governance.gate_receipt USING btree ((((result -> 'pins'::text) ->> 'backup_artifact'::text))) WHERE ((gate = 'IG_backup'::text) AND (sealed_at IS NOT NULL));
+
+CREATE INDEX message_refusal_of_run ON cutter_governance.message_refusal USING btree (run_id, id);
 
 CREATE INDEX notification_asked_of_run ON cutter_governance.notification USING btree (run_id) WHERE (phase = 'asked'::text);
 
@@ -6000,6 +6098,10 @@ CREATE INDEX notification_created ON cutter_governance.notification USING btree 
 CREATE INDEX notification_due ON cutter_governance.notification_delivery USING btree (channel, next_eligible_at) WHERE (done_at IS NULL);
 
 CREATE INDEX notification_given_up ON cutter_governance.notification_delivery USING btree (done_at) WHERE (outcome = 'given_up'::text);
+
+CREATE INDEX order_consumption_of_run ON cutter_governance.order_consumption USING btree (run_id, decision);
+
+CREATE INDEX outbox_content ON cutter_governance.outbox USING btree (sha256) WHERE (sha256 IS NOT NULL);
 
 CREATE INDEX outbox_of_batch ON cutter_governance.outbox USING btree (batch_id, kind, id) WHERE (batch_id IS NOT NULL);
 
@@ -6020,6 +6122,8 @@ CREATE UNIQUE INDEX run_active_docprefix ON cutter_governance.run USING btree (d
 CREATE UNIQUE INDEX run_active_document ON cutter_governance.run USING btree (document_id) WHERE ((mode = 'live'::text) AND (ended_at IS NULL));
 
 CREATE INDEX run_document ON cutter_governance.run USING btree (document_id, created_at);
+
+CREATE INDEX run_newest ON cutter_governance.run USING btree (created_at, run_id);
 
 CREATE INDEX run_of_batch ON cutter_governance.run USING btree (batch_id, document_id, created_at) WHERE (batch_id IS NOT NULL);
 

@@ -10,13 +10,14 @@ from time import monotonic, sleep
 from tests.support.database import Database
 
 COUNTERS = """
-select jsonb_object_agg(t.relid::regclass::text, jsonb_build_object(
+select jsonb_object_agg(t.schemaname || '.' || t.relname, jsonb_build_object(
+    'scans', t.seq_scan,
     'in_order', t.seq_tup_read,
     'by_index', greatest(t.idx_tup_fetch, (
         select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid))))
 from pg_stat_user_tables t
 """
-"""What was read in order, and what was read by an index, for each table; null where nothing was."""
+"""Scans, what they read in order, and what was read by an index, for each table; null where nothing was."""
 
 SESSIONS = """
 select count(*) from pg_stat_activity
@@ -28,13 +29,14 @@ FLUSHED_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """Rows that a step read from one table: in order, and by an index."""
+    """Rows that a step read from one table: in order, by that many scans of the table, and by an index."""
 
-    in_order: int
-    by_index: int
+    scans: int = 0
+    in_order: int = 0
+    by_index: int = 0
 
     def __str__(self) -> str:
-        return f"{self.in_order:,} rows in order and {self.by_index:,} by an index"
+        return f"{self.in_order:,} rows in order by {self.scans:,} scans, and {self.by_index:,} by an index"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,8 +53,12 @@ def counted(database: Database) -> Iterator[Step]:
     yield step
     after = _counters(database)
     for table, numbers in after.items():
-        old = before.get(table, Read(in_order=0, by_index=0))
-        step.reads[table] = Read(in_order=numbers.in_order - old.in_order, by_index=numbers.by_index - old.by_index)
+        old = before.get(table, Read())
+        step.reads[table] = Read(
+            scans=numbers.scans - old.scans,
+            in_order=numbers.in_order - old.in_order,
+            by_index=numbers.by_index - old.by_index,
+        )
 
 
 def _counters(database: Database) -> dict[str, Read]:
@@ -62,6 +68,5 @@ def _counters(database: Database) -> dict[str, Read]:
         sleep(0.02)
     found = database.value(COUNTERS)
     return {
-        name: Read(in_order=numbers["in_order"] or 0, by_index=numbers["by_index"] or 0)
-        for name, numbers in found.items()
+        name: Read(**{counter: number or 0 for counter, number in numbers.items()}) for name, numbers in found.items()
     }

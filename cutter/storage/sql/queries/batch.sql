@@ -12,12 +12,11 @@ left join lateral (
     where a.run_id = v.run_id and c.sovereign = v.gate and a.outcome = 'approval_refused' and a.started_at >= v.recorded_at
     order by a.n desc limit 1) t on true
 left join lateral (
-    select case when v.accepted and x.approval_sha256 is not null then 'revoked'
+    select case when v.accepted and (select count(*) > 0 from cutter_governance.approval_revocation x
+                                     where x.approval_sha256 = v.approval_sha256) then 'revoked'
         when v.accepted and v.policy_sha256 is distinct from (
             select sha256 from cutter_governance.policy_epoch order by number desc limit 1)
-        then 'approval_of_other_epoch' end as code
-    from (select) as one
-    left join cutter_governance.approval_revocation x on x.approval_sha256 = v.approval_sha256) e on true
+        then 'approval_of_other_epoch' end as code) e on true
 where v.run_id = %(run_id)s and v.gate = %(gate)s and v.kb_id = any (%(kb_ids)s)
 order by v.kb_id, v.id desc
 
@@ -134,11 +133,11 @@ select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at)
 from cutter_governance.batch b where b.ended_at is null order by b.created_at
 
 -- name: batches
--- Returns the newest batches with the number of their items and open queue entries.
+-- Returns the newest open batches with the number of their items and open queue entries.
 select b.batch_id, b.mode, b.state, b.policy, b.created_at, b.ended_at, b.halted,
     (select count(*) from cutter_governance.batch_item i where i.batch_id = b.batch_id) as items,
     (select count(*) from cutter_governance.batch_queue q where q.batch_id = b.batch_id and q.left_at is null) as queued
-from cutter_governance.batch b order by b.created_at desc limit %(limit)s
+from cutter_governance.batch b where b.ended_at is null order by b.created_at desc limit %(limit)s
 
 -- name: batch_facts
 -- Returns everything that a batch's view and folder are made of, of one moment.
@@ -175,10 +174,11 @@ select jsonb_build_object(
     'approvals', (select coalesce(jsonb_agg(jsonb_build_object(
             'run_id', v.run_id, 'gate', v.gate, 'decision', v.decision, 'approver', v.approver,
             'fingerprint', v.fingerprint, 'approval_sha256', v.approval_sha256, 'recorded_at', v.recorded_at,
-            'consumed_at', c.consumed_at, 'revoked', x.approval_sha256 is not null) order by v.id), '[]')
-        from r join cutter_governance.approval_verdict v on v.run_id = r.run_id and v.accepted
-        left join cutter_governance.approval_consumption c on c.approval_sha256 = v.approval_sha256
-        left join cutter_governance.approval_revocation x on x.approval_sha256 = v.approval_sha256),
+            'consumed_at', (select c.consumed_at from cutter_governance.approval_consumption c
+                            where c.approval_sha256 = v.approval_sha256),
+            'revoked', (select count(*) > 0 from cutter_governance.approval_revocation x
+                        where x.approval_sha256 = v.approval_sha256)) order by v.id), '[]')
+        from r join cutter_governance.approval_verdict v on v.run_id = r.run_id and v.accepted),
     'refused', (select coalesce(jsonb_agg(jsonb_build_object(
             'document_id', r.document_id, 'gate', v.gate, 'code', v.code, 'reason', v.reason, 'kb_id', v.kb_id,
             'recorded_at', v.recorded_at) order by v.id), '[]')
@@ -198,10 +198,12 @@ select cutter_governance.fn_batch_seen(%(batch_id)s) as view, clock_timestamp() 
 
 -- name: batch_texts
 -- Returns the newest report of a batch and the documents of its open queue entries.
-select o.kind, o.kb_id, o.body from cutter_governance.outbox o
-where o.id = (select max(id) from cutter_governance.outbox where batch_id = %(batch_id)s and kind = 'batch_report')
-    or o.kb_id in (select q.kb_id from cutter_governance.batch_queue q
-                   where q.batch_id = %(batch_id)s and q.left_at is null)
+(select o.kind, o.kb_id, o.body from cutter_governance.outbox o
+ where o.batch_id = %(batch_id)s and o.kind = 'batch_report' order by o.id desc limit 1)
+union all
+select o.kind, o.kb_id, o.body from cutter_governance.batch_queue q
+join cutter_governance.outbox o on o.kb_id = q.kb_id
+where q.batch_id = %(batch_id)s and q.left_at is null
 
 -- name: queues
 -- Returns every open queue entry that a person can act on, of all batches or of the named batch and run.

@@ -88,11 +88,14 @@ select a.target as artifact, a.response_metadata ->> 'sha256' as sha256,
     extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
         as age_seconds,
     coalesce(a.target = sealed.artifact, false) as sealed
-from cutter_governance.action_receipt a
-left join lateral (
-    select g.result -> 'pins' ->> 'backup_artifact' as artifact from cutter_governance.gate_receipt g
-    where g.run_id = %(run_id)s and g.gate = 'IG_backup' and g.sealed_at is not null) sealed on true
-where a.connector = 'backup' and a.operation = 'take' and (a.run_id = %(run_id)s or a.target = sealed.artifact)
+from (
+    select min(g.result -> 'pins' ->> 'backup_artifact') as artifact from cutter_governance.gate_receipt g
+    where g.run_id = %(run_id)s and g.gate = 'IG_backup' and g.sealed_at is not null) sealed
+cross join lateral (
+    select * from cutter_governance.action_receipt o where o.run_id = %(run_id)s
+    union
+    select * from cutter_governance.action_receipt s where s.connector = 'backup' and s.target = sealed.artifact) a
+where a.connector = 'backup' and a.operation = 'take'
     and coalesce(a.response_metadata ->> 'sha256', '') ~ '^[0-9a-f]{64}$'
     -- one that was recorded without a time, or with one that is none, is no backup
     and case when pg_input_is_valid(coalesce(a.response_metadata ->> 'taken_utc', ''), 'timestamptz')

@@ -2,8 +2,8 @@
 -- Returns the open requests that a channel has not asked about yet.
 select n.id, n.subject, q.gate as place, r.run_id, r.document_id, r.docprefix, r.tenant, r.mode, q.expires_at,
     o.body as document, clock_timestamp() as now
-from cutter_governance.notification n
-join cutter_governance.approval_request q on q.request_id = case when n.kind = 'approval' then n.subject::uuid end
+from cutter_governance.approval_request q
+join cutter_governance.notification n on n.subject = q.request_id::text
 join cutter_governance.run r on r.run_id = q.run_id
 join cutter_governance.outbox o on o.kb_id = q.kb_id
 where n.kind = any(%(kinds)s) and n.kind = 'approval' and n.phase = 'asked'
@@ -21,10 +21,11 @@ select n.id, n.subject, n.place, r.run_id, r.document_id, r.docprefix, r.tenant,
     r.last_error ->> 'reason' as reason, p.stop ->> 'tier' as tier, (p.stop -> 'needed')::integer as needed,
     (p.stop -> 'unsigned')::boolean as unsigned,
     (cutter_governance.fn_run_pins(r.run_id) -> 'candidate_count')::integer as units
-from cutter_governance.notification n
-join cutter_governance.run r on r.run_id = n.run_id
+from cutter_governance.run r
+join cutter_governance.notification n on n.run_id = r.run_id
 cross join lateral (select cutter_governance.fn_policy_stop(r.run_id) as stop) as p
-where n.kind = any(%(kinds)s) and n.kind = 'policy_stop' and n.phase = 'asked'
+where r.ended_at is null and r.state like 'stopped\_policy\_%%'
+    and n.kind = any(%(kinds)s) and n.kind = 'policy_stop' and n.phase = 'asked'
     and n.created_at > statement_timestamp() - make_interval(days => %(days)s)
     and p.stop ->> 'stop' = n.subject
     and not exists (select from cutter_governance.notification_delivery d
@@ -35,10 +36,10 @@ limit %(most)s
 -- name: notification_questions_overtaken
 -- Returns the questions that were answered before a channel could ask them.
 select n.id
-from cutter_governance.notification n
-where n.kind = any(%(kinds)s) and n.phase = 'asked'
+from cutter_governance.notification a
+join cutter_governance.notification n on n.subject = a.subject and n.phase = 'asked'
+where a.phase = 'answered' and a.created_at > %(since)s::timestamptz and n.kind = any(%(kinds)s)
     and n.created_at > statement_timestamp() - make_interval(days => %(days)s)
-    and exists (select from cutter_governance.notification a where a.subject = n.subject and a.phase = 'answered')
     and not exists (select from cutter_governance.notification_delivery d
                     where d.notification_id = n.id and d.channel = %(channel)s)
 order by n.id
@@ -69,7 +70,7 @@ cross join lateral (
         where o.run_id = n.run_id and o.decision = 'resume' and o.consumed_at >= question.created_at) as s
     where n.kind = 'policy_stop'
     having n.kind = 'policy_stop') as over
-where n.phase = 'answered' and n.created_at > statement_timestamp() - make_interval(days => %(days)s)
+where n.phase = 'answered' and n.created_at > %(since)s::timestamptz
     and not exists (select from cutter_governance.notification_delivery a
                     where a.notification_id = n.id and a.channel = %(channel)s)
 order by n.id
@@ -82,7 +83,7 @@ from cutter_governance.notification n
 join cutter_governance.notification_channel c on c.name = %(channel)s
 join cutter_governance.run r on r.run_id = n.run_id
 where n.kind = any(%(kinds)s) and n.phase = 'told'
-    and n.created_at > greatest(c.since, statement_timestamp() - make_interval(days => %(days)s))
+    and n.created_at > %(since)s::timestamptz and n.created_at > c.since
     and not exists (select from cutter_governance.notification_delivery d
                     where d.notification_id = n.id and d.channel = c.name)
 order by n.id
@@ -103,7 +104,7 @@ cross join lateral (
     from (select distinct on (a.document_id) a.state, a.ended_at from cutter_governance.run a
           where a.batch_id = b.batch_id order by a.document_id, a.created_at desc) as r) as counts
 where n.kind = any(%(kinds)s) and n.phase = 'told'
-    and n.created_at > greatest(c.since, statement_timestamp() - make_interval(days => %(days)s))
+    and n.created_at > %(since)s::timestamptz and n.created_at > c.since
     and not exists (select from cutter_governance.notification_delivery d
                     where d.notification_id = n.id and d.channel = c.name)
 order by n.id

@@ -19,7 +19,8 @@ order by since, r.run_id
 
 -- name: newest_runs
 -- Returns the run that stands for each document, the newest first.
-select r.*, l.stopped as latched, exists (
+select r.run_id, r.document_id, r.mode, r.state, r.outcome, r.batch_id, r.created_at, r.state_at, r.ended_at,
+    (select l.stopped from cutter_governance.stop_latch l where l.run_id = r.run_id) as latched, exists (
     select from cutter_governance.gate_receipt g
     where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
     (select count(*) from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.sealed_at is not null) as sealed,
@@ -30,13 +31,8 @@ select r.*, l.stopped as latched, exists (
      where (r.outcome = 'skipped' or r.state = 'failed_source_pin') and e.document_id = r.document_id and g.gate = 'IG_lifecycle_enact_execute'
         and g.sealed_at is not null
      order by g.sealed_at desc limit 1) as law_by
-from (
-    select n.run_id, n.document_id, n.mode, n.state, n.outcome, n.batch_id, n.created_at, n.state_at, n.ended_at
-    from (select distinct document_id from cutter_governance.run) d
-    join cutter_governance.run n on n.run_id = cutter_governance.fn_run_of_document(d.document_id)) r
-join cutter_governance.stop_latch l on l.run_id = r.run_id
+from cutter_governance.fn_newest_runs(%(limit)s) r
 order by r.created_at desc, r.run_id
-limit %(limit)s
 
 -- name: refusals_of_run
 -- Returns the messages that were refused for a run, in order.
@@ -120,6 +116,11 @@ select t.tenant, (select count(*) from public.source_document d where d.tenant =
     cutter_governance.fn_tenant_room(t.tenant, 'batch') as batch
 from (select tenant from cutter_governance.tenant_cap union select tenant from public.source_document) t
 order by t.tenant
+
+-- name: tenants_several
+-- Returns whether any tenant has caps, or more than one has open runs; otherwise a list need not show tenants.
+select exists (select from cutter_governance.tenant_cap)
+    or (select count(distinct tenant) > 1 from cutter_governance.run where ended_at is null)
 
 -- name: tenant_of_document
 -- Returns the tenant of a document and its weight.

@@ -158,11 +158,11 @@ select exists (
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256, a.response_metadata ->> 'taken_utc' as taken_utc,
     (a.response_metadata ->> 'size_bytes') as size_bytes, (
     select coalesce(string_agg(distinct r.document_id, ', ' order by r.document_id), '')
-    from cutter_governance.run r
-    where r.run_id = a.run_id or exists (
-        select from cutter_governance.gate_receipt g
-        where g.run_id = r.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
-            and g.result -> 'pins' ->> 'backup_artifact' = a.target)) as documents
+    from (select a.run_id union
+          select g.run_id from cutter_governance.gate_receipt g
+          where g.gate = 'IG_backup' and g.sealed_at is not null
+              and g.result -> 'pins' ->> 'backup_artifact' = a.target) as its
+    join cutter_governance.run r on r.run_id = its.run_id) as documents
 from cutter_governance.action_receipt a
 where a.connector = 'backup' and a.operation = 'take'
 order by a.response_metadata ->> 'taken_utc' desc nulls last, a.target

@@ -18,9 +18,12 @@ as $$
         'signatures', (
             select coalesce(jsonb_agg(to_jsonb(g) order by g.signature_kind), '[]')
             from cutter_governance.dot_pair_signature g
-            where g.cross_reference_change_set_id in (
-                    select s.change_set_id from cutter_governance.cut_change_set s where s.run_id = p_run_id)
-                or g.cross_reference_verify_result_id in (
-                    select x.verify_result_id from cutter_governance.verify_result x
-                    join cutter_governance.cut_change_set s on s.change_set_id = x.change_set_id where s.run_id = p_run_id)))
+            where g.signature_id in (
+                select e.signature_id from cutter_governance.cut_change_set s
+                join cutter_governance.dot_pair_signature e on e.cross_reference_change_set_id = s.change_set_id
+                where s.run_id = p_run_id
+                union all select v.signature_id from cutter_governance.cut_change_set s
+                join cutter_governance.verify_result x on x.change_set_id = s.change_set_id
+                join cutter_governance.dot_pair_signature v on v.cross_reference_verify_result_id = x.verify_result_id
+                where s.run_id = p_run_id)))
 $$;

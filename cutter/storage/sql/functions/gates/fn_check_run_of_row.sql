@@ -16,9 +16,9 @@ begin
             select c.run_id into v_run from cutter_governance.cut_change_set c where c.change_set_id = new.change_set_id;
         when 'dot_pair_signature' then
             select c.run_id into v_run from cutter_governance.cut_change_set c
-            left join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
-                and v.verify_result_id = new.cross_reference_verify_result_id
-            where c.change_set_id = new.cross_reference_change_set_id or v.verify_result_id is not null;
+            where c.change_set_id = coalesce(new.cross_reference_change_set_id, (
+                select v.change_set_id from cutter_governance.verify_result v
+                where v.verify_result_id = new.cross_reference_verify_result_id));
         else
             v_run := new.run_id;
     end case;

@@ -1,8 +1,20 @@
--- Records that a pass serves a channel now. A channel hears of what happens after its first pass.
-create or replace function cutter_governance.fn_notification_channel(p_channel text) returns void
-language sql security definer
+-- Records that a pass serves a channel now, and returns the moments between which the pass looks for notifications. A
+-- channel hears of what happens after its first pass. A pass begins where the last complete one began, and an hour
+-- earlier, because a transaction that was open then may have written since; its limits end it long before an hour. A
+-- channel of other kinds than before looks at all days again.
+create or replace function cutter_governance.fn_notification_channel(p_channel text, p_kinds text[], p_days integer)
+returns jsonb
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-    insert into cutter_governance.notification_channel (name) values (p_channel)
-    on conflict (name) do update set served_at = clock_timestamp();
+declare
+    served cutter_governance.notification_channel;
+begin
+    insert into cutter_governance.notification_channel as c (name, kinds) values (p_channel, p_kinds)
+    on conflict (name) do update set served_at = clock_timestamp(), kinds = p_kinds,
+        caught_up_at = case when c.kinds = p_kinds then c.caught_up_at end
+    returning * into served;
+    return jsonb_build_object('until', served.served_at, 'since', greatest(
+        served.served_at - make_interval(days => p_days), served.caught_up_at - interval '1 hour'));
+end
 $$;

@@ -1,42 +1,23 @@
--- Returns one fingerprint for each of the dimensions functions, triggers, tables and grants, and stores what a new
--- fingerprint stands for.
+-- Returns one fingerprint for each of the dimensions functions, triggers, tables and grants. A dimension whose
+-- catalogue key was seen before has the fingerprint that was read then.
 create or replace function cutter_governance.fn_definition_pins() returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    pins jsonb := '{}';
+    keys jsonb := cutter_governance.fn_catalog_keys();
+    pins jsonb;
     v_dimension text;
-    detail jsonb;
-    v_key text;
-    v_fingerprint text;
 begin
+    select jsonb_object_agg(c.dimension, c.fingerprint) into pins
+    from jsonb_each_text(keys) as k
+    join cutter_governance.definition_cache c on c.dimension = k.key and c.catalog_key = k.value;
     foreach v_dimension in array array['functions', 'triggers', 'tables', 'grants']
     loop
-        v_key := case v_dimension when 'grants' then null else cutter_governance.fn_catalog_key(v_dimension) end;
-        select c.fingerprint into v_fingerprint from cutter_governance.definition_cache c
-        where c.dimension = v_dimension and c.catalog_key = v_key;
-        if not found then
-            detail := case v_dimension
-                when 'functions' then cutter_governance.fn_function_definitions()
-                when 'triggers' then cutter_governance.fn_trigger_definitions()
-                when 'tables' then cutter_governance.fn_table_definitions()
-                else cutter_governance.fn_grant_definitions() end;
-            v_fingerprint := cutter_governance.fn_digest(detail::text);
-            -- the second of two gates that see a new definition does not wait for the first one's end
-            if not exists (select from cutter_governance.definition_snapshot s where s.fingerprint = v_fingerprint)
-                or v_key is not null
-            then
-                if pg_try_advisory_xact_lock(hashtext('cutter.definitions')) then
-                    insert into cutter_governance.definition_snapshot values (v_fingerprint, detail) on conflict do nothing;
-                    if v_key is not null then
-                        insert into cutter_governance.definition_cache values (v_dimension, v_key, v_fingerprint)
-                        on conflict do nothing;
-                    end if;
-                end if;
-            end if;
+        if pins -> v_dimension is null then
+            pins := coalesce(pins, '{}') || jsonb_build_object(v_dimension,
+                cutter_governance.fn_definition_read(v_dimension, keys ->> v_dimension));
         end if;
-        pins := pins || jsonb_build_object(v_dimension, v_fingerprint);
     end loop;
     return pins;
 end

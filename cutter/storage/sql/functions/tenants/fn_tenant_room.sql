@@ -9,11 +9,12 @@ as $$
         select caps, (caps ->> 'max_concurrency')::integer as at_once, (caps ->> 'max_runs_per_min')::integer as a_minute
         from cutter_governance.fn_tenant_caps(p_tenant, p_workflow) as caps
     ), used as (
+        -- the minute before the caller's statement: a clock that moves cannot be looked up in an index
         select (select count(*) from cutter_governance.run
                 where tenant = p_tenant and ended_at is null and state not like 'stopped\_%'
                     and state not in ('awaiting_cut_authorization', 'awaiting_lifecycle_authorization')) as at_work,
             (select count(*) from cutter_governance.run
-             where tenant = p_tenant and created_at > clock_timestamp() - interval '1 minute') as last_minute
+             where tenant = p_tenant and created_at > statement_timestamp() - interval '1 minute') as last_minute
     ), room as (
         select at_once - at_work as at_once, a_minute - last_minute as a_minute,
             least(at_once - at_work, a_minute - last_minute) as runs
