@@ -7,7 +7,7 @@ as $$
     select coalesce(bool_or(case p_table
         when 'unit_version' then p_old ->> 'lifecycle_status' = 'enacted'
             and p_new ->> 'lifecycle_status' = case a.operation when 'repeal' then 'retired' else 'superseded' end
-            and p_new ->> 'ended_by' = a.change_set_id::text
+            and p_new ->> 'ended_by' = a.change_set_id::text and p_old ->> 'id' = a.ended_version_id::text
             and p_new - ended = p_old - ended
         else p_new ->> 'version_anchor_ref' = coalesce(a.unit_version_id, a.ended_version_id)::text
             and p_new ->> 'lifecycle_status' = case a.operation when 'repeal' then 'retired' else 'enacted' end
@@ -15,7 +15,7 @@ as $$
     from cutter_governance.gate_receipt g
     join cutter_governance.cut_change_set c on c.run_id = g.run_id
     join cutter_governance.cut_change_set_affected_row a on a.change_set_id = c.change_set_id
-        and case p_table when 'unit_version' then a.ended_version_id else a.unit_id end::text = p_old ->> 'id'
+        and a.unit_id = (p_old ->> case p_table when 'unit_version' then 'unit_id' else 'id' end)::uuid
     cross join (select array['lifecycle_status', 'effective_until', 'ended_by', 'ended_at'] as ended,
         array['lifecycle_status', 'content_anchor_ref', 'version_anchor_ref', 'unit_kind', 'owner_ref',
             'parent_or_container_ref', 'identity_profile', 'updated_at', 'updated_by'] as shown) as columns
