@@ -478,7 +478,8 @@ CREATE FUNCTION cutter_governance.fn_base_problem(p_run cutter_governance.run) R
     from (select 1) as always
     left join lateral (
         select e.run_id, e.source_version_id from public.enactment e
-        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id
+        where e.source_document_ref = p_run.document_id and e.run_id <> p_run.run_id and e.n < coalesce(
+            (select own.n from public.enactment own where own.run_id = p_run.run_id), 2147483647)
         order by e.n desc limit 1) newest on true
     left join cutter_governance.gate_receipt g on g.run_id = newest.run_id and g.gate = 'IG_lifecycle_enact_execute'
 $$;
@@ -1127,7 +1128,7 @@ CREATE TABLE public.unit_version (
     withdrawn_at timestamp with time zone,
     withdrawn_reason text,
     CONSTRAINT unit_version_document_order_check CHECK ((document_order > 0)),
-    CONSTRAINT unit_version_enacted_is_whole CHECK ((((lifecycle_status = 'draft'::text) = (effective_from IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_at IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_by IS NULL)))),
+    CONSTRAINT unit_version_enacted_is_whole CHECK ((((lifecycle_status = 'draft'::text) = (effective_from IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_at IS NULL)) AND ((lifecycle_status <> 'draft'::text) OR (enacted_by IS NULL)))),
     CONSTRAINT unit_version_end_is_whole CHECK ((((lifecycle_status = ANY (ARRAY['superseded'::text, 'retired'::text])) = (effective_until IS NOT NULL)) AND ((effective_until IS NULL) = (ended_by IS NULL)) AND ((effective_until IS NULL) = (ended_at IS NULL)))),
     CONSTRAINT unit_version_ends_after_it_begins CHECK ((effective_until >= effective_from)),
     CONSTRAINT unit_version_hash_of_body CHECK ((content_hash = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
@@ -1453,7 +1454,8 @@ CREATE FUNCTION cutter_governance.fn_fingerprint_after(p_run cutter_governance.r
                     ' ', after.status, ' ', after.status, ' ', u.id, ' ', v.id, ' ', v.unit_id, ' ', v.id, ' ',
                     v.version_seq, ' ', v.parent_unit_id, ' ', v.unit_kind, ' ', v.owner_ref, ' ', u.conformance_status,
                     ' ', public.fn_version_profile(v), ' ', v.content_profile, ' ',
-                    (select count(*) from public.unit_version o where o.unit_id = u.id)) as line
+                    (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
+                    cutter_governance.fn_version_facts(v)) as line
             from public.information_unit u
             left join cutter_governance.revision_row w on w.run_id = p_run.run_id and w.unit_id = u.id
             join public.unit_version v on v.id = coalesce(w.version_id, u.version_anchor_ref)
@@ -1856,7 +1858,12 @@ declare
     -- a statement of its own: the comparison reads what the survey has just stored
     v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
     v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
+    v_base text := case when not p_step.pins_source then cutter_governance.fn_base_problem(p_run) end;
 begin
+    if v_drift is null and v_base is not null then
+        v_drift := jsonb_build_object('dimension', 'base', 'expected', p_run.base_run_id, 'observed', v_survey -> 'base',
+            'fingerprint', cutter_governance.fn_digest(v_survey::text), 'diff', jsonb_build_array(v_base));
+    end if;
     if v_drift is not null then
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
@@ -3205,7 +3212,8 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
                 u.id, ' ', v.id, ' ', v.unit_id, ' ', u.content_anchor_ref, ' ', v.version_seq, ' ',
                 u.parent_or_container_ref, ' ', u.unit_kind, ' ', u.owner_ref, ' ', u.conformance_status, ' ',
                 u.identity_profile, ' ', v.content_profile, ' ',
-                (select count(*) from public.unit_version o where o.unit_id = u.id)) as line
+                (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
+                cutter_governance.fn_version_facts(v)) as line
         from public.information_unit u
         left join public.unit_version v on v.id = u.version_anchor_ref
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
@@ -4092,6 +4100,11 @@ CREATE FUNCTION cutter_governance.fn_verify_problem(p_run cutter_governance.run)
         then 'no passing, signed verify_result for its change set' end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_version_facts(p_version public.unit_version) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN concat_ws(' '::text, (p_version).source_version_id, (p_version).document_order, (p_version).title, (p_version).unit_kind, (p_version).section_type, (p_version).publication_type, (p_version).owner_ref, (p_version).parent_unit_id);
+
 CREATE FUNCTION cutter_governance.fn_version_line(p_version_id uuid) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -4496,7 +4509,10 @@ begin
     if not exists (
         select from public.information_unit u
         join public.unit_version v on v.id = u.version_anchor_ref and v.unit_id = u.id
-        where u.id = new.id and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)
+        where u.id = new.id and u.unit_kind = v.unit_kind and u.owner_ref = v.owner_ref
+            and u.parent_or_container_ref is not distinct from v.parent_unit_id
+            and u.identity_profile = public.fn_version_profile(v)
+            and u.content_anchor_ref = v.id::text and u.lifecycle_status = v.lifecycle_status)
     then
         raise exception '%: anchors do not agree at commit', new.canonical_address using errcode = 'CU004';
     end if;
@@ -4633,7 +4649,9 @@ begin
     where v.id = affected.ended_version_id;
     update public.unit_version v
     set lifecycle_status = 'enacted', enacted_at = clock_timestamp(), enacted_by = p_change_set_id,
-        effective_from = enacted.effective_from
+        effective_from = enacted.effective_from, continues_unit_id = (
+            select w.continues_unit_id from cutter_governance.revision_row w
+            where w.run_id = enacted.run_id and w.unit_id = unit.id)
     where v.id = affected.unit_version_id;
     perform public.fn_iu_show(unit.id, coalesce(affected.unit_version_id, affected.ended_version_id), p_actor);
     perform set_config('app.canonical_writer', '', true);
@@ -4786,28 +4804,42 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.fn_law_of(p_run_id text) RETURNS TABLE(document_order integer, address text, unit_id uuid, version_id uuid, title text, body_sha256 text, unit_kind text, section_type text, publication_type text, owner text, parent_address text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select b.render_order, u.canonical_address, u.id, v.id, v.title, v.content_hash, v.unit_kind, v.section_type,
+        v.publication_type, v.owner_ref, p.canonical_address
+    from public.enactment e
+    join cutter_governance.cut_change_set c on c.change_set_id = e.change_set_id
+    join cutter_governance.manifest_unit_block b on b.envelope_id = c.manifest_id and b.block_role = 'result'
+    join public.unit_version v on v.id = b.target_version_id
+    join public.information_unit u on u.id = v.unit_id
+    left join public.information_unit p on p.id = v.parent_unit_id
+    where e.run_id = p_run_id
+    order by b.render_order
+$$;
+
 CREATE FUNCTION public.fn_may_end(p_table text, p_old jsonb, p_new jsonb) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-    select case p_table
+    select coalesce(bool_or(case p_table
         when 'unit_version' then p_old ->> 'lifecycle_status' = 'enacted'
             and p_new ->> 'lifecycle_status' = case a.operation when 'repeal' then 'retired' else 'superseded' end
             and p_new ->> 'ended_by' = a.change_set_id::text and p_old ->> 'id' = a.ended_version_id::text
             and p_new - ended = p_old - ended
         else p_new ->> 'version_anchor_ref' = coalesce(a.unit_version_id, a.ended_version_id)::text
             and p_new ->> 'lifecycle_status' = case a.operation when 'repeal' then 'retired' else 'enacted' end
-            and p_new - shown = p_old - shown end
+            and p_new - shown = p_old - shown end), false)
     from cutter_governance.gate_receipt g
     join cutter_governance.cut_change_set c on c.run_id = g.run_id
     join cutter_governance.cut_change_set_affected_row a on a.change_set_id = c.change_set_id
-        and a.unit_id::text = case p_table when 'unit_version' then p_old ->> 'unit_id' else p_old ->> 'id' end
+        and a.unit_id = (p_old ->> case p_table when 'unit_version' then 'unit_id' else 'id' end)::uuid
     cross join (select array['lifecycle_status', 'effective_until', 'ended_by', 'ended_at'] as ended,
         array['lifecycle_status', 'content_anchor_ref', 'version_anchor_ref', 'unit_kind', 'owner_ref',
             'parent_or_container_ref', 'identity_profile', 'updated_at', 'updated_by'] as shown) as columns
     where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and g.gate = 'IG_lifecycle_enact_execute'
-    union all select false
-    limit 1
 $$;
 
 CREATE FUNCTION public.fn_version_profile(p_version public.unit_version) RETURNS jsonb
