@@ -57,7 +57,7 @@ insert into cutter_governance.manifest_unit_block (
     envelope_id, unit_local_id, block_role, source_span, span_sha256, render_order, target_unit_id,
     proposed_canonical_address, decision_backlog_ref, operation, target_version_id)
 values (%(envelope_id)s, %(local_id)s, %(role)s, %(span)s, %(span_sha256)s, %(order)s, %(unit_id)s, %(address)s, %(entry_id)s,
-    %(operation)s, coalesce(%(version_id)s, %(ended_version_id)s))
+    %(operation)s, coalesce(%(version_id)s::uuid, %(ended_version_id)s::uuid))
 
 -- name: leg_b_decision
 -- Writes the review decision of a cut.
