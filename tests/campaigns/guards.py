@@ -478,7 +478,7 @@ UNITS = (
     ),
     *_of(
         f"{_SQL}functions/units/fn_may_end.sql", _LIVING,
-        ("a version that the change set does not end", "and p_old ->> 'id' = a.ended_version_id::text", "",
+        ("a version that the change set does not end", " and p_old ->> 'id' = a.ended_version_id::text", "",
          "::test_an_enactment_ends_no_version_that_its_change_set_does_not_end"),
         ("the text of an ended version", "and p_new - ended = p_old - ended", "",
          "::test_the_text_of_an_ended_version_never_changes"),

@@ -1173,7 +1173,7 @@ CREATE TABLE public.unit_version (
     withdrawn_at timestamp with time zone,
     withdrawn_reason text,
     CONSTRAINT unit_version_document_order_check CHECK ((document_order > 0)),
-    CONSTRAINT unit_version_enacted_is_whole CHECK ((((lifecycle_status = 'draft'::text) = (effective_from IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_at IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_by IS NULL)))),
+    CONSTRAINT unit_version_enacted_is_whole CHECK ((((lifecycle_status = 'draft'::text) = (effective_from IS NULL)) AND ((lifecycle_status = 'draft'::text) = (enacted_at IS NULL)) AND ((lifecycle_status <> 'draft'::text) OR (enacted_by IS NULL)))),
     CONSTRAINT unit_version_end_is_whole CHECK ((((lifecycle_status = ANY (ARRAY['superseded'::text, 'retired'::text])) = (effective_until IS NOT NULL)) AND ((effective_until IS NULL) = (ended_by IS NULL)) AND ((effective_until IS NULL) = (ended_at IS NULL)))),
     CONSTRAINT unit_version_ends_after_it_begins CHECK ((effective_until >= effective_from)),
     CONSTRAINT unit_version_hash_of_body CHECK ((content_hash = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
@@ -4882,24 +4882,22 @@ CREATE FUNCTION public.fn_may_end(p_table text, p_old jsonb, p_new jsonb) RETURN
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-    select case p_table
+    select coalesce(bool_or(case p_table
         when 'unit_version' then p_old ->> 'lifecycle_status' = 'enacted'
             and p_new ->> 'lifecycle_status' = case a.operation when 'repeal' then 'retired' else 'superseded' end
             and p_new ->> 'ended_by' = a.change_set_id::text and p_old ->> 'id' = a.ended_version_id::text
             and p_new - ended = p_old - ended
         else p_new ->> 'version_anchor_ref' = coalesce(a.unit_version_id, a.ended_version_id)::text
             and p_new ->> 'lifecycle_status' = case a.operation when 'repeal' then 'retired' else 'enacted' end
-            and p_new - shown = p_old - shown end
+            and p_new - shown = p_old - shown end), false)
     from cutter_governance.gate_receipt g
     join cutter_governance.cut_change_set c on c.run_id = g.run_id
     join cutter_governance.cut_change_set_affected_row a on a.change_set_id = c.change_set_id
-        and a.unit_id::text = case p_table when 'unit_version' then p_old ->> 'unit_id' else p_old ->> 'id' end
+        and a.unit_id = (p_old ->> case p_table when 'unit_version' then 'unit_id' else 'id' end)::uuid
     cross join (select array['lifecycle_status', 'effective_until', 'ended_by', 'ended_at'] as ended,
         array['lifecycle_status', 'content_anchor_ref', 'version_anchor_ref', 'unit_kind', 'owner_ref',
             'parent_or_container_ref', 'identity_profile', 'updated_at', 'updated_by'] as shown) as columns
     where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and g.gate = 'IG_lifecycle_enact_execute'
-    union all select false
-    limit 1
 $$;
 
 CREATE FUNCTION public.fn_version_profile(p_version public.unit_version) RETURNS jsonb
