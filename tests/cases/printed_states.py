@@ -373,14 +373,15 @@ async def skipped(stack: Stack, cutter: Cutter) -> World:
     return world
 
 
-async def of_another_version_than_the_law(stack: Stack, cutter: Cutter) -> World:
+async def revision_waiting_at_the_cut(stack: Stack, cutter: Cutter) -> World:
     world = await enacted(stack, cutter)
     told = await cutter("source", "add", str(world.file), "--document-id", world.document, "--profile",
                         "generic-markdown", "--force")  # fmt: skip
     assert told.code == 0, told.err
-    run = await stack.start(world.document)
-    await run.result()
-    world.run_id = run.run_id
+    told = await cutter("run", world.document, "--json")
+    assert told.code == 0, told.err
+    world.run_id = told.json["run_id"]
+    await world.run.until_requested(CUT)
     world.asks = looking(world.run_id, world.document)
     return world
 
@@ -412,7 +413,7 @@ RUNS: tuple[Builder, ...] = (
     registered, waiting_and_looked_at_closely, waiting_at_the_cut, waiting_at_the_enactment, stopped_before_the_write,
     stopped_after_the_write, cancelled_before_the_write, cancelled_after_the_write, voided, rejected,
     rejected_after_the_write, failed_at_the_marking, expired, over_its_hard_cap, rehearsed, enacted, skipped,
-    of_another_version_than_the_law, without_its_workflow, terminated, told_to_stop_while_temporal_was_away,
+    revision_waiting_at_the_cut, without_its_workflow, terminated, told_to_stop_while_temporal_was_away,
 )  # fmt: skip
 
 __all__ = ["RUNS", "Builder", "World"]

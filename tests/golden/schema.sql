@@ -639,7 +639,7 @@ begin
         select * into verdict from cutter_governance.approval_verdict v
         where v.run_id = newest.run_id and v.accepted and v.decision = 'include_failed' and v.not_after > clock_timestamp()
             and not exists (select from cutter_governance.order_consumption where statement_sha256 = v.approval_sha256)
-            and not exists (select from cutter_governance.approval_revocation where approval_sha256 = v.approval_sha256)
+            and (select count(*) = 0 from cutter_governance.approval_revocation where approval_sha256 = v.approval_sha256)
         order by v.id desc limit 1;
         if not found or newest.state not like 'failed\_%' then
             return jsonb_build_object('status', 'refused', 'code', 'run_of_this_batch_ended', 'run_id', newest.run_id);
@@ -829,8 +829,8 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                         and r.state like 'failed\_%' and v.not_after > clock_timestamp()
                         and not exists (select from cutter_governance.order_consumption
                                         where statement_sha256 = v.approval_sha256)
-                        and not exists (select from cutter_governance.approval_revocation
-                                        where approval_sha256 = v.approval_sha256)),
+                        and (select count(*) = 0 from cutter_governance.approval_revocation
+                             where approval_sha256 = v.approval_sha256)),
                 'enacted', exists (
                     select from cutter_governance.gate_receipt g
                     where g.run_id = r.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null),
@@ -845,8 +845,8 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                         and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
                         and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e
                                                order by e.number desc limit 1)
-                        and not exists (select from cutter_governance.approval_revocation
-                                        where approval_sha256 = v.approval_sha256)
+                        and (select count(*) = 0 from cutter_governance.approval_revocation
+                             where approval_sha256 = v.approval_sha256)
                         and not exists (select from cutter_governance.gate_attempt t
                                         join cutter_governance.gate_catalogue c on c.gate = t.gate
                                         where t.run_id = a.run_id and c.sovereign = a.gate
@@ -912,7 +912,9 @@ begin
         (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, indexrelid::bigint))))
          from pg_index where indrelid = any (relations)));
     v_grants := cutter_governance.fn_role_key();
-    return jsonb_build_object('functions', v_functions, 'triggers', concat_ws(' ', v_functions, v_relations, v_triggers),
+    -- the privileges of a function name roles, and its definition is written with their names
+    return jsonb_build_object('functions', concat_ws(' ', v_functions, v_grants),
+        'triggers', concat_ws(' ', v_functions, v_relations, v_triggers),
         'tables', concat_ws(' ', v_functions, v_relations, v_tables),
         'grants', concat_ws(' ', v_functions, v_relations, v_tables, v_grants));
 end
@@ -2481,7 +2483,7 @@ CREATE FUNCTION cutter_governance.fn_pins_name_base(p_run cutter_governance.run,
     left join lateral (
         select * from public.enactment n where n.source_document_ref = p_run.document_id order by n.n desc limit 1) e on true
     left join cutter_governance.gate_receipt g on g.run_id = e.run_id and g.gate = 'IG_lifecycle_enact_execute'
-    where s.id::text = p_pins ->> 'source_version_id'
+    where s.source_document_ref = p_run.document_id and s.id::text = p_pins ->> 'source_version_id'
 $$;
 
 CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) RETURNS text
@@ -3386,7 +3388,8 @@ begin
                 then jsonb_build_object('state', 'lifecycle_enacted', 'state_at', null, 'ended_at', null, 'outcome', null)
                 else '{}' end,
             'source', (
-                select to_jsonb(v) - 'profile_body' || jsonb_build_object('document', to_jsonb(d) - 'display_vi' - 'display_en')
+                select to_jsonb(v) - 'profile_body'
+                    || jsonb_build_object('provenance', v.provenance - 'title', 'document', to_jsonb(d) - 'display_vi' - 'display_en')
                 from public.source_version v join public.source_document d on d.source_document_ref = v.source_document_ref
                 where v.id = r.source_version_id))
             || cutter_governance.fn_evidence_gates(p_run_id, cut.at, cut.closing, cut.attempt)

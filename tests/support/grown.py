@@ -106,6 +106,8 @@ insert into cutter_governance.prepared_decision (review_decision_id, batch_id, d
 values (gen_random_uuid(), %(batch)s, %(document)s, 'a', 'olga');
 insert into cutter_governance.approval_revocation (approval_sha256, revocation_sha256, approver, kb_id)
 values (%(digest)s, %(digest)s, 'alice', 'knowledge/dev/icx-revocation.md');
+insert into cutter_governance.revision_row (run_id, address, document_order, operation, unit_id, version_id)
+values (%(run)s, 'A/b', 1, 'create', gen_random_uuid(), gen_random_uuid());
 insert into cutter_governance.unsigned_decision (run_id, gate, stop, tier, decision, approver, account)
 values (%(run)s, 'IG_mark', %(run)s, 'low', 'approve', 'alice', 'A');
 """

@@ -15,7 +15,7 @@ from tests.support.stack import Stack
 HERE: tuple[Builder, ...] = (
     states.registered, states.waiting_at_the_cut, states.stopped_after_the_write, states.cancelled_after_the_write,
     states.failed_at_the_marking, states.expired, states.rehearsed, states.enacted,
-    states.of_another_version_than_the_law, states.terminated, mistakes, batch_at_the_cut,
+    states.revision_waiting_at_the_cut, states.terminated, mistakes, batch_at_the_cut,
 )  # fmt: skip
 """A state of each kind."""
 

@@ -20,7 +20,7 @@ def fingerprint(rig: Rig, *before: str) -> str:
 
 _EDITS = {
     "cutter_governance.cut_change_set": "emitted_by = 'x'",
-    "cutter_governance.cut_change_set_affected_row": "operation = 'x'",
+    "cutter_governance.cut_change_set_affected_row": "content_hash = 'x'",
     "cutter_governance.dot_pair_signature": "signature = 'x'",
     "cutter_governance.manifest_envelope": "reviewer = 'x'",
     "cutter_governance.manifest_unit_block": "span_sha256 = span_sha256 || ' '",

@@ -241,7 +241,7 @@ def test_other_stores_work_like_a_folder(rig: Rig) -> None:
 
 
 def test_a_missing_table_is_refused(own: Rig) -> None:
-    own.server.run("DROP TABLE public.iu_lifecycle_log", database=own.database)
+    own.server.run("DROP TABLE public.iu_lifecycle_log CASCADE", database=own.database)
     outcome = own.take()
     assert refusal(outcome) is RefusalCode.SOURCE_UNREADABLE
     assert isinstance(outcome, BackupRefusal)

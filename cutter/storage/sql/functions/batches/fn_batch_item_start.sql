@@ -33,7 +33,7 @@ begin
         select * into verdict from cutter_governance.approval_verdict v
         where v.run_id = newest.run_id and v.accepted and v.decision = 'include_failed' and v.not_after > clock_timestamp()
             and not exists (select from cutter_governance.order_consumption where statement_sha256 = v.approval_sha256)
-            and not exists (select from cutter_governance.approval_revocation where approval_sha256 = v.approval_sha256)
+            and (select count(*) = 0 from cutter_governance.approval_revocation where approval_sha256 = v.approval_sha256)
         order by v.id desc limit 1;
         if not found or newest.state not like 'failed\_%' then
             return jsonb_build_object('status', 'refused', 'code', 'run_of_this_batch_ended', 'run_id', newest.run_id);

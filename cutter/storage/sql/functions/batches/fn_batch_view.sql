@@ -21,8 +21,8 @@ as $$
                         and r.state like 'failed\_%' and v.not_after > clock_timestamp()
                         and not exists (select from cutter_governance.order_consumption
                                         where statement_sha256 = v.approval_sha256)
-                        and not exists (select from cutter_governance.approval_revocation
-                                        where approval_sha256 = v.approval_sha256)),
+                        and (select count(*) = 0 from cutter_governance.approval_revocation
+                             where approval_sha256 = v.approval_sha256)),
                 'enacted', exists (
                     select from cutter_governance.gate_receipt g
                     where g.run_id = r.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null),
@@ -37,8 +37,8 @@ as $$
                         and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
                         and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e
                                                order by e.number desc limit 1)
-                        and not exists (select from cutter_governance.approval_revocation
-                                        where approval_sha256 = v.approval_sha256)
+                        and (select count(*) = 0 from cutter_governance.approval_revocation
+                             where approval_sha256 = v.approval_sha256)
                         and not exists (select from cutter_governance.gate_attempt t
                                         join cutter_governance.gate_catalogue c on c.gate = t.gate
                                         where t.run_id = a.run_id and c.sovereign = a.gate

@@ -26,7 +26,8 @@ begin
                 then jsonb_build_object('state', 'lifecycle_enacted', 'state_at', null, 'ended_at', null, 'outcome', null)
                 else '{}' end,
             'source', (
-                select to_jsonb(v) - 'profile_body' || jsonb_build_object('document', to_jsonb(d) - 'display_vi' - 'display_en')
+                select to_jsonb(v) - 'profile_body'
+                    || jsonb_build_object('provenance', v.provenance - 'title', 'document', to_jsonb(d) - 'display_vi' - 'display_en')
                 from public.source_version v join public.source_document d on d.source_document_ref = v.source_document_ref
                 where v.id = r.source_version_id))
             || cutter_governance.fn_evidence_gates(p_run_id, cut.at, cut.closing, cut.attempt)

@@ -15,5 +15,5 @@ as $$
     left join lateral (
         select * from public.enactment n where n.source_document_ref = p_run.document_id order by n.n desc limit 1) e on true
     left join cutter_governance.gate_receipt g on g.run_id = e.run_id and g.gate = 'IG_lifecycle_enact_execute'
-    where s.id::text = p_pins ->> 'source_version_id'
+    where s.source_document_ref = p_run.document_id and s.id::text = p_pins ->> 'source_version_id'
 $$;

@@ -36,7 +36,9 @@ begin
         (select concat(count(*), '.', bit_xor(hashtidextended(ctid, hashxidextended(xmin, indexrelid::bigint))))
          from pg_index where indrelid = any (relations)));
     v_grants := cutter_governance.fn_role_key();
-    return jsonb_build_object('functions', v_functions, 'triggers', concat_ws(' ', v_functions, v_relations, v_triggers),
+    -- the privileges of a function name roles, and its definition is written with their names
+    return jsonb_build_object('functions', concat_ws(' ', v_functions, v_grants),
+        'triggers', concat_ws(' ', v_functions, v_relations, v_triggers),
         'tables', concat_ws(' ', v_functions, v_relations, v_tables),
         'grants', concat_ws(' ', v_functions, v_relations, v_tables, v_grants));
 end
