@@ -43,6 +43,11 @@ CHANGES: dict[str, tuple[str, LiteralString]] = {
     "a column's privilege": ("grants", "grant update (state) on cutter_governance.run to cutter_read"),
     "a sequence's privilege": ("grants", "grant usage on sequence cutter_governance.pin_seq to cutter_read"),
     "a schema's privilege": ("grants", "grant create on schema public to directus"),
+    "a view's text": ("tables", """
+        update pg_rewrite r set ev_action = o.ev_action from pg_rewrite o
+        where r.ev_class = 'api.source'::regclass and o.ev_class = 'api.signature'::regclass
+    """),
+    "a privilege on the views' schema": ("grants", "grant create on schema api to directus"),
     "a role's right": ("grants", "alter role cutter_exec createdb"),
     "a role's name in a list": ("grants", "alter role directus rename to other"),
     "a membership": ("grants", "grant cutter_owner to cutter_exec"),
