@@ -38,7 +38,7 @@ class RequestList(Deciding):
     ]
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)
+        super().__init__(session, current=self.current, decided=self.show)
         self._filter = ""
 
     def compose(self) -> ComposeResult:
@@ -81,9 +81,6 @@ class RequestList(Deciding):
         if not 0 <= rows.cursor_row < len(keys):
             return None
         return next((one for one in listed if one.key == keys[rows.cursor_row].value), None)
-
-    def decided(self) -> None:
-        self.show()
 
     def on_data_table_row_selected(self) -> None:
         self.action_read()

@@ -48,7 +48,7 @@ class RequestReader(Deciding):
     ]
 
     def __init__(self, session: Session, asked: Asked, view: RequestView) -> None:
-        super().__init__(session)
+        super().__init__(session, current=lambda: asked, decided=self._go_on)
         self.asked = asked
         self.view = view
         self._matches: list[TreeNode[Piece]] = []
@@ -172,11 +172,11 @@ class RequestReader(Deciding):
                 yield node
             waiting.extend(reversed(node.children))
 
-    def current(self) -> Asked:
-        return self.asked
+    def _go_on(self) -> None:
+        """Leave the page after a choice: for the next undecided request, or for the list if there is none.
 
-    def decided(self) -> None:
-        """After a choice the next undecided request opens; after the last one, or when it was taken back, the list."""
+        If the choice was taken back, the page stays open.
+        """
         left = self.session.undecided()
         if self.session.decision(self.asked) is None:
             self._head()
