@@ -165,6 +165,10 @@ the size that the knowledge base takes. The units that do not fit are counted.""
 FINDINGS_OF_A_KIND_SHOWN = 10
 """Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
 
+EARLY_KEY_SECONDS = 0.3
+"""A page of the signing session ignores a decision that was typed less than this time after the page opened. Nobody can
+have read the page by then, so the key was meant for the page before it."""
+
 REASON_CHARACTERS_MAX = 500
 """A person's reason for a stop, cancel, void or refusal."""
 

@@ -864,6 +864,17 @@ BATCHES = (
          "::test_a_request_that_this_machine_computes_otherwise_is_refused"),
     ),
     *_of(
+        "starter/approver/full_screen/app.py", "unit/starter/test_signing_screens.py",
+        ("a decision typed for the page before", " and key.time < self.page_open_since + EARLY_KEY_SECONDS",
+         " and False", "::test_a_decision_typed_before_the_page_can_be_seen_is_ignored"),
+        ("a decision typed while its page opens", "        self.page_open_since = math.inf\n        page.call_after",
+         "        page.call_after", "::test_two_keys_typed_at_once_decide_about_one_request"),
+        ("an answer typed before its dialog", "Deciding | LastPage | Question)", "Deciding | LastPage)",
+         "::test_a_dialog_and_the_last_page_ignore_an_early_answer"),
+        ("a last y typed before its page", "Deciding | LastPage | Question)", "Deciding | Question)",
+         "::test_a_dialog_and_the_last_page_ignore_an_early_answer"),
+    ),
+    *_of(
         "starter/approver/full_screen_session.py", "unit/starter/test_signing_screens.py",
         ("a text that changed after the decision", "                shown.build(one)\n", "",
          "::test_a_decision_about_what_has_changed_since_is_not_signed"),

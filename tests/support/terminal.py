@@ -44,17 +44,41 @@ class Terminal:
 
     def until(self, text: str, *, seconds: float = 60) -> str:
         """Wait until the screen has this text, across the ends of its lines; the screen then."""
-        return self._until(lambda: text in " ".join(self.shown.split()), f"{text!r}", seconds)
+        return self._until(lambda: text in self._flat, f"{text!r}", seconds)
 
     def until_gone(self, text: str, *, seconds: float = 60) -> str:
         """Wait until the screen does not have this text any more; the screen then."""
-        return self._until(lambda: text not in " ".join(self.shown.split()), f"screen without {text!r}", seconds)
+        return self._until(lambda: text not in self._flat, f"screen without {text!r}", seconds)
 
     def until_over(self, *, seconds: float = 60) -> int:
         """Wait until the program has ended; its exit code."""
         self._until(lambda: self.status is not None, "the end of the program", seconds)
         assert self.status is not None
         return os.waitstatus_to_exitcode(self.status)
+
+    def press(self, key: str, answer: str | None, *, again: str) -> None:
+        """Type a key until the program has taken it, as a person does whose key the program ignored.
+
+        The program has taken the key when the screen has `answer`; for None, when the program has ended. It has ignored
+        the key when the screen has `again`.
+        """
+
+        def taken() -> bool:
+            return self.status is not None if answer is None else answer in self._flat
+
+        self.type(key)
+        while True:
+            what = "the end of the program" if answer is None else f"{answer!r}"
+            self._until(lambda: taken() or again in self._flat, what, 60)
+            if taken():
+                return
+            self.until_gone(again)
+            self.type(key)
+
+    @property
+    def _flat(self) -> str:
+        """The screen as one line."""
+        return " ".join(self.shown.split())
 
     def kill(self) -> None:
         """SIGKILL, as when a machine loses its power."""

@@ -19,6 +19,8 @@ from starter.approver.session_requests import Asked
 class Deciding(Screen[Asked | None]):
     """A page that has a current request and the keys that decide about it."""
 
+    decision_keys: ClassVar[frozenset[str]] = frozenset("asreu")
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "approve", "Approve"),
         Binding("s", "skip", "Skip"),
