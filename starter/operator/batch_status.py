@@ -28,6 +28,7 @@ from cutter.storage.records import records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
+from starter.operator.rejections import with_reasons
 
 View = dict[str, Any]
 
@@ -46,12 +47,16 @@ ROWS_MIN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Glance:
-    """A batch at one moment. `sealed`: receipts by run id; `rooms`: what each of its tenants may begin."""
+    """A batch at one moment. `sealed` has the number of receipts of each run, and `rooms` what each tenant may begin.
+
+    `rejections` has the gate, the approver and the signed statement of each rejected run.
+    """
 
     view: Json | None
     now: datetime
     sealed: dict[str, int]
     rooms: list[Json]
+    rejections: dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +84,9 @@ def look(settings: Settings, batch_id: str) -> View:
         seen = GLANCE.one(connection, {"batch_id": ids.batch_id(batch_id)})
         if seen.view is None:
             raise likely_names.with_batches_meant(connection, registry.unknown(batch_id), batch_id)
-    return glance(BatchView.of(seen.view), seen.sealed, seen.now.isoformat(), rooms=seen.rooms)
+    batch, now = BatchView.of(seen.view), seen.now.isoformat()
+    rejections = with_reasons(settings, seen.rejections)
+    return glance(batch, seen.sealed, now, rejections=rejections, rooms=seen.rooms)
 
 
 def status_of_batch(settings: Settings, batch_id: str, *, watch: bool, as_json: bool) -> None:
@@ -98,7 +105,7 @@ def whole(view: View) -> RenderableType:
     rows = view["documents"]
     commands = [next(iter(one["commands"]), "") for one in rows]
     listing = Listing(columns=COLUMNS, rows=[_cells(view, one) for one in rows], commands=() if terminal else commands)
-    wanted = _wanted(view) if terminal else []
+    wanted = _wanted(view) if terminal else [line(_rejection(one)) for one in rows if one["rejected"]]
     return Group(_head(view), Text(), listing, *([Text(), *wanted] if wanted else []), Text(), _next(view))
 
 
@@ -121,7 +128,15 @@ def lines(view: View) -> list[str]:
 def _line(view: View, one: View) -> str:
     queue = f" ({one['queue']})" if one["queue"] else ""
     ended = f" ({one['shown']})" if one["shown"] in ("rehearsed", "skipped") and one["state"] != one["shown"] else ""
-    return f"{short_time(one['since_utc'] or view['state_utc'])} {one['document_id']} {one['state']}{ended}{queue}"
+    moment = short_time(one["since_utc"] or view["state_utc"])
+    said = _rejection(one) if one["rejected"] else f"{one['document_id']} {one['state']}"
+    return f"{moment} {said}{ended}{queue}"
+
+
+def _rejection(one: View) -> str:
+    """The person who rejected a document, the gate and the reason."""
+    gate, approver, reason = (one["rejected"][name] for name in ("gate", "approver", "reason"))
+    return f"{one['document_id']} was rejected at {_SHORT.get(gate, gate)} by {approver}: {reason}"
 
 
 def _state(view: View) -> str:
@@ -160,9 +175,13 @@ def _wanted(view: View) -> list[Text]:
     for one in view["documents"]:
         commands = one["commands"] if one["needs"] not in by_sitting else []
         if commands or one["reason"]:
-            reason = f": {one['reason']}" if one["reason"] else ""
-            found += [line(f"{one['document_id']} {one['state']}{reason}"), *(line(f"  {each}") for each in commands)]
+            found += [line(_trouble(one)), *(line(f"  {each}") for each in commands)]
     return found
+
+
+def _trouble(one: View) -> str:
+    reason = f": {one['reason']}" if one["reason"] else ""
+    return _rejection(one) if one["rejected"] else f"{one['document_id']} {one['state']}{reason}"
 
 
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
@@ -179,7 +198,8 @@ def _cells(view: View, one: View) -> tuple[object, ...]:
     age = "" if one["ended_utc"] or not one["since_utc"] else age_text(one["since_utc"], view["now_utc"])
     queue = (one["queue"] or "").removesuffix("_queue")
     gate = _SHORT.get(one["gate"], one["gate"])
-    return one["document_id"], one["shown"], gate, one["gates_passed"] or "", age, queue
+    shown = "rejected" if one["rejected"] else one["shown"]
+    return one["document_id"], shown, gate, one["gates_passed"] or "", age, queue
 
 
 _SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}

@@ -864,6 +864,11 @@ BATCHES = (
          "::test_a_request_that_this_machine_computes_otherwise_is_refused"),
     ),
     *_of(
+        "starter/operator/rejections.py", "unit/starter/test_rejections.py",
+        ("a reason from a file that was not judged", " if sha256_hex(body) == approval_sha256 else None", "",
+         "::test_a_file_that_was_not_judged_gives_no_reason"),
+    ),
+    *_of(
         "starter/approver/full_screen/app.py", "unit/starter/test_signing_screens.py",
         ("a decision typed for the page before", " and key.time < self.page_open_since + EARLY_KEY_SECONDS",
          " and False", "::test_a_decision_typed_before_the_page_can_be_seen_is_ignored"),

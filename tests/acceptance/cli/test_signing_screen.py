@@ -54,6 +54,8 @@ async def test_a_killed_session_continues_and_signs_what_was_decided(
             names[3]: "at_sg1",
             names[4]: "at_sg1",
         }
+        shown = await cutter("status", batch.batch_id)
+        assert f"{names[2]} was rejected at SG_1 by alice: article 2 is missing" in shown.out
 
 
 def decide_two_and_die(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> None:

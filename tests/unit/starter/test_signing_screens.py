@@ -206,13 +206,21 @@ async def typed_at(pilot: Pilot[bool], key: str, moment: float) -> None:
     await open_page(pilot)
 
 
-async def test_a_decision_typed_before_the_page_can_be_seen_is_ignored(session: Session) -> None:
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every message of the session, also those that have left the screen."""
+    messages: list[str] = []
+    monkeypatch.setattr(SigningApp, "notify", lambda _, message, **__: messages.append(message))
+    return messages
+
+
+async def test_a_decision_typed_before_the_page_can_be_seen_is_ignored(session: Session, said: list[str]) -> None:
     opened, first, second = 1000.0, *session.requests[:2]
     async with running(session, pages_open_at=opened) as pilot:
         await typed_at(pilot, "enter", opened)
         for key in "asreu":
             await typed_at(pilot, key, opened + EARLY_KEY_SECONDS - 0.01)
-            assert told(pilot)[-1] == f"{key} came before this page was open: press it again"
+            assert said[-1] == f"{key} came before this page was open: press it again"
         assert (session.decision(first), type(pilot.app.screen)) == (None, RequestReader)
         await typed_at(pilot, "a", opened + EARLY_KEY_SECONDS)
         assert session.decision(first) == Decision(choice=Choice.APPROVE)
@@ -232,13 +240,13 @@ async def test_two_keys_typed_at_once_decide_about_one_request(session: Session)
         assert [session.decision(one) is None for one in session.requests[:2]] == [False, True]
 
 
-async def test_a_dialog_and_the_last_page_ignore_an_early_answer(session: Session) -> None:
+async def test_a_dialog_and_the_last_page_ignore_an_early_answer(session: Session, said: list[str]) -> None:
     opened, first = 1000.0, session.requests[0]
     async with running(session, pages_open_at=opened) as pilot:
         for key in ("enter", "e"):
             await typed_at(pilot, key, opened + 1)
         await typed_at(pilot, "enter", opened)
-        assert told(pilot)[-1] == "Enter came before this page was open: press it again"
+        assert said[-1] == "Enter came before this page was open: press it again"
         assert session.decision(first) is None
         await typed_at(pilot, "x", opened)
         await typed_at(pilot, "enter", opened + 1)
@@ -246,7 +254,8 @@ async def test_a_dialog_and_the_last_page_ignore_an_early_answer(session: Sessio
         for key in ("escape", "f"):
             await typed_at(pilot, key, opened + 1)
         await typed_at(pilot, "y", opened)
-        assert isinstance(pilot.app.screen, LastPage)
+        assert (type(pilot.app.screen), pilot.app.return_value) == (LastPage, None)
+        assert said[-1] == "y came before this page was open: press it again"
         pilot.app.post_message(events.Key("y", "y"))
     assert pilot.app.return_value is True
 
