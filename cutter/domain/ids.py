@@ -18,7 +18,7 @@ RunId = NewType("RunId", str)
 BatchId = NewType("BatchId", str)
 KbId = NewType("KbId", str)
 
-_DOCUMENT_ID = re.compile(r"[A-Z0-9-]{3,64}")
+DOCUMENT_ID = re.compile(r"[A-Z0-9-]{3,64}")
 _DOCPREFIX = re.compile(r"[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]")
 _RUN_ID = re.compile(r"ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _BATCH_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?:-dryrun)?")
@@ -35,7 +35,7 @@ class InvalidId(InvalidInput):
 
 def document_id(text: str) -> DocumentId:
     """A document's business key: ASCII `[A-Z0-9-]`, 3 to 64 characters, such as ICX-LAW-2026-001."""
-    if not _DOCUMENT_ID.fullmatch(text):
+    if not DOCUMENT_ID.fullmatch(text):
         raise InvalidId(f"document id {text!r}: 3 to 64 of A-Z, 0-9 and '-', for example ICX-LAW-2026-001")
     return DocumentId(text)
 

@@ -25,6 +25,7 @@ from cutter.policy import current
 from cutter.policy.rules import Policy
 from cutter.settings import Settings, dsn
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
+from cutter.stack.processes import version_text
 from cutter.stack.records import Service
 from cutter.storage import bootstrap as roles
 from cutter.storage.guards import GUARDED
@@ -109,7 +110,7 @@ def gpg() -> Check:
     path = shutil.which("gpg")
     if path is None:
         return Check(name="gpg", verdict=Verdict.BAD, found="not on PATH", remedy=remedy)
-    said = _said([path, "--version"])
+    said = _version_text(path)
     version = re.search(r"(\d+)\.(\d+)\.\d+", said)
     good = version is not None and (int(version[1]), int(version[2])) >= GPG_MIN
     found = said.splitlines()[0] if said else f"{path} does not run"
@@ -380,15 +381,8 @@ def _good(good: bool) -> Verdict:
     return Verdict.OK if good else Verdict.BAD
 
 
-def _said(command: list[str]) -> str:
+def _version_text(program: str) -> str:
     try:
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=limits.PROGRAM_VERSION_SECONDS,
-        ).stdout
+        return version_text(program)
     except (OSError, subprocess.TimeoutExpired):
         return ""
