@@ -100,7 +100,8 @@ def _nobody(command: str) -> Step:
 def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: bool) -> Step:
     """A failed run is over: what was wrong is corrected, and a new run says which one it corrects.
 
-    Enacted law is never voided, so the one failure after it has nothing to correct: people read what there is.
+    Only drafts need a void. Enacted law is never voided, so the one failure after it has nothing to correct: people
+    read what there is.
     """
     if enacted:
         read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")
@@ -109,7 +110,7 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: 
     if state in OF_THE_TEXT:
         add = f"cutter source add FILE --document-id {document_id} --profile PROFILE"
         first = "correct the text, or choose another profile or options for it"
-        return Step(needs=Needs.CORRECTION, commands=(void, add, again), first=first)
+        return Step(needs=Needs.CORRECTION, commands=(void, add, again) if wrote else (add, again), first=first)
     first = "put right what the reason names; `cutter doctor` shows the rest"
     if state == "failed_policy":
         first = "read the rule that the reason names: `cutter policy check --current`; change it, or run what it allows"

@@ -49,8 +49,11 @@ class Row:
     change: str
 
 
-def render(document: RequestDocument, view: RequestView) -> bytes:
-    """The page of a request and its view, in UTF-8. The same values give the same bytes."""
+def render(document: RequestDocument, view: RequestView, *, over: str = "") -> bytes:
+    """The page of a request and its view, in UTF-8. The same values give the same bytes.
+
+    `over` says why nobody can answer the request. It is empty while the request is open.
+    """
     script = (resources.files("cutter.evidence") / SCRIPT).read_text(encoding="utf-8")
     changes = _changes(document)
     page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
@@ -58,7 +61,7 @@ def render(document: RequestDocument, view: RequestView) -> bytes:
         document=document, request=document.request, title=view.title or document.request.document_id,
         asks=TITLES[Sovereign(document.request.gate)], rows=list(rows(view, changes)),
         expires=readable(document.expires_utc), facts=list(_facts(document, view)), script=Markup(script),
-        script_digest=_script_digest(script),
+        script_digest=_script_digest(script), over=over,
     )  # fmt: skip
     return page.encode()
 

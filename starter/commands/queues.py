@@ -23,6 +23,7 @@ from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import Rows, records, values
 from starter.console.terminal import Json, Listing, show
+from starter.operator import rejections
 from starter.operator.batch_status import age_text
 
 View = dict[str, Any]
@@ -99,12 +100,13 @@ def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | No
     with session(settings, OPERATOR) as connection:
         asked = {"batch_id": batch_id, "run_id": run_id}
         rows = ENTRIES.all(connection, asked)
+        rejected = rejections.read(settings, connection, batch_id=batch_id, run_id=run_id) if rows else {}
         views = {one: registry.view(connection, one) for one in dict.fromkeys(row.batch_id for row in rows)}
     items = {(name, item.document_id): item for name, seen in views.items() for item in seen.items}
-    return [_entry(row, items[(row.batch_id, row.document_id)]) for row in rows]
+    return [_entry(row, items[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
 
 
-def _entry(row: OpenEntry, item: ItemRecord) -> View:
+def _entry(row: OpenEntry, item: ItemRecord, rejected: View | None) -> View:
     return {
         "queue": row.queue,
         "document_id": row.document_id,
@@ -112,7 +114,7 @@ def _entry(row: OpenEntry, item: ItemRecord) -> View:
         "batch_id": row.batch_id,
         "state": row.state,
         "code": row.code,
-        "reason": row.reason,
+        "reason": rejections.sentence(rejected) if rejected else row.reason,
         "since_utc": utc(row.entered_at),
         "age": age_text(row.entered_at.isoformat(), row.now.isoformat()),
         "kb_id": row.kb_id,

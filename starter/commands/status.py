@@ -13,11 +13,12 @@ import typer
 from rich.console import Group, RenderableType
 
 from cutter import limits
+from cutter.approvals import schema
 from cutter.catalogue import BY_NAME, GATES
 from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import Step, next_step
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
@@ -35,6 +36,7 @@ from starter.commands import tenants
 from starter.commands.lifecycle_view import status_as
 from starter.console.terminal import Json, Listing, line, table
 from starter.console.watch import follow
+from starter.operator import batch_ways, rejections
 from starter.operator.batch_status import open_batches, status_of_batch, table_of_batches
 
 RUNS_SHOWN = 200
@@ -121,7 +123,9 @@ def view_of(settings: Settings, run_id: str) -> View:
         refusals = REFUSED.all(connection, {"run_id": run_id})
         still = still_runs(connection, run_id)
         people = answered(connection)
-    run = sidecar["run"]
+        run = sidecar["run"]
+        rejected = rejections.read(settings, connection, run_id=run_id).get(run_id)
+        step = batch_ways.step_of(connection, **{name: run[name] for name in _OF_BATCH})
     skipped = run["outcome"] == "skipped"
     law_by = known_runs.enacting_run(settings, run["document_id"]) if skipped else None
     shown = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
@@ -129,7 +133,27 @@ def view_of(settings: Settings, run_id: str) -> View:
     lane = lanes.of_run(known_runs.lanes(settings), run_id) if run["ended_at"] is None else None
     flaw = request_flaw(settings, sidecar)
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
-    return {**view, "lane": lane, "request_flaw": flaw, **moved}
+    return {**_with_rejection(view, rejected), "lane": lane, "request_flaw": flaw, **_as_shown(step), **moved}
+
+
+_OF_BATCH = ("run_id", "document_id", "state", "batch_id")
+"""What the batch of a run must know to name the run's next commands."""
+
+
+def _as_shown(step: Step | None) -> View:
+    return {"needs": step.needs.value, "first": step.first or None, "next": step.command} if step else {}
+
+
+def _with_rejection(view: View, rejected: View | None) -> View:
+    """The view with the signed reason of the rejection, wherever it says that an approver rejected the run."""
+    if rejected is None:
+        return {**view, "rejected": None}
+    said = rejections.sentence(rejected)
+    timeline = [{**one, "reason": said} if one["to"] == view["state"] else one for one in view["timeline"]]
+    signed = [
+        {**one, "reason": rejected["reason"]} if one["decision"] == schema.REJECT else one for one in view["approvals"]
+    ]
+    return {**view, "rejected": rejected, "reason": said, "timeline": timeline, "approvals": signed}
 
 
 def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
@@ -172,14 +196,22 @@ def newest(settings: Settings) -> View:
         people = answered(connection)
         undelivered = list(health.sentences(health.health(connection)))
         first = None if rows else _first_step(connection)
+        steps = {row.run_id: _step_in_batch(connection, row) for row in rows}
     return {
-        "runs": [{**_run_line(row, people), **_stillness(still.get(row.run_id))} for row in rows],
+        "runs": [{**_run_line(row, people), **steps[row.run_id], **_stillness(still.get(row.run_id))} for row in rows],
         "next": first,
         "batches": open_batches(settings),
         "tenants": tenants.apart(settings),
         "lanes": list(lanes.sentences(known_runs.lanes(settings))),
         "messages": undelivered,
     }
+
+
+def _step_in_batch(connection: Connection, row: NewestRun) -> View:
+    step = batch_ways.step_of(
+        connection, run_id=row.run_id, document_id=row.document_id, state=row.state, batch_id=row.batch_id
+    )
+    return {"needs": step.needs.value, "next": step.command} if step else {}
 
 
 def _first_step(connection: Connection) -> str:

@@ -3,16 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import cache
 
 from cutter import limits
 from cutter.approvals import statement
 from cutter.approvals.statement import Statement
+from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.settings import Settings
+from cutter.storage.pools import Connection
+from cutter.storage.records import records
 from cutter.types import Json
+
+SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
+"""The short names of the sovereign gates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A rejected run with the statement that was judged."""
+
+    run_id: str
+    gate: str
+    approver: str
+    kb_id: str
+    approval_sha256: str
+
+
+REJECTED = records("rejections", Rejected)
+
+
+def read(settings: Settings, connection: Connection, *, batch_id: str | None = None, run_id: str | None = None
+         ) -> dict[str, Json]:  # fmt: skip
+    """The rejections of a batch's runs, of one run, or of all runs, by run: the gate, the approver and the reason."""
+    rows = REJECTED.all(connection, {"batch_id": batch_id, "run_id": run_id})
+    return with_reasons(settings, {one.run_id: asdict(one) for one in rows})
+
+
+def sentence(rejected: Json) -> str:
+    """Such as `rejected at SG_1 by anna: article 4 is missing`."""
+    return (
+        f"rejected at {SHORT.get(rejected['gate'], rejected['gate'])} by {rejected['approver']}: {rejected['reason']}"
+    )
 
 
 def with_reasons(settings: Settings, recorded: Mapping[str, Json]) -> dict[str, Json]:
