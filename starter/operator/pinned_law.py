@@ -62,5 +62,6 @@ def pinned_law(settings: Settings, run_id: str) -> PinnedLaw:
         text.data, marked, docprefix=text.docprefix, source_version_id=text.source_version_id, stored=stored,
         sealed=map(sealed_gate, sealed), law=terms.base(law) if terms else None,
         effective_from=terms.day if terms else None, reason=terms.change_reason if terms else None,
+        registered=terms.registration if terms else None,
     )  # fmt: skip
     return PinnedLaw(view=view, title=title, held=held)
