@@ -261,6 +261,8 @@ class RequestReader(Deciding):
         if self._shown is not None:
             _select(self.query_one("#body", TextArea), number - self._shown.first_line)
         self._mark(number, number)
+        # The message below the text has taken a line from the tree.
+        self._tree().scroll_to_line(self._tree().cursor_line, animate=False)
 
 
 def _select(area: TextArea, first: int, last: int | None = None) -> None:
