@@ -153,7 +153,7 @@ def sidecar(answer: Json) -> Json:
 
 
 def answered(value: Json) -> Json:
-    """The answer of a function of the database, with its rows in the form that readers take. Evidence stays unchanged."""
+    """The answer of a database function, with its rows in the form that readers take. Evidence stays unchanged."""
     if "latch" in value and isinstance(value.get("receipts"), list):
         return sidecar(value)
     if isinstance(value.get("run"), dict):
