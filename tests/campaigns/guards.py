@@ -703,7 +703,7 @@ BATCHES = (
          '(one.decided == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
         ("blocked once, blocked for ever", " and one.run_id is None and not one.kept_out)", " and False)",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
-        ("over before the last has begun", "(*items, *plan.startable(anew))", "items",
+        ("over before the last has begun", "(*items, *plan.startable(planned))", "items",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
     ),
     *_of(
