@@ -419,7 +419,7 @@ SLACK_READERS_MAX = 256
 """Callers that are still sending. Each of them takes a thread. If one more calls, the server disconnects the oldest."""
 
 SLACK_READERS_OF_ADDRESS_MAX = 64
-"""Callers from one address that are still sending. All callers behind a proxy share one address."""
+"""Callers from one address that are still sending. All callers of a proxy share one address."""
 
 SLACK_READ_SECONDS = 5.0
 """The time for a callback, from its connection to its last byte. Slack itself waits three seconds for the answer."""

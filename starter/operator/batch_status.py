@@ -1,4 +1,6 @@
-"""IO: `cutter status BATCH`: one row a document, the totals, how far it is; once or live; and the open batches."""
+"""IO: `cutter status BATCH`: one row for each document, the totals and the progress, once or live; and the open
+batches.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,15 @@ View = dict[str, Any]
 COLUMNS = ("document", "state", "gate", "passed", "age", "queue")
 
 LINES_BESIDE = 9
-"""Lines of the live picture that are no documents: head, bar, the table's head, the rest, next, a free one. What holds
-the batch up comes on top of them."""
+"""Lines of the live picture that show no document: head, bar, head of the table, rest, next command, blank line. A line
+about caps comes in addition.
+"""
 
 OPEN_MAX = 1_000
-"""Open batches that a list shows."""
+"""The open batches that a list shows at most."""
 
 ROWS_MIN = 5
-"""Documents in the live picture however small the terminal is."""
+"""The documents in the live picture at least, even on a small terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,7 @@ class Glance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLine:
-    """A batch in the list: how many items it has, and how many entries its queues."""
+    """A batch in the list, with the number of its items and of the entries in its queues."""
 
     batch_id: str
     mode: str
@@ -78,7 +81,7 @@ BATCHES = records("batches", BatchLine)
 
 
 def look(settings: Settings, batch_id: str) -> View:
-    """The batch now; STOP_BATCH_NOT_FOUND when the database knows none."""
+    """The batch now. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
     with session(settings, OPERATOR) as connection:
         seen = GLANCE.one(connection, {"batch_id": ids.batch_id(batch_id)})
         if seen.view is None:
@@ -109,7 +112,7 @@ def whole(view: View) -> RenderableType:
 
 
 def live(view: View) -> RenderableType:
-    """As much as the screen holds: what moves or needs somebody first, the rest counted."""
+    """As many documents as the screen holds. Documents that move or need a person come first; the rest are counted."""
     room = max(out().size.height - LINES_BESIDE - bool(view["held"]), ROWS_MIN)
     ordered = by_need(view["documents"])
     rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
@@ -119,7 +122,7 @@ def live(view: View) -> RenderableType:
 
 
 def lines(view: View) -> list[str]:
-    """A line for the batch's state and one for each document's; the printer leaves out lines that it has printed."""
+    """A line for the state of the batch and one for each document. The printer leaves out lines that it has printed."""
     moved = f"{short_time(view['state_utc'])} batch {view['batch_id']} {_state(view)}"
     return [*(_line(view, one) for one in view["documents"] if one["since_utc"] or one["shown"] != "pending"), moved]
 
@@ -164,7 +167,7 @@ def _next(view: View) -> Text:
 
 
 def _wanted(view: View) -> list[Text]:
-    """What went wrong with documents, and the commands of those that need somebody, each to be copied whole.
+    """The failures of documents, and the commands of documents that need a person, each to be copied whole.
 
     If the batch waits for signatures, one signing session gives them, by its own command.
     """
@@ -183,7 +186,7 @@ def _trouble(one: View) -> str:
 
 
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
-    """One line a row at any width: what does not fit is cut; without --watch it is whole."""
+    """One line for each row on a terminal of any width. Text that does not fit is cut. Without --watch it is whole."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for column in COLUMNS:
         made.add_column(column, no_wrap=True, overflow="ellipsis")
@@ -201,7 +204,7 @@ def _cells(view: View, one: View) -> tuple[object, ...]:
 
 
 def age_text(since: str, now: str) -> str:
-    """How long it has been: 7 s, 4 min, 2 h 5 min, 3 d 4 h."""
+    """The time that has passed: 7 s, 4 min, 2 h 5 min, 3 d 4 h."""
     passed = (datetime.fromisoformat(now) - datetime.fromisoformat(since)).total_seconds()
     minutes, seconds = divmod(int(max(passed, 0)), 60)
     hours, minutes = divmod(minutes, 60)

@@ -703,7 +703,7 @@ BATCHES = (
          '(one.decided == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
         ("blocked once, blocked for ever", " and one.run_id is None and not one.kept_out)", " and False)",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
-        ("over before the last has begun", "(*items, *plan.startable(anew))", "items",
+        ("over before the last has begun", "(*items, *plan.startable(planned))", "items",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
     ),
     *_of(
@@ -925,6 +925,10 @@ MARKING = _of(
     "cutter/marking/uncut.py", "unit/marking/test_red_findings.py",
     ("a heading after a line break that is no LF", "if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]",
      "if False]", "::test_each_fault_is_refused_with_its_kind_and_line"),
+    ("a heading without a sign that fills a gap", ", *_filling(open_lines, around, place.lines)}", "}",
+     "::test_each_fault_is_refused_with_its_kind_and_line"),
+    ("a sentence taken for the missing heading", "and len(text) <= LIKELY_HEADING_BYTES and text[-1:] not in", "or text in",
+     "::test_a_line_of_text_in_a_gap_is_not_taken_for_the_missing_heading"),
     ("a single article that is text", "if (alone or _is_uncut(run)) and not", "if _is_uncut(run) and not",
      "::test_each_fault_is_refused_with_its_kind_and_line"),
 ) + _of(

@@ -24,7 +24,9 @@ from starter.approver.full_screen.session import Session
 
 
 class SigningApp(App[bool]):
-    """Ends with True after the approver confirmed the last page, with None when they left. Both keep the decisions."""
+    """Ends with True after the approver confirmed the last page, and with None if they left. The decisions are kept in
+    both cases.
+    """
 
     CSS_PATH = "style.tcss"
     ENABLE_COMMAND_PALETTE = False
@@ -39,13 +41,13 @@ class SigningApp(App[bool]):
         self.session = session
         self._clock = clock
         self.page_open_since = math.inf
-        """When the shown page or dialog was drawn; infinite until then."""
+        """The time when the shown page or dialog was drawn. Infinite until then."""
 
     async def on_event(self, event: events.Event) -> None:
-        """Ignore a decision that was typed before the approver can have seen what it would decide about.
+        """Ignore a decision that was typed before the approver could see the request that it is about.
 
-        A key passes here twice: as it is typed, and after the page that had the focus did not use it. A new page may
-        have opened in between.
+        This method gets each key twice: when it is typed, and again if the widget with the focus did not use it. In
+        between a new page may have opened.
         """
         if isinstance(event, events.Key) and self._comes_too_early(event):
             key = event.key.capitalize() if len(event.key) > 1 else event.key

@@ -80,7 +80,7 @@ class Deciding(Screen[Asked | None]):
         self.app.push_screen(Question(question, needed=True), reasoned)
 
     def _deciding(self, choice: Choice) -> Asked | None:
-        """The current request if this choice is possible for it; else None, after a message that says why not."""
+        """The current request if this choice is possible for it. Otherwise None, after a message with the reason."""
         one = self._current_request()
         why_not = self.session.may_not(one, choice) if one is not None else None
         if one is None or why_not is None:

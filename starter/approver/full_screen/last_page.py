@@ -1,4 +1,4 @@
-"""IO: the last page of a signing session: what is about to be signed, and what is not."""
+"""IO: the last page of a signing session: the statements that will be signed, and the requests that will not."""
 
 from __future__ import annotations
 

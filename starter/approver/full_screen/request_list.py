@@ -61,7 +61,7 @@ class RequestList(Deciding):
             self.show()
 
     def show(self) -> None:
-        """Draw the rows again; the cursor stays on its request."""
+        """Draw the rows again. The cursor stays on its request."""
         session, rows = self.session, self.query_one(DataTable)
         here = self.current()
         rows.clear()
@@ -97,7 +97,7 @@ class RequestList(Deciding):
             self.read(one)
 
     def read(self, one: Asked) -> None:
-        """Open the reader; a request that is not what this machine computes is refused instead."""
+        """Open the reader. A request that differs from the one that this machine computes is refused instead."""
         try:
             view = self.session.open(one)
         except CutterError as problem:

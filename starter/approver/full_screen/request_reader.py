@@ -32,11 +32,11 @@ Match = tuple[TreeNode[Piece], int]
 
 TABS = ("unit", "source", "findings", "request")
 PAGED = {"unit": "body", "source": "lines", "findings": "finding-list", "request": "request-facts"}
-"""What the keys for pages scroll in each tab."""
+"""The widget that the keys for pages scroll in each tab."""
 
 
 class RequestReader(Deciding):
-    """One request. It is left with the request to read next, or with None for the list."""
+    """One request. The screen ends with the request to read next, or with None for the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "List"),
@@ -58,7 +58,7 @@ class RequestReader(Deciding):
         self._match = 0
         self._shown: Piece | None = None
         self._lines = (1, 1)
-        """First and last line that are selected in the source."""
+        """The first and the last selected line of the source."""
         self._word = ""
 
     def compose(self) -> ComposeResult:
@@ -152,11 +152,11 @@ class RequestReader(Deciding):
         return f"{piece.address}: {piece.section_type}, {where}, {counted(piece.words, 'word')}{noticed}{stored}"
 
     def on_tabbed_content_tab_activated(self) -> None:
-        """A hidden source has no width, so nobody knows where its lines are before it is shown."""
+        """A hidden source has no width, so the places of its lines are known only after it is shown."""
         self.call_after_refresh(lambda: self._mark(*self._lines))
 
     def _mark(self, first: int, last: int) -> None:
-        """Select lines of the source and show their begin."""
+        """Select lines of the source, and show their beginning."""
         self._lines = (first, last)
         _select(self.query_one("#lines", TextArea), first - 1, last - 1)
 
@@ -209,12 +209,12 @@ class RequestReader(Deciding):
             self.query_one(f"#{PAGED[name]}").focus()
 
     def action_page(self, step: int) -> None:
-        """Scroll the text, whatever has the focus; the last line of a page is the first one of the next."""
+        """Scroll the text, independent of the focus. The last line of a page is the first line of the next."""
         shown = self.query_one(f"#{PAGED[self.query_one(TabbedContent).active]}")
         shown.scroll_relative(y=step * max(1, shown.scrollable_content_region.height - 1), animate=False)
 
     def action_other(self, step: int) -> None:
-        """Open the next or previous request of the list, decided or not."""
+        """Open the next or the previous request of the list, also if it is decided."""
         place = [one.key for one in self.session.requests].index(self.asked.key) + step
         if 0 <= place < len(self.session.requests):
             self.dismiss(self.session.requests[place])
@@ -281,7 +281,7 @@ def _text_area(name: str) -> TextArea:
 
 
 def _label(unit: ShownUnit) -> Text:
-    """A title, bold when the unit has a finding. The tree adds the number of words."""
+    """A title, bold if the unit has a finding. The tree adds the number of words."""
     return line(unit.title, "bold" if unit.findings else "")
 
 
