@@ -68,6 +68,8 @@ LEFT = 130
 DONE = (ExitCode.DONE, ExitCode.WAITING, LEFT)
 ANSWERED = (*DONE, ExitCode.FAILED, ExitCode.UNAVAILABLE)
 """What looking may find out: something is wrong, or away."""
+WAITING = frozenset(("--wait", "--watch"))
+"""With one of them a command ends with the exit code of what it waited for."""
 POOL_SECONDS = 0.5
 """A worker waits so long for a connection; a deployment's waits longer."""
 
@@ -232,7 +234,7 @@ async def run_script(stack: Stack, cutter: Cutter, builder: Builder, world: Worl
         rows.append({
             "state": builder.__name__, "asked": general(here, " ".join(("cutter", *found.ask))),
             "command": general(here, typed), "verdict": verdict, "code": told.code,
-            "said": (told.err or told.out)[-400:] if verdict != WORKS else "",
+            "said": told.err[-400:] + told.out[-400:] if verdict != WORKS else "",
         })  # fmt: skip
         if not looks:
             await settled(here)
@@ -295,9 +297,15 @@ async def judged(world: World, command: str, found: Found, *, looks: bool) -> tu
         return WRONG, told
     if not changed and (told.out + told.err == found.answer or leads_back(world, command, told)):
         return CIRCLE, told
-    if told.code not in (ANSWERED if looks else DONE):
-        return REFUSED, told
-    return WORKS, told
+    if told.code in (ANSWERED if looks else DONE) or await tells_the_outcome(world, words, told):
+        return WORKS, told
+    return REFUSED, told
+
+
+async def tells_the_outcome(world: World, words: Sequence[str], told: Told) -> bool:
+    """True for a command that waited, and ended with the exit code of the failed outcome that it names."""
+    waited = WAITING.intersection(words) and told.code == ExitCode.FAILED
+    return bool(waited and (state := await standing(world)) and state in told.out + told.err)
 
 
 def leads_back(world: World, command: str, told: Told) -> bool:
