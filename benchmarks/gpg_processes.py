@@ -21,7 +21,7 @@ OPERATIONS = ("--verify", "--detach-sign", "--encrypt", "--decrypt", "--list-key
 OTHER = "other"
 
 WRAPPER = """#!/bin/sh
-printf '%s\\n' "$*" >> "$CUTTER_GPG_CALLS"
+printf '%s\\n' "$*" >> '{calls}'
 exec {gpg} "$@"
 """
 
@@ -54,9 +54,11 @@ def counted(checkout: Path, documents: int) -> Counter[str]:
     gpg = shutil.which("gpg")
     with tempfile.TemporaryDirectory() as folder:
         wrapper, calls = Path(folder, "gpg"), Path(folder, "calls")
-        wrapper.write_text(WRAPPER.format(gpg=gpg), encoding="ascii")
+        # The workers give gpg an environment of their own, so the program names the file itself.
+        wrapper.write_text(WRAPPER.format(gpg=gpg, calls=calls), encoding="ascii")
         wrapper.chmod(0o755)
         calls.touch()
+        calls.chmod(0o666)
         # The servers of the stack run as a user of their own.
         Path(folder).chmod(0o755)
         environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "CUTTER_GPG_CALLS": str(calls)}

@@ -15,6 +15,9 @@ from cutter.settings import NOTIFICATION_CHANNELS, Settings
 
 CHANNELS: Final = NOTIFICATION_CHANNELS
 
+HOW_TO_SWITCH_ON: Final = "set CUTTER_SLACK_CHANNEL, CUTTER_EMAIL_TO or CUTTER_WEBHOOK_URL"
+"""What a person does who wants messages."""
+
 DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.TEST))
 """The kinds of message that a channel sends if CUTTER_NOTIFY does not name the channel."""
 
@@ -38,6 +41,11 @@ def channel(settings: Settings, name: str) -> Channel | None:
 def is_on(settings: Settings, name: str) -> bool:
     """True if the settings switch the channel on. Its secrets and libraries may still be missing."""
     return bool(getattr(settings, CHANNELS[name]))
+
+
+def are_on(settings: Settings) -> list[str]:
+    """The names of the channels that the settings switch on."""
+    return [name for name in CHANNELS if is_on(settings, name)]
 
 
 def kinds_of(settings: Settings, name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import typer
 
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument
-from cutter.domain.next_step import Needs, Step, next_step
+from cutter.domain.next_step import Needs
 from cutter.errors import InvalidInput, Refused
 from cutter.request_view import RequestView
 from cutter.settings import Settings, load
@@ -22,6 +22,7 @@ from starter.approver.request_summary import summary
 from starter.console.confirmation import confirmed
 from starter.console.failures import of_answer
 from starter.console.terminal import ExitCode, Json, end, err, fields, fills_the_screen, show, table
+from starter.operator.run_steps import step_of
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
 Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
@@ -146,12 +147,13 @@ def revoke(
 def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
     settings = load()
     seen = _open_run(settings, run)
-    step, latch = _step_of(settings, seen)
+    step = step_of(settings, seen["run_id"])
     if step.needs not in (Needs.SIGNED_RESUME, Needs.SIGNED_VOID):
         raise Refused(f"{seen['run_id']} is {seen['state']}: type `{step.command}`", code="no_signed_resume_needed")
     order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen["state"])
     if not as_json:
-        why = (seen["last_error"] or {}).get("reason") or latch["reason"] or ""
+        latch = known_runs.sidecar(settings, seen["run_id"])["latch"] or {}
+        why = (seen["last_error"] or {}).get("reason") or latch.get("reason") or ""
         rows = [("document", seen["document_id"]), ("stopped as", seen["state"]), ("because", why)]
         err().print(table(("resume", seen["run_id"]), rows))
     orders.confirm(order, yes=yes)
@@ -170,27 +172,26 @@ def _open_run(settings: Settings, run: str) -> dict[str, Any]:
     return seen
 
 
-def _step_of(settings: Settings, seen: dict[str, Any]) -> tuple[Step, dict[str, Any]]:
-    """The gate for which an open run waits, and its stop latch."""
-    latch: dict[str, Any] = known_runs.sidecar(settings, seen["run_id"])["latch"]
-    asked = {"run_id": seen["run_id"], "document_id": seen["document_id"], "state": seen["state"]}
-    return next_step(**asked, latched=latch["stopped"]), latch
-
-
-def _require_not_stopped(settings: Settings, seen: dict[str, Any], decision: str) -> None:
-    """Refuse before a key is used, because a stopped run accepts no decision about its gate until it continues."""
+def _require_waiting(settings: Settings, seen: dict[str, Any], decision: str) -> None:
+    """Refuse before a key is used: a stopped run accepts no decision about its gate until it continues, and a request
+    that has all its signatures accepts no other approval.
+    """
+    step = step_of(settings, seen["run_id"])
     if seen["state"].startswith("stopped_"):
-        step, _ = _step_of(settings, seen)
         raise Refused(
             f"{seen['run_id']} is {seen['state']} and takes no `{decision}` before it goes on: type `{step.command}`",
             code="run_is_stopped",
+        )
+    if decision == schema.APPROVE and step.needs in (Needs.EXECUTION, Needs.WORKER):
+        raise Refused(
+            f"the request of {seen['run_id']} has all its signatures: type `{step.command}`", code="approved_already"
         )
 
 
 def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: bool, text: str = "") -> None:
     settings = load()
     seen = _open_run(settings, run)
-    _require_not_stopped(settings, seen, decision)
+    _require_waiting(settings, seen, decision)
     kb_id = signing_desk.open_request(settings, seen["run_id"])
     document, data = signing_desk.read_request(settings, seen["run_id"], kb_id)
     signer = signing_desk.who(settings, *keys)

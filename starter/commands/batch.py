@@ -60,7 +60,7 @@ def batch(
 ) -> None:
     """Start a batch: plan its documents in parallel, collect their requests, write one document at a time.
 
-    With --check, you can give the options of `cutter mark`, which replace the registered ones.
+    With --check, you can give the options of `cutter mark FILE`, which replace the registered ones.
 
     Example: cutter orchestrate batch --queue queue.yaml --check
     """

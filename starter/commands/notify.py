@@ -207,9 +207,9 @@ def _made(settings: Settings, name: str) -> Channel:
 
 def _require_any(settings: Settings) -> list[str]:
     """The channels that are on. Raises InvalidInput if there is none."""
-    on = [name for name in channels.CHANNELS if channels.is_on(settings, name)]
+    on = channels.are_on(settings)
     if not on:
-        raise InvalidInput("no channel is on: set CUTTER_SLACK_CHANNEL, CUTTER_EMAIL_TO or CUTTER_WEBHOOK_URL")
+        raise InvalidInput(f"no channel is on: {channels.HOW_TO_SWITCH_ON}")
     return on
 
 

@@ -13,7 +13,7 @@ from temporalio.client import Client, WorkflowHandle
 
 from cutter import limits
 from cutter.domain import ids
-from cutter.domain import next_step as steps
+from cutter.domain.next_step import Needs
 from cutter.domain.run_state import RunState
 from cutter.domain.stop_codes import stop_code
 from cutter.errors import Conflict, InvalidInput, NotFound
@@ -30,14 +30,13 @@ from starter.commands.status import lines_of_run, render_run
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show
 from starter.console.watch import following
+from starter.operator.run_steps import step_of
 from starter.operator.run_watch import WAITING_STATES, Moment, Shown, Tell, said, wait_for_people
 from temporal import foreign_workflows as foreign
 from temporal import runs
 from temporal.client import connect
 from temporal.executions import open_execution_of
 from temporal.names import document_workflow_id
-
-LEG_A = "IG_cut_leg_a_execute"
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")]
 
@@ -168,7 +167,10 @@ def watched() -> Iterator[Tell]:
 
 def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: bool) -> None:
     state, goes_on = found["state"], found.pop("goes_on", False)
-    found["next"] = f"cutter status {found['run_id']} --watch" if goes_on else next_step(settings, found)
+    step = step_of(settings, found["run_id"], told=found)
+    # A run that goes on is about to leave its state, unless no worker is there to take it.
+    watches = goes_on and step.needs is not Needs.WORKER
+    found["next"] = f"cutter status {found['run_id']} --watch" if watches else step.command
     found["ui"] = ui_url(settings)
     code = exit_code(found, state, wait=wait, goes_on=goes_on)
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
@@ -204,15 +206,3 @@ def exit_code(found: dict[str, Any], state: str, *, wait: bool, goes_on: bool = 
     if wait and state in WAITING_STATES and found.get("outcome") != "rehearsed":
         return ExitCode.WAITING
     return ExitCode.DONE
-
-
-def next_step(settings: Settings, found: dict[str, Any]) -> str:
-    """The step that continues the run, derived from the database's facts about it."""
-    seen = known_runs.sidecar(settings, found["run_id"])
-    sealed = {one["gate"] for one in seen["receipts"]}
-    step = steps.next_step(
-        run_id=found["run_id"], document_id=found["document_id"], state=found["state"], outcome=found.get("outcome"),
-        latched=seen["latch"]["stopped"], wrote=LEG_A in sealed, enacted="IG_lifecycle_enact_execute" in sealed,
-        law_by=found.get("law_by"),
-    )  # fmt: skip
-    return step.command

@@ -20,7 +20,7 @@ from cutter import limits
 from cutter.catalogue import WorkerRole
 from cutter.domain import lanes
 from cutter.errors import CutterError, NotFound, Unavailable
-from cutter.notifications import health
+from cutter.notifications import channels, health
 from cutter.policy import current
 from cutter.policy.rules import Policy
 from cutter.settings import Settings, dsn
@@ -254,9 +254,8 @@ def messages(settings: Settings) -> Check:
     except CutterError as problem:
         return _unseen("messages", problem)
     if not found:
-        return Check(
-            name="messages", verdict=Verdict.OFF, found="no channel was served yet", remedy="cutter notify serve"
-        )
+        remedy = "cutter notify serve" if channels.are_on(settings) else channels.HOW_TO_SWITCH_ON
+        return Check(name="messages", verdict=Verdict.OFF, found="no channel was served yet", remedy=remedy)
     wrong = "; ".join(health.sentences(found))
     if wrong:
         return Check(name="messages", verdict=Verdict.BAD, found=wrong, remedy="cutter notify list")

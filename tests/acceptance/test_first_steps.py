@@ -68,10 +68,11 @@ def test_an_approved_run_without_an_exec_worker_is_shown_as_such_and_up_moves_it
     run_id = standing.json("run", "LEFT-1", "--wait", code=3)["run_id"]
     standing.kill(EXEC)
     wait(lambda: not exec_beats(standing), seconds=90, what="the exec worker is silent")
-    told = standing.json(
-        "approve", run_id, "--approver", demo.APPROVER, "--gpg-home", str(standing.state / "demo/gpg"), "--yes"
-    )
-    assert told["status"] == "accepted"
+    sign = ("approve", run_id, "--approver", demo.APPROVER, "--gpg-home", str(standing.state / "demo/gpg"), "--yes")
+    assert standing.json(*sign)["status"] == "accepted"
+    again = standing.json(*sign, code=4)
+    assert (again["code"], again["next"]) == ("approved_already", "cutter up")
+    assert standing.json("orchestrate", "resume", "--run-id", run_id)["next"] == "cutter up"
     seen = standing.json("status", run_id)
     assert (seen["needs"], seen["next"]) == ("an exec worker: approved, but none is running", "cutter up")
     assert [one["command"] for one in standing.json("inbox")["waiting"] if one["run_id"] == run_id] == ["cutter up"]

@@ -233,9 +233,7 @@ class Night:
             self._type_what_the_queues_say()
             # What was put right waits for its first approval, as a document that was added by day does.
             left = len(self.cast.poisoned)
-            wait(
-                lambda: len(self._queued()) <= left, seconds=COMMAND_SECONDS, what="the enacted documents out of queues"
-            )
+            wait(lambda: len(self._queued()) == left, seconds=COMMAND_SECONDS, what="only the corrected ones in queues")
             self.problems += self.doubled(len(self.cast.good) + len(self.cast.late), reports=None)
 
     def _queued(self) -> list[Json]:

@@ -39,7 +39,7 @@ async def _batch(
         await support.start(stack, items, Options(hard_cap_minutes=hard_cap_minutes), batch_id)
     else:
         told = await cutter("orchestrate", "batch", "--queue", str(world.queue), *options, "--json")
-        assert told.code == 0, told.err
+        assert told.code == 0, told.out + told.err
         world.batch = told.json["batch_id"]
     world.asks = looking_at_a_batch(world, *options)
     return world
@@ -234,14 +234,14 @@ async def batch_with_a_busy_document(stack: Stack, cutter: Cutter) -> World:
     """Its document has an open run of its own, which is no failure of the batch's."""
     world = await document(stack, cutter)
     told = await cutter("run", world.document, "--json")
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     world.batch = str(uuid_utils.uuid7())
     world.queue = stack.settings.state / f"{world.batch}.yaml"
     world.queue.write_bytes(support.queue_yaml([{"document_id": world.document}], world.batch))
     world.run_id = told.json["run_id"]
     await world.run.until_requested("SG_cut_authz")
     answer = await cutter("orchestrate", "batch", "--queue", str(world.queue), "--json")
-    assert answer.code == 0, answer.err
+    assert answer.code == 0, answer.out + answer.err
     await until_reported(world, "the batch has nothing to do")
     world.asks = looking_at_a_batch(world)
     return world

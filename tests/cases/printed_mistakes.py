@@ -137,7 +137,7 @@ async def with_a_schedule(stack: Stack, cutter: Cutter) -> World:
     queue = str(world.queue_file())
     await world.type("schedule", "remove")  # the instance before
     told = await world.type("schedule", "install", "--at", "22:00", "--tz", "Europe/Berlin", "--queue", queue)
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     world.asks = [("schedule", "show"), ("schedule", "show", "--json"), ("schedule", "show", "--name", "nigth"),
                   ("schedule", "remove", "--name", "nigth"),
                   ("schedule", "install", "--at", "22:00", "--tz", "Europe/Berlin", "--queue", queue),
@@ -150,7 +150,7 @@ async def with_a_proposed_epoch(stack: Stack, cutter: Cutter) -> World:
     world = await registered(stack, cutter)
     words = ("approvers", "propose", "--approver", world.key("alice"), "--approver", world.key("bob"))
     told = await world.type(*words, "--json")
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     number = str(json.loads(told.out)["epoch"])
     home = f"--approver alice --gpg-home {stack.kit.alice.home}"
     world.stand_ins = {"sign 2 --approver an": f"sign {number} {home}", "install 2": f"install {number}"}

@@ -222,7 +222,7 @@ async def document(stack: Stack, cutter: Cutter, data: bytes | None = None) -> W
     original.write_bytes(body)
     told = await cutter("source", "add", str(original), "--document-id", world.document, "--profile",
                         "generic-markdown", "--force")  # fmt: skip
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     world.asks = [("status", world.document), ("source", "list"), ("status",), ("run", "NOPE-1")]
     return world
 
@@ -231,7 +231,7 @@ async def started(stack: Stack, cutter: Cutter, data: bytes | None = None, *opti
     """A run that was begun by command."""
     world = await document(stack, cutter, data)
     told = await cutter("run", world.document, *options, "--json", **changed)
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     world.run_id = told.json["run_id"]
     world.asks = looking(world.run_id, world.document)
     return world
@@ -367,7 +367,7 @@ async def enacted(stack: Stack, cutter: Cutter) -> World:
 async def skipped(stack: Stack, cutter: Cutter) -> World:
     world = await enacted(stack, cutter)
     told = await cutter("run", world.document, "--wait", "--json")
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     world.run_id = told.json["run_id"]
     world.asks = looking(world.run_id, world.document)
     return world
@@ -377,9 +377,9 @@ async def revision_waiting_at_the_cut(stack: Stack, cutter: Cutter) -> World:
     world = await enacted(stack, cutter)
     told = await cutter("source", "add", str(world.file), "--document-id", world.document, "--profile",
                         "generic-markdown", "--force")  # fmt: skip
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     told = await cutter("run", world.document, "--json")
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     world.run_id = told.json["run_id"]
     await world.run.until_requested(CUT)
     world.asks = looking(world.run_id, world.document)

@@ -152,7 +152,7 @@ def _shipped(stack: Stack) -> None:
 async def run_of(world: World) -> World:
     """Its run, begun by command."""
     told = await world.cutter("run", world.document, "--json")
-    assert told.code == 0, told.err
+    assert told.code == 0, told.out + told.err
     world.run_id = told.json["run_id"]
     world.asks = [
         *looking(world.run_id, world.document), ("doctor",), ("policy", "check", "--current", "--json"),

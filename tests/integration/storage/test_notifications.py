@@ -315,6 +315,12 @@ def test_a_message_is_tried_again_later_each_time_and_given_up_after_the_last(ma
     assert not doctor_checks.messages(made.settings).failed
 
 
+def test_doctor_says_how_to_switch_a_channel_on_before_it_says_how_to_serve_one(made: Deployment) -> None:
+    none_on = made.settings.model_copy(update=dict.fromkeys(channels.CHANNELS.values(), ""))
+    assert doctor_checks.messages(none_on).remedy == channels.HOW_TO_SWITCH_ON
+    assert doctor_checks.messages(made.settings).remedy == "cutter notify serve"
+
+
 def test_a_channel_in_trouble_keeps_no_other_from_its_messages(made: Deployment) -> None:
     (made.settings.secrets / slack.TOKEN_FILE).unlink()
     made.http.answers.append((503, {}))

@@ -1,0 +1,31 @@
+"""IO: the next step of one run, from what PostgreSQL knows of it."""
+
+from __future__ import annotations
+
+from cutter.domain.next_step import Step, next_step
+from cutter.settings import Settings
+from cutter.storage import runs as known_runs
+from cutter.storage.answered_runs import answered
+from cutter.storage.pools import OPERATOR, session
+from cutter.types import Json
+
+LEG_A, ENACTMENT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
+
+
+def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Step:
+    """The step that continues the run, or reads or repeats a run that is over.
+
+    `told` is what its workflow answered: `state`, `outcome` and `law_by` replace what PostgreSQL says, if they are
+    there. Raises NotFound for an unknown run.
+    """
+    sidecar: Json = known_runs.sidecar(settings, run_id)
+    told = told or {}
+    run, sealed = sidecar["run"], {one["gate"] for one in sidecar["receipts"]}
+    with session(settings, OPERATOR) as connection:
+        people = answered(connection)
+    return next_step(
+        run_id=run_id, document_id=run["document_id"], state=told.get("state", run["state"]),
+        outcome=told.get("outcome", run["outcome"]), law_by=told.get("law_by"),
+        latched=bool((sidecar["latch"] or {}).get("stopped")), wrote=LEG_A in sealed, enacted=ENACTMENT in sealed,
+        approved=run_id in people.runs, exec_worker=people.exec_worker,
+    )  # fmt: skip
