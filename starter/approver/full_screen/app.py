@@ -81,9 +81,9 @@ class SigningApp(App[bool]):
         if page is self.screen:
             self.page_open_since = self._clock()
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, self._page_changes, immediate=True)
-        self.push_screen(RequestList(self.session))
+        await self.push_screen(RequestList(self.session))
         told = restored(self.session.journal.ledger)
         if told:
             self.notify(told)

@@ -104,6 +104,20 @@ async def test_the_list_names_every_request_and_every_key(session: Session, size
             assert word in text
 
 
+async def test_a_session_that_continues_says_what_it_kept(tmp_path: Path) -> None:
+    requests = [asked("ICX-LAW-1", view())]
+    for expected in ([], ["continued: 1 decision kept"]):
+        with open_journal(Settings(state_dir=tmp_path), "b", "alice", {requests[0].key}) as journal:
+            session = Session(
+                title="batch b", approver="alice", requests=requests, before=False, journal=journal,
+                build=lambda _: view(),
+            )  # fmt: skip
+            async with running(session) as pilot:
+                assert [message[:26] for message in told(pilot)] == expected
+                assert all(message in printed(pilot) for message in expected)
+            session.decide(requests[0], Decision(choice=Choice.SKIP, text="later"))
+
+
 async def test_nothing_is_approved_before_it_was_opened(session: Session) -> None:
     async with running(session) as pilot:
         await keys(pilot, "a")
