@@ -81,7 +81,8 @@ async def the_rejection_is_explained_everywhere(cutter: Cutter, batch_id: str, n
     commands = shown["next"].split(THEN)
     assert [command.split()[1] for command in commands] == ["source", "approve"]
     document = next(one for one in (await cutter("status", batch_id, "--json")).json["documents"] if one["rejected"])
-    queued = (await cutter("queues", "--json")).json["waiting"][0]
+    waiting = (await cutter("queues", "--batch", batch_id, "--json")).json["waiting"]
+    queued = next(one for one in waiting if one["document_id"] == name)
     assert (document["commands"], queued["commands"], queued["reason"]) == (commands, commands, REASON)
     files = [(await cutter("report", each, "--json")).json["file"] for each in (batch_id, name)]
     over = "This request is over: rejected at SG_1 by alice: article 2 is missing. Nothing waits for an answer."

@@ -14,7 +14,7 @@ from cutter.approvals.statement import Statement
 from cutter.catalogue import GATES
 from cutter.projections.run_view import run_view
 from starter.approver import orders
-from starter.commands import inbox, status
+from starter.commands import inbox, source, status
 from starter.commands import stop as messages
 from starter.console import terminal
 from temporal.executions import Execution
@@ -201,3 +201,12 @@ class Terminal(io.StringIO):
 
 def test_what_waits_says_who_has_signed_and_how_many_are_needed() -> None:
     assert "1 of 2 (an)" in inbox._line(WAITING)
+
+
+def test_a_registration_is_told_in_the_order_in_which_people_read() -> None:
+    answer = {"docprefix": "ICX-1", "sha256": "ab", "source_version_id": "v", "status": "registered", "version_seq": 2}
+    shown = source.as_read(answer, "ICX-1", "german-law", 12345)
+    assert list(shown) == [
+        "document", "version", "profile", "size", "sha256", "status", "docprefix", "source_version_id", "next",
+    ]  # fmt: skip
+    assert (shown["version"], shown["size"], shown["next"]) == (2, "12,345 bytes", "cutter run ICX-1")
