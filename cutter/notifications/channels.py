@@ -15,8 +15,11 @@ from cutter.settings import NOTIFICATION_CHANNELS, Settings
 
 CHANNELS: Final = NOTIFICATION_CHANNELS
 
-DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.TEST))
+DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.ENACTED, Kind.TEST))
 """The kinds of message that a channel sends if CUTTER_NOTIFY does not name the channel."""
+
+MACHINE_KINDS: Final = {"webhook": (Kind.ENACTED.value,)}
+"""More kinds by default for a channel that programs read."""
 
 
 def channel(settings: Settings, name: str) -> Channel | None:
@@ -42,4 +45,4 @@ def is_on(settings: Settings, name: str) -> bool:
 
 def kinds_of(settings: Settings, name: str) -> tuple[str, ...]:
     """The kinds of message that go to a channel."""
-    return tuple(settings.notify.get(name, DEFAULT_KINDS))
+    return tuple(settings.notify.get(name, (*DEFAULT_KINDS, *MACHINE_KINDS.get(name, ()))))
