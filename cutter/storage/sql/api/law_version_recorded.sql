@@ -1,5 +1,5 @@
--- Returns each enacted version of each law, or of one law, as the database showed it at a moment: with what was enacted up to
--- then, and with the ends and the status of then. The columns are those of law_version.
+-- Returns each enacted version of each law, or of one law, as the database showed it at a moment. A version that was enacted
+-- later is missing, and ends and status are those of that moment. The columns are those of law_version.
 create or replace function api.law_version_recorded(recorded timestamptz default 'infinity', in_document text default null)
 returns table (
     document text, version integer, title text, operation text, run_id text, change_set uuid, enacted_at timestamptz,
@@ -24,8 +24,9 @@ as $$
         join public.source_document d on d.source_document_ref = e.source_document_ref
         where in_document is null and e.n = 1) as law
     cross join (select (least(recorded, now()) at time zone 'UTC')::date as day) as today
+    -- each law by its key: `offset 0` keeps the condition inside
     cross join lateral (
-        select * from api.law_version a where a.document = law.document and a.enacted_at <= recorded) as v
+        select * from api.law_version a where a.document = law.document and a.enacted_at <= recorded offset 0) as v
     window later as (partition by v.document order by v.version)
     order by v.document, v.version
 $$;

@@ -16,7 +16,7 @@ as $$
     join api.law_version_recorded(recorded, in_document) v
         on v.effective_from <= asked.day and (asked.day < v.effective_until or v.effective_until is null)
     cross join lateral (
-        select * from api.unit_of_version a where a.document = v.document and a.version = v.version) as u
+        select * from api.unit_of_version a where a.document = v.document and a.version = v.version offset 0) as u
     order by u.document, u.document_order
 $$;
 comment on function api.unit_in_force(date, timestamptz, text) is

@@ -98,7 +98,7 @@ from cutter_governance.notification n
 join cutter_governance.notification_channel c on c.name = %(channel)s
 join cutter_governance.run r on r.run_id = n.run_id
 cross join lateral (
-    select * from api.law_version a where a.document = r.document_id and a.run_id = r.run_id) as v
+    select * from api.law_version a where a.document = r.document_id and a.run_id = r.run_id offset 0) as v
 where n.kind = any(%(kinds)s) and n.kind = 'enacted' and n.phase = 'told'
     and n.created_at > %(since)s::timestamptz and n.created_at > c.since
     and not exists (select from cutter_governance.notification_delivery d
