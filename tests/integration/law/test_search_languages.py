@@ -78,7 +78,8 @@ def test_a_word_is_found_as_people_of_its_language_type_it(words: Corpus, langua
 
 
 @pytest.mark.parametrize(
-    "asked", ["zebra", "grundbuhcmt", "著权", "lends -library -books -section", '"books lends"', "x"]
+    "asked",
+    ["zebra", "grundbuhcmt", "buchamt grund", "著权", "lends -library -books -section", '"books lends"', "x"],
 )
 def test_what_the_law_does_not_have_is_not_found(words: Corpus, asked: str) -> None:
     assert found(words.database, asked) == []

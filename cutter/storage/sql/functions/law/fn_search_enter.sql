@@ -1,13 +1,11 @@
 -- Enters each version of a unit that a law's new version begins into the index of the search, and its words into the list of
--- words. PostgreSQL keeps at most 1 MB of the words of a text, so only its first 250,000 characters are entered as words.
+-- words.
 create or replace function cutter_governance.fn_search_enter(p_change_set_id uuid) returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
     insert into public.unit_search (version_id, words, grams)
-    select v.id,
-        setweight(to_tsvector('simple', f.title), 'A') || to_tsvector('simple', left(f.body, 250000))
-            || array_to_tsvector(array[f.law]),
+    select v.id, cutter_governance.fn_search_words(f.title, f.body, f.law),
         array_append(cutter_governance.fn_search_grams(f.title || ' ' || f.body), f.law)
     from public.enactment e
     join public.source_document d on d.source_document_ref = e.source_document_ref
