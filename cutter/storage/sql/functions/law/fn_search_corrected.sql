@@ -5,7 +5,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
     with asked as (
-        select word, exists (select from public.search_word k where k.word = asked.word collate "C") as known
+        select word, (select k.word from public.search_word k where k.word = asked.word collate "C") is not null as known
         from regexp_split_to_table(btrim(p_form), ' +') as asked (word)),
     meant as (
         select a.word, a.known, case when a.known or length(a.word) < 4 then array[a.word] else (

@@ -25,6 +25,6 @@ as $$
         cross join lateral unnest(tsvector_to_array(s.words)) lexeme
         where a.change_set_id = p_change_set_id) as words
     where length(word) between 4 and 40 and word !~ '[\x01[:digit:]]'
-        and not exists (select from public.search_word k where k.word = words.word collate "C")
+        and (select k.word from public.search_word k where k.word = words.word collate "C") is null
     on conflict (word) do nothing
 $$;
