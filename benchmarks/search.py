@@ -3,7 +3,7 @@
 Run: python -m benchmarks.search [--units 1000,50000] [--repeat 15]
 
 Method: one embedded cluster with the real schema. A law of 50 units is enacted in each database, and copied. Each unit
-has sixty invented words, of which few are frequent. Five units of each database have the rare word. A question that
+has thirty invented words, of which few are frequent. Five units of each database have the rare word. A question that
 finds five units should cost the same in both databases. As a control, `frequent word` finds more in the larger one.
 """
 
@@ -36,7 +36,7 @@ from (
     select w.id, w.body || ' ' || string_agg(
         left(translate(md5(floor(5000 * power(random(), 3))::text), '0123456789', 'ghijklmnop'), 8), ' ')
         || case when row_number() over (order by w.id) <= 5 then ' ' || %s else '' end as body
-    from public.unit_version w cross join generate_series(1, 60) n
+    from public.unit_version w cross join generate_series(1, 30) n
     group by w.id, w.body) as text
 where text.id = v.id
 """

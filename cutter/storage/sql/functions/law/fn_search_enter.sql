@@ -1,5 +1,4 @@
--- Enters each version of a unit that a law's new version begins into the index of the search, and its words into the list of
--- words.
+-- Enters each version of a unit that an enactment begins into the index of the search, and its words into the list of words.
 create or replace function cutter_governance.fn_search_enter(p_change_set_id uuid) returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
 -- Enters every enactment that the index of the search lacks, and returns how many it entered. `cutter migrate` calls it, so
--- that law is found which was enacted before the index existed.
+-- that a search also finds law that was enacted before the index existed.
 create or replace function cutter_governance.fn_search_fill() returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- Returns the versions of units that have the words of a query, or all the letters in a row of another text, and of no other
--- law than the given one. It reads two indexes. What it returns for the letters must still be compared with the text.
+-- Returns the versions of units that have the words of a query, or every three letters of another text, of one law or of all.
+-- It reads two indexes. What it returns for the letters must still be compared with the text.
 create or replace function cutter_governance.fn_search_hits(p_query tsquery, p_grams text[], p_document text)
 returns table (version_id uuid, words tsvector, is_word boolean)
 language plpgsql stable security definer rows 20
