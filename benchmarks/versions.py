@@ -76,16 +76,23 @@ def main() -> int:
     given = parser.parse_args()
     laws = [Law(**row) for row in yaml.safe_load(LIST.read_text(encoding="utf-8"))["laws"]]
     wanted = [law for law in laws if not given.only or law.document in given.only]
-    found: list[Version] = []
     with own_cluster() as cluster, keyring() as keys:
         for law in wanted:
             with cluster.database(prefix="ver") as database, deployment(database, keys) as made:
-                found += shown(law, enacted(made, law, given.directories))
-    kept = [] if not given.out.exists() else [json.loads(line) for line in given.out.read_text().splitlines()]
-    names = {law.document for law in wanted}
-    rows = [row for row in kept if row["document"] not in names] + [plain(one) for one in found]
-    given.out.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows), encoding="utf-8")
-    return 0 if found and all(one.same and one.same_then for one in found) else 1
+                record(given.out, list(shown(law, enacted(made, law, given.directories))))
+    rows = [row for row in recorded(given.out) if row["document"] in {law.document for law in wanted}]
+    return 0 if all(row["same"] and row["same_then"] for row in rows) else 1
+
+
+def recorded(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
+def record(file: Path, versions: list[Version]) -> None:
+    """Replace the rows of one law, and keep those of the others."""
+    others = [row for row in recorded(file) if row["document"] != versions[0].document]
+    rows = [*others, *(plain(one) for one in versions)]
+    file.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows), encoding="utf-8")
 
 
 def enacted(made: Deployment, law: Law, directories: list[Path]) -> list[Version]:
