@@ -41,7 +41,7 @@ OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
 Minutes = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
 Address = Annotated[str, Field(max_length=254, pattern=r"^[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$")]
-NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch"]
+NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted"]
 
 _URL = r"^(https://[A-Za-z0-9.-]+|http://127\.0\.0\.1)(:[0-9]{1,5})?(/[!-~]{0,500})?$"
 
@@ -147,7 +147,7 @@ class Settings(BaseSettings):
     notify: dict[str, list[NotificationKind]] = Field(
         default_factory=dict,
         description='Kinds of message by channel, such as {"email": ["failure", "batch"]}; default: each channel that '
-        "is on gets all but `finished` (docs/guides/notifications.md)",
+        "is on gets all but `finished`, and only the webhook gets `enacted` (docs/guides/notifications.md)",
     )
     email_to: tuple[Address, ...] = Field(
         (), max_length=20, description='Addresses that get messages by e-mail, such as ["an@example.org"]'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,7 @@ from cutter.settings import load
 from cutter.storage import enacted_law, private
 from cutter.storage.law_export import export_of_version
 from cutter.storage.pools import OPERATOR, session
-from starter.commands.law import At, Document, Version, day
+from starter.commands.law import At, Document, Recorded, Version, day, moment
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show, table
 
@@ -47,8 +48,13 @@ def export(
     ] = None,
     at: At = None,
     version: Version = None,
-    country: Annotated[str, typer.Option(help="Country for akn, such as vn; zz: unknown")] = "zz",
-    language: Annotated[str, typer.Option(help="Language for akn and jsonld, such as vie; und: unknown")] = "und",
+    recorded: Recorded = None,
+    country: Annotated[
+        str | None, typer.Option(help="Country for akn, such as vn; default: of the source or its profile, else zz")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language for akn and jsonld, such as vie; default: likewise, else und")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a version of a law with its digests, its run and the fingerprints of its signers.
@@ -57,9 +63,11 @@ def export(
 
     Example: cutter law export ICX-LAW-2026-001 --form json -o law.json
     """
-    if not COUNTRY.fullmatch(country) or not LANGUAGE.fullmatch(language):
+    if not COUNTRY.fullmatch(country or "zz") or not LANGUAGE.fullmatch(language or "und"):
         raise InvalidInput("--country has two letters such as vn, and --language three such as vie, in lower case")
-    made = _export(document, at=at, version=version, country=country, language=language)
+    made = _export(
+        document, at=at, version=version, country=country, language=language, recorded=moment(recorded)
+    )  # fmt: skip
     data = _written(made, form.value)
     if out is not None and str(out) == "-":
         sys.stdout.buffer.write(data)
@@ -114,12 +122,15 @@ def verify(
 
 
 def _export(
-    document: str, *, at: str | None = None, version: int | None = None, country: str, language: str
-) -> LawExport:
+    document: str, *, at: str | None = None, version: int | None = None, country: str | None, language: str | None,
+    recorded: datetime = enacted_law.NEWEST,
+) -> LawExport:  # fmt: skip
     with session(load(), OPERATOR) as connection:
-        known = enacted_law.versions(connection, document)
+        known = enacted_law.versions(connection, document, recorded=recorded)
         meant = enacted_law.version_meant(known, at=day(at), version=version)
-        return export_of_version(connection, known, meant, country=country, language=language)
+        return export_of_version(
+            connection, known, meant, country=country, language=language, recorded=recorded
+        )  # fmt: skip
 
 
 def _written(made: LawExport, form: str) -> bytes:

@@ -1285,6 +1285,26 @@ LAW = (
          "'view', case when c.relkind in ('v', 'm') then md5(pg_get_viewdef(c.oid)) end,", "'view', null,",
          "::test_the_survey_sees_a_changed_view"),
     ),
+    *_of(
+        f"{_SQL}api/law_version_recorded.sql", "integration/law/test_law_recorded.py",
+        ("a version that was recorded later", " and a.enacted_at <= recorded offset 0", " offset 0",
+         "::test_each_command_says_again_what_it_said_then"),
+    ),
+    *_of(
+        f"{_SQL}queries/law.sql", "integration/law/test_law_recorded.py",
+        ("the end of a unit that was recorded later",
+         "case when ended_at <= %(recorded)s then effective_until end as effective_until", "effective_until",
+         "::test_each_command_says_again_what_it_said_then"),
+    ),
+    *_of(
+        f"{_SQL}functions/law/fn_search_units.sql", "integration/law/test_law_recorded.py",
+        ("a hit in a version that was recorded later", "and e.enacted_at <= p_recorded", "and true",
+         "::test_each_command_says_again_what_it_said_then"),
+        ("a hit that only has the letters",
+         "where hit.is_word or strpos(hit.title_form, asked.form) > 0 or strpos(hit.body_form, asked.form) > 0",
+         "where true",
+         "integration/law/test_search_languages.py::test_what_the_law_does_not_have_is_not_found"),
+    ),
 )  # fmt: skip
 """Reading of enacted law."""
 
