@@ -1,29 +1,15 @@
-"""P32, small: a sequence of changes on the real parts, and what its judge and its model say."""
+"""What the model and the summary of P32 say. tests/workflow/test_changing_laws.py plays a small sequence."""
 
 from __future__ import annotations
 
 from datetime import date
 
-import pytest
-
 from tests.campaigns import p32_changing_laws as p32
 from tests.cases.changing_laws import CORRECTION, REPEAL, TEXT, Change, Law, drawn
 from tests.cases.trials import Dice
-from tests.support.stack import Stack
 
 TODAY = date(2026, 6, 1)
 ONE, TWO = (("ALPHA", "A rule."),), (("ALPHA", "Another rule."), ("BETA", "A rule."))
-
-
-@pytest.mark.parametrize("changed", [p32.QUICK], indirect=True)
-async def test_p32_the_law_in_force_is_always_that_of_the_model(
-    stack: Stack, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows, blind = await p32.play(stack, number=0, steps=8, seed=1)
-    summary = p32.summary(rows, blind)
-    with capsys.disabled():
-        print("", *summary.lines(), sep="\n")
-    assert summary.accepted, rows
 
 
 def test_the_model_knows_the_law_on_each_day() -> None:
