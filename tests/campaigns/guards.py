@@ -37,6 +37,8 @@ _UNITS = f"{_STORAGE}test_unit_functions.py"
 _ALONE = f"{_STORAGE}test_one_password_alone.py"
 _AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
 _LIVING = "integration/living_law/test_guards_of_a_revision.py"
+_ATTACKS = "integration/living_law/test_attacks_on_a_revision.py"
+_IN_BATCHES = "integration/living_law/test_revisions_in_batches.py"
 _NOISE = f"{_STORAGE}test_what_roles_may_take.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
@@ -503,6 +505,75 @@ UNITS = (
         f"{_SQL}functions/gates/fn_pins_name_base.sql", _LIVING,
         ("a base of the caller's choice", "'run', e.run_id,", "'run', p_pins -> 'base_run_id',",
          "::test_the_first_gate_cannot_choose_its_base"),
+    ),
+)  # fmt: skip
+
+REVISIONS = (
+    *_of(
+        f"{_SQL}triggers/enactment.sql", f"{_ATTACKS}::test_a_grant_too_many_changes_nothing_of_what_was_enacted",
+        ("a change of an enactment", "before update or delete on public.enactment", "before delete on public.enactment",
+         "[the base of an enactment]"),
+    ),
+    *_of(
+        f"{_SQL}triggers/revision_row.sql", f"{_ATTACKS}::test_a_grant_too_many_changes_nothing_of_what_was_enacted",
+        ("a change of a plan", "before update or delete on cutter_governance.revision_row",
+         "before delete on cutter_governance.revision_row", "[the plan of a revision]"),
+        ("a plan that is emptied",
+         "before truncate on cutter_governance.revision_row\n    for each statement execute",
+         "before truncate on cutter_governance.revision_row\n    for each statement when (false) execute",
+         "[a plan that is gone]"),
+    ),
+    *_of(
+        f"{_SQL}functions/units/fn_may_end.sql", _ATTACKS,
+        ("the end of a version that has ended", "'unit_version' then p_old ->> 'lifecycle_status' = 'enacted'",
+         "'unit_version' then true", f"{_LIVING}::test_a_version_that_ended_never_changes_again"),
+        ("an end after the enactment", "where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and",
+         "where", "::test_no_version_ends_outside_the_enactment_that_is_open"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_gate_close.sql", _ATTACKS,
+        ("an end without its successor", "receipt.before_pins, p_result), v_survey);\n    if v_drift is not null then",
+         "receipt.before_pins, p_result), v_survey);\n    if false then",
+         "::test_a_version_that_ends_without_its_successor_is_not_sealed"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_base_problem.sql", _ATTACKS,
+        ("a base that is not as it was sealed", "when newest.run_id is not null and (g.receipt_hash",
+         "when false and (g.receipt_hash", "::test_a_base_that_is_not_as_it_was_sealed_opens_no_gate"),
+    ),
+    *_of(
+        f"{_SQL}migrations/0009_living_law.sql", _ATTACKS,
+        ("two successors of one base in the table",
+         "constraint enactment_once_for_each_base unique nulls not distinct (source_document_ref, base_run_id),",
+         "constraint enactment_once_for_each_base check (true),", "::test_a_base_has_one_successor_in_the_table_too"),
+    ),
+    *_of(
+        f"{_SQL}functions/survey/fn_revision_digest.sql", _ATTACKS,
+        ("a digest of another base",
+         "concat_ws(E'\\x1f', r.operation_kind, r.base_source_version_id, r.base_receipt_hash)", "r.operation_kind",
+         f"{_LIVING}::test_the_approved_rows_of_a_revision_commit"),
+    ),
+    *_of(
+        f"{_SQL}functions/units/fn_law_of.sql", f"{_STORAGE}test_backfill_of_living_law.py",
+        ("a law from before revisions", "coalesce(b.target_version_id, a.unit_version_id)", "b.target_version_id",
+         "::test_a_law_that_was_enacted_before_the_migration_is_revised_after_it"),
+    ),
+    *_of(
+        f"{_SQL}functions/batches/fn_item_kept_out.sql", _IN_BATCHES,
+        ("a failed revision of an enacted law", " and e.enacted_at > coalesce((",
+         " and e.enacted_at > least('-infinity', (",
+         "::test_a_revision_that_failed_is_left_out_until_somebody_signs_or_a_later_one_is_enacted"),
+    ),
+    *_of(
+        f"{_SQL}queries/batch.sql", _IN_BATCHES,
+        ("a failure before the last enactment", "and r.created_at > coalesce((",
+         "and r.created_at > least('-infinity', (",
+         "::test_a_revision_that_failed_is_left_out_until_somebody_signs_or_a_later_one_is_enacted"),
+    ),
+    *_of(
+        f"{_SQL}functions/sources/fn_source_register.sql", _IN_BATCHES,
+        ("an older version for the newest", "and v.version_seq = (select max", "and v.version_seq <= (select max",
+         "::test_a_text_that_is_registered_again_is_the_newest_version"),
     ),
 )  # fmt: skip
 
@@ -1318,6 +1389,7 @@ GUARDS = (
     *CLOSING,
     *PEOPLE,
     *UNITS,
+    *REVISIONS,
     *TABLES,
     *APPROVALS,
     *BATCHES,

@@ -2046,10 +2046,10 @@ CREATE FUNCTION cutter_governance.fn_item_kept_out(p_item cutter_governance.batc
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     select p_item.kept_out and not exists (
-        select from cutter_governance.run r
-        join cutter_governance.gate_receipt g on g.run_id = r.run_id
-        where r.document_id = p_item.document_id and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
-            and g.sealed_at is not null)
+        select from public.enactment e
+        where e.source_document_ref = p_item.document_id and e.enacted_at > coalesce((
+            select max(r.created_at) from cutter_governance.run r
+            where r.document_id = p_item.document_id and r.mode = 'live' and r.state like 'failed\_%'), '-infinity'))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_lane_take(p_lane text, p_run_id text) RETURNS boolean
@@ -4021,10 +4021,8 @@ begin
         and v.change_kind = coalesce(p_version ->> 'change_kind', 'text')
         and v.change_reason is not distinct from p_version ->> 'change_reason'
         and v.effective_from is not distinct from (p_version ->> 'effective_from')::date
-        and v.version_seq >= coalesce((
-            select s.version_seq from public.enactment e join public.source_version s on s.id = e.source_version_id
-            where e.source_document_ref = document.source_document_ref order by e.n desc limit 1), 0)
-    order by v.version_seq limit 1;
+        and v.version_seq = (select max(s.version_seq) from public.source_version s
+                             where s.source_document_ref = document.source_document_ref);
     if found then
         return jsonb_build_object('status', 'registered_before', 'source_version_id', version.id,
             'version_seq', version.version_seq, 'sha256', v_sha);
@@ -5151,7 +5149,9 @@ CREATE FUNCTION public.fn_law_of(p_run_id text) RETURNS TABLE(document_order int
     from public.enactment e
     join cutter_governance.cut_change_set c on c.change_set_id = e.change_set_id
     join cutter_governance.manifest_unit_block b on b.envelope_id = c.manifest_id and b.block_role = 'result'
-    join public.unit_version v on v.id = b.target_version_id
+    left join cutter_governance.cut_change_set_affected_row a
+        on a.change_set_id = c.change_set_id and a.unit_id = b.target_unit_id
+    join public.unit_version v on v.id = coalesce(b.target_version_id, a.unit_version_id)
     join public.information_unit u on u.id = v.unit_id
     left join public.information_unit p on p.id = v.parent_unit_id
     where e.run_id = p_run_id

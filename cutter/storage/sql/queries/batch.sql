@@ -82,8 +82,8 @@ where q.batch_id = %(batch_id)s and q.left_at is null
 order by q.queue, q.entered_at
 
 -- name: batch_known
--- Returns what is registered about each named document: prefix, tenant, newest version, and its open, enacting and
--- failed run.
+-- Returns what is registered about each named document: prefix, tenant, newest version, its open run, the run that
+-- enacted that version, and the run that failed since the last enactment.
 select d.doc_code as document_id, d.address_docprefix as docprefix, d.tenant, v.profile_id as profile,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.ended_at is null
@@ -94,6 +94,8 @@ select d.doc_code as document_id, d.address_docprefix as docprefix, d.tenant, v.
         and g.sealed_at is not null and r.source_version_id = v.id limit 1) as enacted_run,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.mode = 'live' and r.state like 'failed\_%%'
+        and r.created_at > coalesce((
+            select max(e.enacted_at) from public.enactment e where e.source_document_ref = d.source_document_ref), '-infinity')
      order by r.created_at desc limit 1) as failed_run,
     v.id as version_id, v.profile_sha256, v.marking_options ->> 'scope' as scope
 from public.source_document d
