@@ -991,7 +991,7 @@ RULES = (
 
 EVIDENCE = (
     *_of(
-        "cutter/evidence/offline.py", "unit/evidence/test_audit_chain.py",
+        "cutter/evidence/offline/audit_chain.py", "unit/evidence/test_audit_chain.py",
         ("an event that was altered",
          'if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:', "if False:",
          "::test_a_problem_says_what_happened"),
@@ -1000,19 +1000,25 @@ EVIDENCE = (
         ("another run's body", 'and name in (GLOBAL, said["run_id"])', "", "::test_a_body_about_another_run_is_seen"),
         ("a run that is missing", "    if GLOBAL in heads and GLOBAL not in broken:", "    if False:",
          "::test_what_happens_to_a_whole_run_is_seen_by_the_global_chain_though_every_chain_fits"),
-        ("a line in another notation", "if isinstance(value, dict) and canonical(value).encode() == line else None",
-         "if isinstance(value, dict) else None", "::test_the_same_value_in_another_notation_is_altered"),
         ("a head that is not its own", "if head not in (None, own, *places):", "if False:",
          "::test_a_rewritten_file_needs_an_outside_head_and_the_check_says_so"),
     ),
     *_of(
-        "cutter/evidence/offline.py", "unit/evidence/test_forgeries.py",
+        "cutter/evidence/offline/notation.py", "unit/evidence/test_audit_chain.py",
+        ("a line in another notation", "if isinstance(value, dict) and canonical(value).encode() == line else None",
+         "if isinstance(value, dict) else None", "::test_the_same_value_in_another_notation_is_altered"),
+    ),
+    *_of(
+        "cutter/evidence/offline/approvals.py", "unit/evidence/test_forgeries.py",
         ("a consumption without a statement",
          'if len(found) != 1 or len(asked) != 1 or found[0]["decision"] != "approve":', "if False:",
          "::test_a_bundle_that_nobody_signed_fails"),
         ("a gate with too few people",
          "if min(map(len, [*distinct, keys])) < needed or len(distinct[0]) != len(used):", "if False:",
          "::test_a_gate_that_asks_for_two_people_fails_with_one"),
+    ),
+    *_of(
+        "cutter/evidence/offline/checks.py", "unit/evidence/test_forgeries.py",
         ("authorship of nothing", "    if not signers:\n", "    if False:\n",
          "::test_nothing_signed_is_nothing_checked"),
         ("gpg that is not there", 'return 5 if any(what == "authorship"', 'return 0 if any(what == "authorship"',
