@@ -477,6 +477,8 @@ class Approvals(Members):
 ROWS = "acknowledgements actions attempts audit consumptions decisions documents orders receipts refusals requests"
 FIXED = {f"{name}.jsonl" for name in f"{ROWS} revocations signatures transitions verdicts voids".split()}
 FIXED |= {"run.json", "source.json", "outputs.json", "costs.json", "history.json"}
+LAW = {"law.md", "law.jsonl"}
+"""The two members that an export with the law adds to the sealed ones."""
 
 
 class Archive(Members):
@@ -490,16 +492,25 @@ class Archive(Members):
         # 1.2
         yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
         # 1.3
-        yield from unlike("the list of members", rest, FIXED | self._named().intersection(rest) | self._needed())
+        law = LAW if LAW.intersection(rest) else set[str]()
+        allowed = FIXED | law | self._named().intersection(rest) | self._needed()
+        yield from unlike("the list of members", rest, allowed)
         # 1.4
         own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
         others = [name for name in own if name.partition("/")[2].partition(".")[0] != digest(rest[name])]
         yield from (f"the digest of {name} differs from its name" for name in sorted(others))
         # 1.5
-        for name in sorted(FIXED.intersection(rest)):
+        for name in sorted((FIXED | {"law.jsonl"}).intersection(rest)):
             for number, line in enumerate(rest[name].splitlines(), start=1):
                 if parsed(line) is None and json.dumps(json.loads(line), ensure_ascii=False).encode() != line:
                     yield f"{name} line {number} has a name twice, or another notation"
+
+    @property
+    def sealed_sha256(self) -> str:
+        """The digest of the bundle that the closeout sealed: without the law, which an export adds."""
+        rest = {name: body for name, body in self.members.items() if name != MANIFEST}
+        kept = {name: body for name, body in rest.items() if name not in LAW}
+        return digest(self.data if kept == rest else sealed(kept))
 
     def _named(self) -> set[str]:
         """The policies that the bundle may hold: those that a receipt, an attempt, an effect or a void names."""
@@ -674,6 +685,117 @@ def instant(seconds: str) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
 
 
+# --- step 11: the text of a bundle that was exported with its law is the text that people signed ---------------------
+
+FIELDS = ("address", "unit_kind", "section_type", "publication_type", "owner", "title", "body_sha256", "parent_address")
+"""The fields of a line of the writer digest, in order."""
+CHANGE = ("operation", "ends", "continues")
+OPERATIONS = ("keep", "revise", "create", "repeal")
+ENACTING = "IG_lifecycle_enact_execute"
+SEPARATOR = "\x1f"
+
+
+def line_of(row: Json) -> str:
+    """The line of a unit in the writer digest. Raises ValueError if a field could be read as two."""
+    for field in (*FIELDS, *CHANGE):
+        if not isinstance(row[field], str) or SEPARATOR in row[field] or "\n" in row[field]:
+            raise ValueError(f"law.jsonl has a unit whose {field} is not one field of a line")
+    return SEPARATOR.join(row[name] for name in FIELDS)
+
+
+def law_digest(rows: list[Json], pins: Json) -> str:
+    """The writer digest of the rows: of a first cut without a base, else of the difference to the base."""
+    ordered = sorted(rows, key=lambda row: row["address"].encode())
+    if "base_receipt_hash" not in pins:
+        return digest("\n".join(["writer/1", *map(line_of, ordered)]))
+    base = SEPARATOR.join(pins[name] for name in ("operation_kind", "base_source_version_id", "base_receipt_hash"))
+    lines = (SEPARATOR.join((line_of(row), *(row[name] for name in CHANGE))) for row in ordered)
+    return digest("\n".join(["writer/2", base, *lines]))
+
+
+class EnactedText(Members):
+    """Step 11. It yields its problems or raises one of BROKEN."""
+
+    def text(self) -> Iterator[str]:
+        region, rows = self.members["law.md"], self.rows("law")
+        # 11.1
+        if digest(region) != self.pins["region_sha"]:
+            yield f"law.md is {digest(region)}, but the run cut {hexed(self.pins['region_sha'])}"
+        # 11.2
+        yield from self._places(region, rows)
+        # 11.3
+        own = law_digest(rows, self.pins)
+        if own != self.pins["writer_digest"]:
+            yield f"the units digest to {own}, but people signed {hexed(self.pins['writer_digest'])}"
+        # 11.4
+        if ENACTING not in {row["gate"] for row, _ in self.receipts}:
+            yield "the bundle has a law, but no receipt of its enactment"
+
+    def _places(self, region: bytes, rows: list[Json]) -> Iterator[str]:
+        """Each unit that is in the law has its place in the text, and no two places overlap."""
+        addresses, end = [row["address"] for row in rows], 0
+        if len(set(addresses)) != len(rows):
+            yield "law.jsonl has an address twice"
+        for row in rows:
+            form = None if row["operation"] == "repeal" else [int, int]
+            found = None if row["place"] is None else [type(number) for number in row["place"]]
+            if set(row) != {*FIELDS, *CHANGE, "place"} or row["operation"] not in OPERATIONS or found != form:
+                yield f"{row['address']} does not have the fields of its operation"
+        for row in sorted((row for row in rows if row["place"] is not None), key=lambda row: row["place"]):
+            start, stop = row["place"]
+            if not end <= start < stop <= len(region) or digest(region[start:stop]) != row["body_sha256"]:
+                yield f"the text of {row['address']} in law.md is not the signed one"
+            end = stop
+
+
+# --- step 12: each enactment of a law names the one before it, from bundle to bundle ---------------------------------
+
+
+class Succession(Members):
+    """Step 12. It yields its problems or raises one of BROKEN."""
+
+    @property
+    def begins(self) -> bool:
+        """Whether the run is the first cut of its law, so that no enactment is before it."""
+        return not any(name.startswith("base_") for name in self.pins)
+
+    @property
+    def enactment(self) -> str:
+        """The hash of the receipt that enacted the law, or an empty text."""
+        return "".join(row["receipt_hash"] for row, _ in self.receipts if row["gate"] == ENACTING)
+
+    def follows(self, before: Succession | None) -> Iterator[str]:
+        """Compare the base of this run with the bundle given before it; None for the first bundle of several."""
+        # 12.1
+        if before is None:
+            yield from ["its predecessor is missing: give that bundle first"] * (not self.begins)
+            return
+        if self.begins:
+            yield "it is a first cut, so no bundle can be before it"
+            return
+        # 12.2
+        named = {name: before.run[name] for name in ("document_id", "run_id")}
+        named |= {"source_version_id": before.pins["source_version_id"], "receipt_hash": before.enactment}
+        own = {"document_id": self.run["document_id"], **{n: self.pins[f"base_{n}"] for n in (*named,)[1:]}}
+        yield from (f"the {name} of its base is not the one of the bundle before it" for name in named
+                    if own[name] != named[name])  # fmt: skip
+        # 12.3
+        if "law.md" in self.members and "law.md" in before.members:
+            yield from self._continues(before)
+
+    def _continues(self, before: Succession) -> Iterator[str]:
+        """Every unit of the law before is kept, revised or repealed, and nothing else is."""
+        lines = {row["address"]: digest(line_of(row)) for row in before.rows("law") if row["operation"] != "repeal"}
+        ends = {row["address"]: row["ends"] for row in self.rows("law") if row["operation"] != "create"}
+        for address in sorted(lines.keys() | ends.keys()):
+            if lines.get(address) != ends.get(address):
+                yield f"{address} does not continue or end the unit of the bundle before it"
+
+    def base_named(self) -> str:
+        """What to give before this bundle, for people."""
+        return f"run {self.pins['base_run_id']} with the enactment receipt {hexed(self.pins['base_receipt_hash'])}"
+
+
 # --- runs all steps of the check and prints a line for each ----------------------------------------------------------
 
 UNHEARD = "no gpg here (2.1 or newer)"
@@ -685,7 +807,7 @@ ALONE = (
 )
 
 
-class Bundle(Archive, Receipts, Approvals, Authorship):
+class Bundle(Archive, Receipts, Approvals, Authorship, EnactedText, Succession):
     """A bundle with the steps that check it."""
 
 
@@ -696,24 +818,26 @@ def check(
     history: bytes | None = None,
     gpg: str | None = None,
     epochs: Sequence[str] = (),
+    before: bytes | None = None,
 ) -> list[Line]:
-    """Run every step in order for a bundle or an export. Raises ValueError if `data` is neither."""
+    """Run every step in order for a bundle or an export. Raises ValueError if `data` is neither.
+
+    `before` is the bundle that was given before this one. It is empty for the first of several, and None for a bundle
+    that is checked alone.
+    """
     if data[257:262] != b"ustar" or data[:1] == b"{":
-        if any(set(parsed(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
+        if before is None and any(set(parsed(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
             return _chain(data, head)
         raise ValueError("it has neither the form of a bundle nor the form of an export")
     try:
         b = Bundle(data)
     except BROKEN as problem:
         return [_line("archive", _raised(problem), "")]
-    own = digest(data)
     return [
         # 1
         _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing else"),
         # 2
-        _line("sha256", [f"it is {own}"] * (own != sha256), own)
-        if sha256
-        else _line("sha256", None, f"{own}; {ALONE}"),
+        _digest(b, sha256),
         # 3 and 4
         *_chain(b.members.get("audit.jsonl", b""), head),
         # 5
@@ -729,8 +853,39 @@ def check(
         # 10
         _line("history", None if history is None else b.engine(history), "Temporal's own events, given with --history"),
         # 11
-        _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}"),
+        _text(b),
+        # 12
+        _predecessor(b, before),
     ]
+
+
+def _digest(b: Bundle, sha256: str | None) -> Line:
+    """Compare the digest of the sealed bundle. The law, which an export adds, is not in it."""
+    try:
+        own = b.sealed_sha256
+    except BROKEN as problem:
+        return _line("sha256", _raised(problem), "")
+    return _line("sha256", [f"it is {own}"] * (own != sha256) if sha256 else None, own if sha256 else f"{own}; {ALONE}")
+
+
+def _text(b: Bundle) -> Line:
+    if LAW.isdisjoint(b.members):
+        return _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}")
+    return _line("the law", b.text(), lambda: f"{len(b.rows('law'))} units digest to {hexed(b.pins['writer_digest'])}")
+
+
+def _predecessor(b: Bundle, before: bytes | None) -> Line:
+    """Follow the chain of enactments to the bundle before. Alone, only a first cut has nothing more to check."""
+    try:
+        if b.begins and before is None:
+            return _line("predecessor", (), "it is a first cut, so no enactment is before it")
+        if before is None:
+            return _line("predecessor", None, f"{b.base_named()}: give its bundle before this one")
+        problems = [*b.follows(Bundle(before) if before else None)]
+        signed = "" if "law.jsonl" in b.members else "; only a bundle with its law shows that people signed this base"
+        return _line("predecessor", problems, "it is a first cut" if b.begins else f"it is {b.base_named()}{signed}")
+    except BROKEN as problem:
+        return _line("predecessor", _raised(problem), "")
 
 
 def _chain(data: bytes, head: str | None) -> list[Line]:
@@ -805,26 +960,55 @@ def exit_code(lines: Iterable[Line]) -> int:
     return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in found) else 0
 
 
+# --- the command line of the check: one file, or several bundles of one law ------------------------------------------
+
+
+def check_files(
+    files: Sequence[bytes],
+    heads: Sequence[str] = (),
+    sha256s: Sequence[str] = (),
+    history: bytes | None = None,
+    gpg: str | None = None,
+    epochs: Sequence[str] = (),
+) -> list[list[Line]]:
+    """The steps of each file. Several files are the bundles of one law, and the first one is of its first cut.
+
+    Raises ValueError for a file of another form, and for options that do not fit the number of files.
+    """
+    for name, values in (("--head", heads), ("--sha256", sha256s)):
+        if values and len(values) != len(files):
+            raise ValueError(f"give {name} once for each file, in the same order")
+    if history is not None and len(files) > 1:
+        raise ValueError("--history belongs to one file: check that file without the others")
+    found = []
+    for n, data in enumerate(files):
+        before = None if len(files) == 1 else files[n - 1] if n else b""
+        head, sha256 = heads[n] if heads else None, sha256s[n] if sha256s else None
+        found.append(check(data, head, sha256, history, gpg, epochs, before))
+    return found
+
+
 def main() -> int:
-    """Check the file that the command line names, and print one line for each step."""
-    parser = argparse.ArgumentParser(description="Check a bundle or an export offline: exit 1 if a step failed.")
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--head", help="head of the audit chain, kept elsewhere")
-    parser.add_argument("--sha256", help="digest of the file, kept elsewhere")
+    """Check the files that the command line names, and print one line for each step."""
+    parser = argparse.ArgumentParser(description="Check bundles or an export offline: exit 1 if a step failed.")
+    parser.add_argument("file", type=Path, nargs="+", help="several bundles of one law: from the first cut on")
+    parser.add_argument("--head", action="append", default=[], help="head of the audit chain, kept elsewhere")
+    parser.add_argument("--sha256", action="append", default=[], help="digest of the file, kept elsewhere")
     parser.add_argument("--history", type=Path, help="output of `temporal workflow show --output json`")
     parser.add_argument(
         "--epoch", action="append", default=[], help="sha256 of a policy epoch that was in force; repeatable"
     )
     given = parser.parse_args()
     try:
-        history = given.history.read_bytes() if given.history else None
-        data = given.file.read_bytes()
-        lines = check(data, given.head, given.sha256, history, shutil.which("gpg"), given.epoch)
+        history, files = given.history.read_bytes() if given.history else None, [one.read_bytes() for one in given.file]
+        checked = check_files(files, given.head, given.sha256, history, shutil.which("gpg"), given.epoch)
     except (OSError, *BROKEN) as problem:
-        parser.exit(2, f"{shown(given.file)}: not a bundle or audit export, or not readable: {shown(problem)}\n")
+        names = shown(", ".join(map(str, given.file)))
+        parser.exit(2, f"{names}: not a bundle or audit export, or not readable: {shown(problem)}\n")
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    print(printed(lines))
-    return exit_code(lines)
+    for n, lines in enumerate(checked):
+        print(*([f"{shown(given.file[n])}:"] if len(checked) > 1 else []), printed(lines), sep="\n")
+    return exit_code([line for lines in checked for line in lines])
 
 
 if __name__ == "__main__":

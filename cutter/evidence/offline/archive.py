@@ -11,6 +11,8 @@ from cutter.evidence.offline.notation import digest, inside, parsed, unlike
 ROWS = "acknowledgements actions attempts audit consumptions decisions documents orders receipts refusals requests"
 FIXED = {f"{name}.jsonl" for name in f"{ROWS} revocations signatures transitions verdicts voids".split()}
 FIXED |= {"run.json", "source.json", "outputs.json", "costs.json", "history.json"}
+LAW = {"law.md", "law.jsonl"}
+"""The two members that an export with the law adds to the sealed ones."""
 
 
 class Archive(Members):
@@ -24,16 +26,25 @@ class Archive(Members):
         # 1.2
         yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
         # 1.3
-        yield from unlike("the list of members", rest, FIXED | self._named().intersection(rest) | self._needed())
+        law = LAW if LAW.intersection(rest) else set[str]()
+        allowed = FIXED | law | self._named().intersection(rest) | self._needed()
+        yield from unlike("the list of members", rest, allowed)
         # 1.4
         own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
         others = [name for name in own if name.partition("/")[2].partition(".")[0] != digest(rest[name])]
         yield from (f"the digest of {name} differs from its name" for name in sorted(others))
         # 1.5
-        for name in sorted(FIXED.intersection(rest)):
+        for name in sorted((FIXED | {"law.jsonl"}).intersection(rest)):
             for number, line in enumerate(rest[name].splitlines(), start=1):
                 if parsed(line) is None and json.dumps(json.loads(line), ensure_ascii=False).encode() != line:
                     yield f"{name} line {number} has a name twice, or another notation"
+
+    @property
+    def sealed_sha256(self) -> str:
+        """The digest of the bundle that the closeout sealed: without the law, which an export adds."""
+        rest = {name: body for name, body in self.members.items() if name != MANIFEST}
+        kept = {name: body for name, body in rest.items() if name not in LAW}
+        return digest(self.data if kept == rest else sealed(kept))
 
     def _named(self) -> set[str]:
         """The policies that the bundle may hold: those that a receipt, an attempt, an effect or a void names."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any as Json
 
 from cutter.evidence.offline.approvals import Approvals
-from cutter.evidence.offline.archive import Archive
+from cutter.evidence.offline.archive import LAW, Archive
 from cutter.evidence.offline.audit_chain import CLOSING, EVENT, verify_export
 from cutter.evidence.offline.authorship import Authorship
-from cutter.evidence.offline.notation import BROKEN, digest, parsed
+from cutter.evidence.offline.enacted_text import EnactedText
+from cutter.evidence.offline.notation import BROKEN, parsed
 from cutter.evidence.offline.output import FAILED, NOT_CHECKED, OK, SHOWN_PROBLEMS, Line, hexed, shown
+from cutter.evidence.offline.predecessor import Succession
 from cutter.evidence.offline.receipts import Receipts
 
 UNHEARD = "no gpg here (2.1 or newer)"
@@ -27,7 +25,7 @@ ALONE = (
 )
 
 
-class Bundle(Archive, Receipts, Approvals, Authorship):
+class Bundle(Archive, Receipts, Approvals, Authorship, EnactedText, Succession):
     """A bundle with the steps that check it."""
 
 
@@ -38,24 +36,26 @@ def check(
     history: bytes | None = None,
     gpg: str | None = None,
     epochs: Sequence[str] = (),
+    before: bytes | None = None,
 ) -> list[Line]:
-    """Run every step in order for a bundle or an export. Raises ValueError if `data` is neither."""
+    """Run every step in order for a bundle or an export. Raises ValueError if `data` is neither.
+
+    `before` is the bundle that was given before this one. It is empty for the first of several, and None for a bundle
+    that is checked alone.
+    """
     if data[257:262] != b"ustar" or data[:1] == b"{":
-        if any(set(parsed(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
+        if before is None and any(set(parsed(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
             return _chain(data, head)
         raise ValueError("it has neither the form of a bundle nor the form of an export")
     try:
         b = Bundle(data)
     except BROKEN as problem:
         return [_line("archive", _raised(problem), "")]
-    own = digest(data)
     return [
         # 1
         _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing else"),
         # 2
-        _line("sha256", [f"it is {own}"] * (own != sha256), own)
-        if sha256
-        else _line("sha256", None, f"{own}; {ALONE}"),
+        _digest(b, sha256),
         # 3 and 4
         *_chain(b.members.get("audit.jsonl", b""), head),
         # 5
@@ -71,8 +71,39 @@ def check(
         # 10
         _line("history", None if history is None else b.engine(history), "Temporal's own events, given with --history"),
         # 11
-        _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}"),
+        _text(b),
+        # 12
+        _predecessor(b, before),
     ]
+
+
+def _digest(b: Bundle, sha256: str | None) -> Line:
+    """Compare the digest of the sealed bundle. The law, which an export adds, is not in it."""
+    try:
+        own = b.sealed_sha256
+    except BROKEN as problem:
+        return _line("sha256", _raised(problem), "")
+    return _line("sha256", [f"it is {own}"] * (own != sha256) if sha256 else None, own if sha256 else f"{own}; {ALONE}")
+
+
+def _text(b: Bundle) -> Line:
+    if LAW.isdisjoint(b.members):
+        return _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}")
+    return _line("the law", b.text(), lambda: f"{len(b.rows('law'))} units digest to {hexed(b.pins['writer_digest'])}")
+
+
+def _predecessor(b: Bundle, before: bytes | None) -> Line:
+    """Follow the chain of enactments to the bundle before. Alone, only a first cut has nothing more to check."""
+    try:
+        if b.begins and before is None:
+            return _line("predecessor", (), "it is a first cut, so no enactment is before it")
+        if before is None:
+            return _line("predecessor", None, f"{b.base_named()}: give its bundle before this one")
+        problems = [*b.follows(Bundle(before) if before else None)]
+        signed = "" if "law.jsonl" in b.members else "; only a bundle with its law shows that people signed this base"
+        return _line("predecessor", problems, "it is a first cut" if b.begins else f"it is {b.base_named()}{signed}")
+    except BROKEN as problem:
+        return _line("predecessor", _raised(problem), "")
 
 
 def _chain(data: bytes, head: str | None) -> list[Line]:
@@ -145,25 +176,3 @@ def exit_code(lines: Iterable[Line]) -> int:
     if any(verdict == FAILED for _, verdict, _ in found):
         return 1
     return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in found) else 0
-
-
-def main() -> int:
-    """Check the file that the command line names, and print one line for each step."""
-    parser = argparse.ArgumentParser(description="Check a bundle or an export offline: exit 1 if a step failed.")
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--head", help="head of the audit chain, kept elsewhere")
-    parser.add_argument("--sha256", help="digest of the file, kept elsewhere")
-    parser.add_argument("--history", type=Path, help="output of `temporal workflow show --output json`")
-    parser.add_argument(
-        "--epoch", action="append", default=[], help="sha256 of a policy epoch that was in force; repeatable"
-    )
-    given = parser.parse_args()
-    try:
-        history = given.history.read_bytes() if given.history else None
-        data = given.file.read_bytes()
-        lines = check(data, given.head, given.sha256, history, shutil.which("gpg"), given.epoch)
-    except (OSError, *BROKEN) as problem:
-        parser.exit(2, f"{shown(given.file)}: not a bundle or audit export, or not readable: {shown(problem)}\n")
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    print(printed(lines))
-    return exit_code(lines)
