@@ -59,7 +59,10 @@ def split(source: str) -> tuple[set[tuple[str, str]], str]:
     taken = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     after = max(node.end_lineno or 0 for node in taken)
     rest = "\n".join(source.split("\n")[after:]).strip("\n")
-    return {name for node in taken for name in names_of(node)}, f"\n# --- {first} ".ljust(WIDTH, "-") + f"\n\n{rest}\n"
+    space = "\n\n\n" if rest.startswith(("class ", "def ", "@")) else "\n\n"
+    return {name for node in taken for name in names_of(node)}, f"\n# --- {first} ".ljust(
+        WIDTH, "-"
+    ) + f"{space}{rest}\n"
 
 
 def names_of(node: ast.Import | ast.ImportFrom) -> set[tuple[str, str]]:

@@ -106,7 +106,7 @@ def test_a_run_without_an_enactment_has_no_law_to_export(changed: Any, tmp_path:
     made, _, _, open_run = changed
     code, _, said = cutter(made, "evidence", "export", open_run.run_id, "--with-law", "-o", str(tmp_path / "a.tar"))
     assert code == 1
-    assert "is not enacted" in said
+    assert "no version of it is enacted" in said
     assert not (tmp_path / "a.tar").exists()
 
 
