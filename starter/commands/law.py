@@ -147,7 +147,7 @@ def diff(
     if unit is not None:
         found = _of_unit(found, document, unit)
     answer = views.comparison_view(before, later, found)
-    show(answer, as_json=as_json, render=lambda out: _print_comparison(out, before, later, found))
+    show(answer, as_json=as_json, render=lambda out: print_comparison(out, before, later, found))
 
 
 def day(text: str | None) -> date | None:
@@ -319,7 +319,8 @@ def _print_hits(out: Console, words: str, found: list[Hit]) -> None:
         out.print(line(f"  cutter law show {hit.document} {hit.address} --version {hit.version}"), soft_wrap=True)
 
 
-def _print_comparison(out: Console, before: LawVersion, after: LawVersion, found: Comparison) -> None:
+def print_comparison(out: Console, before: LawVersion, after: LawVersion, found: Comparison) -> None:
+    """Each unit that differs, with its text by word."""
     counts = ", ".join(f"{count} {name}" for name, count in found.counts.items() if count)
     out.print(line(f"{after.document}: version {before.version} to {after.version}: {counts}"), soft_wrap=True)
     for change in found.different:

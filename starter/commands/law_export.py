@@ -20,6 +20,7 @@ from cutter.settings import load
 from cutter.storage import enacted_law, private
 from cutter.storage.law_export import export_of_version
 from cutter.storage.pools import OPERATOR, session
+from starter.commands import law_in_bundle
 from starter.commands.law import At, Document, Recorded, Version, day, moment
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show, table
@@ -87,7 +88,10 @@ def export(
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(help="An export in any form", exists=True, dir_okay=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="An export, or an evidence bundle with its law", exists=True, dir_okay=False),
+    ],
     as_json: Json = False,
 ) -> None:
     """Check an export with the database: every unit, digest and signer; exit 1 if anything differs.
@@ -97,6 +101,9 @@ def verify(
     Example: cutter law verify law.json
     """
     data = _read(file)
+    if data[257:262] == b"ustar":
+        law_in_bundle.verify(file, data, as_json=as_json)
+        return
     form, record = _record(file, data)
     document, version = str(record["document"]), int(str(record["version"]))
     fresh = _export(

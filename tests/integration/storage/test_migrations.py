@@ -37,7 +37,9 @@ USERS = {
     **dict.fromkeys(
         ("units_read_back", "revision_written", "drafts_beside", "planned_rows", "units_to_enact"), (EXEC,)
     ),
-    **dict.fromkeys(("law_in_force", "drafted_units", "revision_rows"), (READ, EXEC, VERIFY)),
+    **dict.fromkeys(("drafted_units", "revision_rows"), (READ, EXEC, VERIFY)),
+    "law_in_force": (READ, EXEC, VERIFY, "cutter_operator"),
+    **dict.fromkeys(("law_enacted", "units_continued"), ("cutter_operator",)),
     "terms_of_run": (READ, "cutter_operator"),
     **dict.fromkeys(("request_open", "request_facts", "request_snapshot"), (READ,)),
     **dict.fromkeys(("units_stored", "gates_sealed_between"), (READ, "cutter_operator")),

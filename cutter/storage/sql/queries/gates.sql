@@ -31,6 +31,19 @@ from cutter_governance.run r, public.fn_law_of(r.base_run_id) as l
 where r.run_id = %(run_id)s
 order by l.document_order
 
+-- name: law_enacted
+-- Returns the units of the law that a run enacted, in document order.
+select l.address, l.title, l.body_sha256, l.unit_kind, l.section_type, l.publication_type, l.owner, l.parent_address
+from public.fn_law_of(%(run_id)s) as l
+order by l.document_order
+
+-- name: units_continued
+-- Returns each unit that a revision moved: its address and the one that it continues.
+select w.address, c.canonical_address as continues
+from cutter_governance.revision_row w
+join public.information_unit c on c.id = w.continues_unit_id
+where w.run_id = %(run_id)s
+
 -- name: terms_of_run
 -- Returns what a run changes, from which day, and why.
 select r.operation_kind, r.base_source_version_id, r.base_receipt_hash, v.effective_from, v.change_reason
