@@ -10,8 +10,8 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """The seed's states, verbatim, and those that gates of ours lead to. The families failed_, stopped_ and voided_
-    have their reason after the prefix.
+    """The seed's states, verbatim, and the states to which our own gates lead. A state of the families failed_,
+    stopped_ and voided_ has its reason after the prefix.
     """
 
     PENDING = "pending"
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 
 class Role(StrEnum):
-    """Database roles that gates connect as (spec 04 "Roles")."""
+    """The database roles with which gates connect (spec 04 "Roles")."""
 
     READ = "cutter_read"
     BACKUP = "cutter_backup"
@@ -40,11 +40,11 @@ class Role(StrEnum):
 
 
 SKIPPED = "skipped"
-"""Terminal state of a run that found its version enacted by an earlier run; it is none of the seed's states."""
+"""The terminal state of a run whose version an earlier run has enacted. No seed has this state."""
 
 
 class WorkerRole(StrEnum):
-    """The three worker processes; each holds only its own passwords and signing key."""
+    """The three worker processes. Each holds only its own passwords and its own signing key."""
 
     CUTTER = "cutter"
     EXEC = "exec"
@@ -52,7 +52,7 @@ class WorkerRole(StrEnum):
 
 
 class Effect(StrEnum):
-    """What a gate may change of the surveyed state between its two surveys."""
+    """The changes of the surveyed state that a gate may make between its two surveys."""
 
     NONE = "none"
     UNITS_CREATED = "units_created"
@@ -69,7 +69,7 @@ class Sovereign(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """One internal gate. `cap_minutes` is the soft cap; `number` is its place in the order."""
+    """One internal gate. `cap_minutes` is its soft cap, and `number` its place in the order."""
 
     number: int
     name: str
@@ -119,10 +119,10 @@ GATES: tuple[Gate, ...] = tuple(
 # fmt: on
 
 OURS: frozenset[str] = frozenset()
-"""Gates of the table that no seed has. What is compared with a seed goes through `seed_state`."""
+"""The gates of the table that no seed has. `seed_state` translates a state before it is compared with a seed."""
 
 LONGEST_CAP_SECONDS = max(gate.cap_minutes for gate in GATES) * 60
-"""Every gate has ended within this time: a worker that drains waits so long."""
+"""The time within which every gate ends. A worker that shuts down waits so long for its gates."""
 
 BY_NAME: dict[str, Gate] = {gate.name: gate for gate in GATES}
 
@@ -130,25 +130,27 @@ PLANNED: tuple[Gate, ...] = tuple(gate for gate in GATES if all(one.sovereign is
 """The gates before people are asked for the first time. A rehearsal seals their receipts."""
 
 REHEARSED: tuple[Gate, ...] = GATES[: len(PLANNED) + 1]
-"""The gates of a rehearsal: the planned ones for real, and the first write, which is rolled back."""
+"""The gates of a rehearsal. It passes the planned gates as a run does. It rolls back the first write."""
 
 
 def gate(name: str) -> Gate:
-    """The gate of that name; KeyError is a programmer's error."""
+    """The gate of that name. A KeyError is a mistake of a programmer."""
     return BY_NAME[name]
 
 
 def before(gate: Gate) -> Gate | None:
-    """The gate whose sealed receipt this one needs; None for the first."""
+    """The gate whose sealed receipt this gate needs. None for the first gate."""
     return GATES[gate.number - 2] if gate.number > 1 else None
 
 
 def stands_on(gate: Gate) -> Sovereign | None:
-    """The sovereign gate whose approval a gate needs: its own or the last one before it; None before the first."""
+    """The sovereign gate whose approval a gate needs: its own, or the last one before it. None before the first."""
     return next((one.sovereign for one in reversed(GATES[: gate.number]) if one.sovereign is not None), None)
 
 
 def seed_state(state: str) -> str:
-    """The state as the seeds count it: where a gate of ours leads counts as the state that the gate begins in."""
+    """The state as the seeds count it. A state to which one of our own gates leads counts as the state in which that
+    gate begins.
+    """
     ours = next((gate for gate in GATES if gate.name in OURS and gate.to_state == state), None)
     return state if ours is None else seed_state(ours.from_state)

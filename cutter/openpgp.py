@@ -37,6 +37,9 @@ _VERSIONS = (4, 5)
 
 _KEY_ID = slice(1, 9)
 
+STRONG_DIGESTS = frozenset((8, 9, 10))
+"""SHA-256, SHA-384, SHA-512 (RFC 4880, section 9.4)."""
+
 HEAD_BYTES = 4096
 """The first bytes of a message, which hold its session-key packets. Each packet has a few hundred bytes."""
 

@@ -27,16 +27,16 @@ from cutter.errors import InvalidInput, Unavailable
 PREFIX = "CUTTER_"
 
 NOTIFICATION_CHANNELS = {"slack": "slack_channel", "email": "email_to", "webhook": "webhook_url"}
-"""Each is a module of cutter.notifications, with the setting that switches it on."""
+"""The channels. Each is a module of cutter.notifications, with the setting that switches it on."""
 
 NOTIFICATION_SETTINGS = (
     *("notify", "email_to", "email_from", "smtp_host", "smtp_port", "smtp_security", "smtp_user", "webhook_url"),
     *("slack_channel", "slack_people", "slack_url"),
 )
-"""The settings of all channels; no worker reads them."""
+"""The settings of all channels. No worker reads them."""
 
 OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
-"""Variables of that prefix that are not settings of the product (where the tests find real laws)."""
+"""Variables with this prefix that are not settings of the product. One names the place of real laws for the tests."""
 
 Minutes = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
@@ -47,7 +47,9 @@ _URL = r"^(https://[A-Za-z0-9.-]+|http://127\.0\.0\.1)(:[0-9]{1,5})?(/[!-~]{0,50
 
 
 class Settings(BaseSettings):
-    """Frozen. Every field may be set as `CUTTER_<NAME>`; the description is what the docs table shows."""
+    """All settings, frozen. `CUTTER_<NAME>` sets a field. The table in the documentation shows the description of each
+    field.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, frozen=True, extra="forbid", toml_file="cutter.toml", validate_default=True
@@ -250,7 +252,9 @@ class Settings(BaseSettings):
         return (self.keys_dir or self.state / "keys").absolute()
 
     def key_home(self, name: str) -> Path:
-        """The GnuPG home of that name. A link is followed: a home has one agent, whose socket's path must be short."""
+        """The GnuPG home of that name. A link is followed, because a home has one agent, and the path of its socket
+        must be short.
+        """
         return (self.keys / name).resolve()
 
     @property
@@ -262,14 +266,14 @@ class Settings(BaseSettings):
         return (self.policy_file or self.state / "policy.yaml").absolute()
 
     def cap_seconds(self, phase: str) -> float:
-        """The soft cap of a phase: as set, else the catalogue's."""
+        """The soft cap of a phase from the settings, else from the catalogue."""
         from cutter.catalogue import GATES
 
         return self.soft_cap_seconds.get(phase) or next(g.cap_minutes * 60.0 for g in GATES if g.phase == phase)
 
 
 def load(**overrides: Any) -> Settings:
-    """Read the settings once; an unknown or malformed one fails with its name and the remedy."""
+    """Read the settings once. For an unknown or malformed setting, raises InvalidInput with its name and the remedy."""
     unknown = sorted(
         name
         for name in os.environ
@@ -291,7 +295,7 @@ def load(**overrides: Any) -> Settings:
 
 
 def password(settings: Settings, role: str) -> str:
-    """A role's password from its file; the file's absence is an environment that was not made."""
+    """A role's password from its file. Raises Unavailable if the file is missing."""
     path = settings.secrets / f"{role}.password"
     try:
         return path.read_text(encoding="ascii").strip()
@@ -302,7 +306,9 @@ def password(settings: Settings, role: str) -> str:
 
 
 def dsn(settings: Settings, role: str, *, database: str = "cutter") -> str:
-    """A connection string of one role: `database_url`, else what the running embedded PostgreSQL wrote down."""
+    """The connection string of one role: from `database_url`, else from the file that the running embedded PostgreSQL
+    wrote.
+    """
     base = settings.database_url or embedded_url(settings)
     scheme, _, rest = base.partition("://")
     host, _, path = rest.partition("/")
@@ -315,7 +321,7 @@ def dsn(settings: Settings, role: str, *, database: str = "cutter") -> str:
 
 
 def embedded_url(settings: Settings) -> str:
-    """Address of the running embedded PostgreSQL (`<state_dir>/postgres.url`, written by `cutter up`)."""
+    """The address of the running embedded PostgreSQL (`<state_dir>/postgres.url`, written by `cutter up`)."""
     try:
         return (settings.state / "postgres.url").read_text(encoding="ascii").strip()
     except OSError:

@@ -1,7 +1,7 @@
-"""IO: a law's text: read it, choose its profile, see what a run would make of it, register it as a document's version.
+"""IO: works on the text of a law: reads it, chooses its profile, marks it as a run would, and registers it.
 
-`cutter mark`, `cutter source add` and `cutter orchestrate batch --check` share it, so that they agree with each other
-and with the workers.
+`cutter mark`, `cutter source add` and `cutter orchestrate batch --check` use this module. So they give the same result
+as each other and as the workers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROFILE_FILES = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredText:
-    """The text of a document's newest version, with what it is marked with."""
+    """The text of a document's newest version, and everything that decides how it is marked."""
 
     data: bytes
     profile_body: str
@@ -49,7 +49,7 @@ DOCPREFIX: Rows[str] = values("docprefix_of_document")
 
 
 def read(file: Path) -> bytes:
-    """The bytes of a file that a person named; InvalidInput says why it cannot be read."""
+    """The bytes of a file that a person named. Raises InvalidInput with the reason if the file cannot be read."""
     try:
         return file.read_bytes()
     except OSError as error:
@@ -57,7 +57,9 @@ def read(file: Path) -> bytes:
 
 
 def profile_of(name: str) -> tuple[bytes, marking.Profile]:
-    """A shipped profile by its name, or one from a YAML file: its bytes and what they mean."""
+    """The bytes of a profile and the profile itself. `name` is the name of a shipped profile or the path of a YAML
+    file.
+    """
     path = Path(name)
     if name not in marking.PROFILES and path.suffix in PROFILE_FILES:
         body = read(path)
@@ -67,12 +69,12 @@ def profile_of(name: str) -> tuple[bytes, marking.Profile]:
 
 
 def chosen(**given: Any) -> dict[str, Any]:
-    """The marking options that were given, as they are stored with a version."""
+    """The given marking options, in the form that is stored with a version."""
     return {name: value for name, value in given.items() if value is not None}
 
 
 def normalised(data: bytes, form: str | None) -> tuple[bytes, dict[str, Any]]:
-    """The text in that form, and what changed; without a form as it is."""
+    """The text in that Unicode form, and the changes. If `form` is None, the text stays unchanged."""
     if form is None:
         return data, {}
     if form != "nfc":
@@ -90,7 +92,9 @@ def normalised(data: bytes, form: str | None) -> tuple[bytes, dict[str, Any]]:
 
 
 def without_direction_marks(data: bytes, remove: bool) -> tuple[bytes, dict[str, Any]]:
-    """The text without the invisible characters that change the order of a line as shown, and how many there were."""
+    """The text without the invisible characters that change the shown order of a line, and the number of these
+    characters.
+    """
     if not remove:
         return data, {}
     after, count = BIDI.subn("", decoded(data))
@@ -103,14 +107,14 @@ def without_direction_marks(data: bytes, remove: bool) -> tuple[bytes, dict[str,
 
 
 def cleaned(data: bytes, *, normalise: str | None, remove_direction_marks: bool) -> tuple[bytes, dict[str, Any]]:
-    """The text as it is registered when its marks are removed first and it is normalised then, and what changed."""
+    """The text as it is registered, and the changes. Direction marks are removed first, then the text is normalised."""
     data, removed = without_direction_marks(data, remove_direction_marks)
     data, composed = normalised(data, normalise)
     return data, {**removed, **composed}
 
 
 def decoded(data: bytes) -> str:
-    """The text of UTF-8 bytes; InvalidInput names the line of the first byte that is none."""
+    """The text of UTF-8 bytes. Raises InvalidInput with the line of the first byte that is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -121,12 +125,14 @@ def decoded(data: bytes) -> str:
 
 
 def allowed_candidates(settings: Settings) -> int:
-    """Units that a document may have here: what the running workers were given, else the setting."""
+    """The number of units that a document may have here. The running workers know it; without workers, the setting
+    gives it.
+    """
     return int(workers.given_settings(settings).get("max_candidates", settings.max_candidates))
 
 
 def require_allowed(settings: Settings, wanted: int | None) -> None:
-    """Refuse more units than the workers would cut."""
+    """Refuse a number of units that the workers would refuse."""
     allowed = allowed_candidates(settings)
     if wanted is None or wanted <= allowed:
         return
@@ -142,13 +148,15 @@ def outcome(
     settings: Settings, data: bytes, profile: marking.Profile, options: dict[str, Any], *, docprefix: str,
     forbidden: tuple[str, ...] = (),
 ) -> marking.Marking | marking.MarkRefusal:  # fmt: skip
-    """What a run would make of the text: the document's own bound counts up to the workers'."""
+    """The marking that a run would make of the text, or its refusal. The document's own limit of units counts up to the
+    limit of the workers.
+    """
     made = bounded(settings, options, forbidden=forbidden)
     return marking.mark(data, profile=profile, docprefix=docprefix, options=made)
 
 
 def bounded(settings: Settings, options: dict[str, Any], *, forbidden: tuple[str, ...] = ()) -> marking.Options:
-    """The document's options, its units bounded by what the workers allow."""
+    """The document's options. The limit of the workers also bounds the number of its units."""
     allowed = allowed_candidates(settings)
     units = min(int(options.get("max_candidates", allowed)), allowed)
     return marking.Options(**{**options, "max_candidates": units}, forbidden_ids=forbidden)
@@ -156,7 +164,9 @@ def bounded(settings: Settings, options: dict[str, Any], *, forbidden: tuple[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Options about a text that are tried in the place of the registered ones; those left out stay as registered."""
+    """Options about a text that are tried instead of the registered ones. An option that is left out stays as
+    registered.
+    """
 
     profile: str | None = None
     duplicates: str | None = None
@@ -169,12 +179,12 @@ class Wanted:
     remove_direction_marks: bool = False
 
     def names(self) -> list[str]:
-        """The options that were given, as they are typed."""
+        """The given options, as a person types them."""
         given = [name for name, value in asdict(self).items() if value]
         return [f"--{'forbid' if name == 'forbidden' else name.replace('_', '-')}" for name in given]
 
     def options(self) -> dict[str, Any]:
-        """The marking options among them."""
+        """The marking options among the given options."""
         return chosen(duplicates=self.duplicates, empty=self.empty, scope=self.scope, deepest=self.deepest,
                       max_candidates=self.max_candidates)  # fmt: skip
 
@@ -182,7 +192,9 @@ class Wanted:
 def marking_of_registered(
     settings: Settings, connection: Connection, document_id: str, wanted: Wanted
 ) -> marking.Marking | marking.MarkRefusal | None:
-    """What a run would make of a document's newest version, with the wanted options; None for an unknown document."""
+    """The marking that a run would make of a document's newest version with the wanted options. None for an unknown
+    document.
+    """
     registered = TEXT.first(connection, {"document_id": document_id})
     if registered is None:
         return None
@@ -198,14 +210,14 @@ def _registered_profile(registered: RegisteredText) -> marking.Profile:
 
 
 def require_markable(result: marking.Marking | marking.MarkRefusal, *, remedy: str) -> None:
-    """Refuse what a run would refuse; `remedy` says what else may be typed."""
+    """Refuse a text that a run would refuse. `remedy` names the other commands that a person can type."""
     if isinstance(result, marking.MarkRefusal):
         raise Refused(f"{result.message}; {remedy}", code=result.code)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """What a person says of a text in addition to its bytes."""
+    """The information that a person gives about a text in addition to its bytes."""
 
     document_id: str
     docprefix: str | None
@@ -217,11 +229,13 @@ class Registration:
     remove_direction_marks: bool = False
     effective: date | None = None
     correction: str | None = None
-    """The reason of a correction; None for a new text."""
+    """The reason for a correction. None for a new text."""
 
 
 def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> None:
-    """Refuse what a run would refuse: a change that does not fit the enacted law, and a text that cannot be marked."""
+    """Refuse a registration that a run would refuse: a change that does not fit the enacted law, or a text that cannot
+    be marked.
+    """
     data, _ = cleaned(data, normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks)
     _require_text(data, wanted.document_id, wanted.profile)
     _, profile = profile_of(wanted.profile)

@@ -1,1 +1,3 @@
-"""Orchestration: the commands that people type; each starts, messages or reads, and ends with an exit code."""
+"""Orchestration: the commands that people type. Each command starts something, sends a message or reads, and ends with
+an exit code.
+"""

@@ -28,7 +28,7 @@ from starter.console.terminal import EXIT_CODES, ExitCode, say, write
 
 DEBUG = "--debug"
 OF_THE_SYSTEM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
-"""Reasons of the operating system that no code of ours mends."""
+"""Errors of the operating system that our code cannot mend."""
 
 BUG = "this is a bug in cutter: type the command again with --debug and report what it prints"
 
@@ -38,11 +38,11 @@ GROUPS = {
     "law": "Read enacted law: its text on a day, its versions, and what changed.",
     "orchestrate": "Start and resume runs and batches.",
 }
-"""Help of the groups that are made from names with a space."""
+"""The help of groups that are made from names with a space."""
 
 
 class Group(TyperGroup):
-    """A group that suggests the command which was meant."""
+    """A group that suggests the command that the person probably meant."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
@@ -51,7 +51,9 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def _way_on(self, ctx: Any, name: str, rest: list[str]) -> str:
-        """The command that was probably meant, as it can be typed; else where the commands are listed."""
+        """The command that was probably meant, in the form to type. If there is none, the place where the commands are
+        listed.
+        """
         meant = get_close_matches(name, self.list_commands(ctx), n=1)
         if not meant:
             return f": see `{ctx.command_path} --help`"
@@ -97,7 +99,7 @@ _TABLES = {"law": LawTable, "source": SourceTable, "orchestrate": OrchestrateTab
 
 
 def main() -> NoReturn:
-    """The console script: run, flush, end. Completion and --help leave by SystemExit, which is a code too."""
+    """The console script: run, flush, end. Completion and --help leave by SystemExit, which has a code too."""
     try:
         code = run(sys.argv[1:])
     except SystemExit as left:
@@ -106,7 +108,7 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """One command line to its exit code; every message to a person is printed."""
+    """Run one command line and return its exit code. Every message to a person is printed here."""
     debug = DEBUG in arguments
     given = [argument for argument in arguments if argument != DEBUG]
     sys.excepthook = _show_trace if debug else partial(_show_bug, given)
@@ -183,7 +185,7 @@ def _plain_help(command: Any) -> Any:
 
 
 def _group(family: typer.Typer) -> typer.Typer:
-    """A family stays a group even while it has one command."""
+    """A family of commands stays a group even if it has one command."""
     family.info.cls = Group
     if family.registered_callback is None:
         family.callback()(_nothing)
@@ -195,12 +197,12 @@ def _nothing() -> None:
 
 
 def _told_errors() -> tuple[type[BaseException], ...]:
-    """Every error that a person gets as a sentence."""
+    """Every error that is shown to a person as a sentence."""
     return (KeyboardInterrupt, typer.Abort, *_usage_errors(), *_foreseen_errors())
 
 
 def _usage_errors() -> tuple[type[Exception], ...]:
-    """typer's own family of usage errors; found through its public member, since it may bring its own click."""
+    """typer's own class of usage errors. It is found by its public member, because typer may bring its own click."""
     return tuple(kind for kind in typer.BadParameter.__mro__ if kind.__name__ in ("UsageError", "ClickException"))
 
 
@@ -214,7 +216,7 @@ def _usage_sentence(problem: Any, arguments: Sequence[str]) -> str:
 
 
 def _with_the_option_meant(problem: Any, arguments: Sequence[str]) -> str:
-    """The command line with the option that is nearest to the unknown one; empty where none is near."""
+    """The command line with the option that is nearest to the unknown one. Empty if none is near."""
     wrong, known = getattr(problem, "option_name", ""), getattr(problem, "possibilities", None)
     meant = get_close_matches(wrong, known or (), n=1)
     # typer names the options that begin alike; of `--wat`, the nearest of them is meant.
@@ -230,7 +232,7 @@ def _renamed(word: str, wrong: str, meant: str) -> str:
 
 
 def _foreseen_errors() -> tuple[type[Exception], ...]:
-    """Ours, and those of the libraries that this command has really loaded."""
+    """Our errors, and those of the libraries that this command has really loaded."""
     found: list[type[Exception]] = [CutterError]
     if psycopg := sys.modules.get("psycopg"):
         found.append(psycopg.OperationalError)
@@ -240,7 +242,7 @@ def _foreseen_errors() -> tuple[type[Exception], ...]:
 
 
 def _failure(problem: BaseException, arguments: Sequence[str]) -> Failure:
-    """The answer to a person or a program about an error."""
+    """The answer about an error to a person or a program."""
     if isinstance(problem, KeyboardInterrupt):
         message = "interrupted; everything that was started continues: `cutter status` shows it"
         return Failure(code="INTERRUPTED", message=message, exit_code=ExitCode.INTERRUPTED)
@@ -276,7 +278,7 @@ def _of_a_library(problem: BaseException) -> Failure:
 
 
 def _looked_in(what: str) -> str:
-    """Where the local stack was looked for: a person in another folder looks somewhere else."""
+    """The place where cutter looked for the local stack, because in another folder it looks in another place."""
     from cutter.settings import load
     from cutter.stack.addresses import looked_in
 
@@ -289,13 +291,13 @@ def _looked_in(what: str) -> str:
 def _show_bug(
     arguments: Sequence[str], kind: type[BaseException], problem: BaseException, _: TracebackType | None
 ) -> None:
-    """What nobody foresaw: one line for the person, who gets the traceback with --debug."""
+    """An unexpected error: one line for the person. With --debug they get the traceback."""
     message, again = f"{BUG} ({kind.__name__}: {problem})", " ".join(["cutter", *arguments, DEBUG])
     _leave(tell(Failure(code="BUG", message=message, exit_code=ExitCode.FAILED, next=again), arguments))
 
 
 def _show_trace(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:  # noqa: ARG001
-    """The same with --debug; a message in a traceback is a text of others like any other."""
+    """The traceback for --debug. Messages in it may come from others, so they are shown like any other text."""
     say(_trace(problem))
     _leave(ExitCode.FAILED)
 

@@ -1,7 +1,4 @@
-"""Pure: says before a person signs whether they may sign, and who may sign instead.
-
-This module authorises nothing. It only saves people a signature that the judge (`verify`) would refuse.
-"""
+"""Pure: says whether a person may sign before they sign, and names the people who may sign instead."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from cutter.catalogue import Sovereign
 
 
 def why_not(policy: Policy, one: Approver, gate: str, decision: str, *, starter: str, now: datetime) -> str | None:
-    """Why the judge would refuse this approver's decision at the gate. None if no reason is known."""
+    """The reason why the judge would refuse this approver's decision at the gate. None if no reason is known."""
     if gate not in one.gates or policy.rule_of(gate) is None:
         return f"{one.name} may not sign for {gate}, says the policy"
     if not one.within(now):
@@ -27,7 +24,7 @@ def why_not(policy: Policy, one: Approver, gate: str, decision: str, *, starter:
 
 
 def remedy(policy: Policy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime) -> str:
-    """Who may sign instead. If nobody may sign, the commands that change that."""
+    """The people who may sign instead. If nobody may sign, the commands that change that."""
     others = [
         one.name for one in policy.approvers if not why_not(policy, one, gate, decision, starter=starter, now=now)
     ]
@@ -46,7 +43,7 @@ def known(policy: Policy) -> str:
 
 
 def misfit(policy: Policy, approver: str | None, key: str | None) -> str | None:
-    """What is wrong with --approver and --key according to the policy. None if they may name one of its approvers."""
+    """The mistake in --approver and --key according to the policy. None if they may name one of its approvers."""
     named = next((one for one in policy.approvers if one.name == approver), None)
     keyed = policy.approver_of(key) if key else None
     if approver is not None and named is None:

@@ -13,10 +13,8 @@ from datetime import datetime, timedelta
 from cutter import limits
 from cutter.approvals.policy import Approver, Policy
 from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
-from cutter.openpgp import read_form
+from cutter.openpgp import STRONG_DIGESTS, read_form
 from cutter.types import Refusal
-
-_STRONG = frozenset((8, 9, 10))
 
 
 def refuse_succession(
@@ -41,7 +39,7 @@ def refuse_succession(
 
 def _signer(previous: Policy, file: bytes, said: SignatureEvidence, now: datetime) -> Approver | None:
     form = read_form(file)
-    if isinstance(form, Refusal) or form.signature_class != "00" or form.digest_algorithm not in _STRONG:
+    if isinstance(form, Refusal) or form.signature_class != "00" or form.digest_algorithm not in STRONG_DIGESTS:
         return None
     if said.unverifiable is not None or len(said.records) != 1:
         return None
@@ -49,7 +47,7 @@ def _signer(previous: Policy, file: bytes, said: SignatureEvidence, now: datetim
 
 
 def _approver(previous: Policy, record: SignatureRecord, now: datetime) -> Approver | None:
-    created, strong = record.created, record.digest_algorithm in _STRONG and record.signature_class == "00"
+    created, strong = record.created, record.digest_algorithm in STRONG_DIGESTS and record.signature_class == "00"
     if record.outcomes != (Outcome.GOOD,) or created is None or not strong:
         return None
     if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS) or (record.expires and record.expires <= now):

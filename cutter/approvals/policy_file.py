@@ -18,13 +18,13 @@ from cutter.approvals.policy import (
     Signing,
     Tier,
 )
+from cutter.domain.digests import HEX_DIGEST
 from cutter.domain.timestamps import EXAMPLE, parse_instant, render_instant
 from cutter.errors import InvalidInput
+from cutter.gpg_status import FINGERPRINT
 from cutter.plain_yaml import FieldReader, Node, Scalar, Wrong
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
 _NAME = re.compile(schema.NAME_FORM)
 _NUMBER = re.compile(r"[1-9][0-9]{0,3}")
 _PATH = re.compile(r"/[ -~]+")
@@ -48,7 +48,7 @@ def parse_policy(data: bytes) -> Policy:
     policy = Policy(
         number=number,
         deployment_id=top.text("deployment_id", _UUID, "a lower-case uuid"),
-        previous_sha256=top.text("previous_sha256", _DIGEST, "the previous epoch's sha256") if number > 1 else None,
+        previous_sha256=top.text("previous_sha256", HEX_DIGEST, "the previous epoch's sha256") if number > 1 else None,
         succession=_count(top, "succession"),
         signing=Signing(top.text("signing", _one_of(Signing), "`required` or `optional`")),
         gpg_binary=gpg.text("binary", _PATH, "an absolute path such as /usr/bin/gpg"),
@@ -145,8 +145,8 @@ def _approver(node: Node) -> Approver:
 
     approver = Approver(
         name=reader.text("name", _NAME, "a name of A-Z a-z 0-9 . _ @ -"),
-        fingerprint=reader.text("fingerprint", _FINGERPRINT, "a full upper-case fingerprint of the primary key"),
-        key_sha256=reader.text("key_sha256", _DIGEST, "the sha256 of the public key file"),
+        fingerprint=reader.text("fingerprint", FINGERPRINT, "a full upper-case fingerprint of the primary key"),
+        key_sha256=reader.text("key_sha256", HEX_DIGEST, "the sha256 of the public key file"),
         groups=each("groups", lambda text: _NAME.fullmatch(text) is not None, "group names"),
         gates=each("gates", lambda text: text in ALL_GATES, "gates: " + ", ".join(ALL_GATES)),
         not_before=_instant(reader, "not_before"),

@@ -17,7 +17,7 @@ from cutter.domain.timestamps import render_instant
 if TYPE_CHECKING:
     from cutter.approvals.request import RequestDocument, UnitLine
 
-_TITLES = {
+TITLES = {
     Sovereign.CUT: "Request to cut (SG_1)",
     Sovereign.LIFECYCLE: "Request to make effective (SG_2)",
 }
@@ -52,7 +52,7 @@ _MACHINE = (
 
 def _head(document: RequestDocument) -> Iterator[str]:
     gate = Sovereign(document.request.gate)
-    yield f"# {_TITLES[gate]}: {document.request.document_id}"
+    yield f"# {TITLES[gate]}: {document.request.document_id}"
     yield ""
     yield _ASKS[gate]
     yield ""

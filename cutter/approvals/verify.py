@@ -30,13 +30,10 @@ from cutter.catalogue import Sovereign
 from cutter.domain.timestamps import readable
 from cutter.errors import Unavailable
 from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
-from cutter.openpgp import SignatureForm, read_form
+from cutter.openpgp import STRONG_DIGESTS, SignatureForm, read_form
 from cutter.types import Refusal
 
 _BINARY_DOCUMENT = "00"
-_DIGESTS = frozenset((8, 9, 10))
-"""SHA-256, SHA-384, SHA-512 (RFC 4880, section 9.4)."""
-
 _OUTCOMES = {
     Outcome.SIGNATURE_EXPIRED: ("signature_expired", "the signature itself has expired"),
     Outcome.KEY_EXPIRED: ("key_expired", "the key that signed has expired"),
@@ -193,7 +190,7 @@ def _refuse_form(said: SignatureForm | SignatureRecord) -> Refusal | None:
     """Check class and digest twice: as the packet states them and as gpg states them."""
     if said.signature_class != _BINARY_DOCUMENT:
         return _no("signature_class", "the signature is not over a binary document; use gpg --detach-sign --armor")
-    if said.digest_algorithm not in _DIGESTS:
+    if said.digest_algorithm not in STRONG_DIGESTS:
         return _no("signature_digest", "the signature's digest is weaker than SHA-256; use --digest-algo SHA512")
     return None
 

@@ -129,8 +129,8 @@ def decide(
     batch, items = view.batch, items_of(view)
     by_id = view.by_document()
     again = [one.document_id for one in view.items if one.included]
-    unasked = {*again, *(one.document_id for one in view.items if stopped_by_the_batch(one))}
-    halt = _halt(batch, [one for one in items if one.document_id not in unasked], view.age_seconds)
+    ignored = {*again, *(one.document_id for one in view.items if stopped_by_the_batch(one))}
+    halt = _halt(batch, [one for one in items if one.document_id not in ignored], view.age_seconds)
     kind = halt.kind if halt else batch.halted
     reason = (halt.reason if halt else batch.halted_reason) or ""
     decided: list[tuple[str, str, str]] = []
@@ -138,13 +138,13 @@ def decide(
     if kind in ("failure", "critical", "cancel"):
         decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
     elif kind is None:
-        anew = _for_the_planner(view, items)
+        planned = _for_the_planner(view, items)
         decided = [
             (name, "blocked", _why(one))
-            for name, one in plan.blocked(anew).items()
+            for name, one in plan.blocked(planned).items()
             if name not in again and by_id[name].decided != "blocked"
         ]
-        starts = plan.next_starts(anew, lanes=batch.lanes, window=window, weights=batch.weights, rooms=rooms)
+        starts = plan.next_starts(planned, lanes=batch.lanes, window=window, weights=batch.weights, rooms=rooms)
     return Orders(
         halt=halt,
         starts=tuple(starts),
@@ -161,10 +161,10 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
     state = batch_state(items, halted=batch.halted is not None)
     moving = any(one.stage in IN_MOTION for one in items)
     at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
-    anew = _for_the_planner(view, items)
+    planned = _for_the_planner(view, items)
     # Documents that were included again, and those whose dependency is now enacted, begin as soon as a lane is free.
-    signed = {one.document_id for one in view.items if one.included} - set(plan.blocked(anew))
-    pending = bool(signed) or any(one.stage is Stage.PENDING for one in (*items, *plan.startable(anew)))
+    signed = {one.document_id for one in view.items if one.included} - set(plan.blocked(planned))
+    pending = bool(signed) or any(one.stage is Stage.PENDING for one in (*items, *plan.startable(planned)))
     late = batch.halted is not None and (view.halted_seconds or 0.0) > HEARD_BY_SECONDS
     if batch.halted and (late or not moving):
         # The batch can end although some documents have not started, wait for people, or do not react to a stop.

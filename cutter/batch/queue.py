@@ -17,9 +17,10 @@ from pydantic import ValidationError
 
 from cutter import limits, plain_yaml
 from cutter.batch.dependencies import circles
-from cutter.batch.queue_file import DOCUMENT, ENACTED_ONLY, Closed, ItemFile, QueueFile
+from cutter.batch.queue_file import ENACTED_ONLY, Closed, ItemFile, QueueFile
 from cutter.batch.sensitive import sensitive_lines, sensitive_values
 from cutter.domain.digests import sha256_hex
+from cutter.domain.ids import DOCUMENT_ID
 from cutter.errors import InvalidInput
 from cutter.plain_yaml import Fields, Items, Node, Place, Scalar
 
@@ -208,10 +209,10 @@ def _check_dependencies(node: Node, reading: _Reading) -> None:
 
 def _entry(place: int, item: Node) -> _Entry | None:
     name, needs = _value(item, "document_id"), _value(item, "depends_on")
-    if not isinstance(name, Scalar) or not DOCUMENT.fullmatch(name.text):
+    if not isinstance(name, Scalar) or not DOCUMENT_ID.fullmatch(name.text):
         return None
     texts = needs.items if isinstance(needs, Items) else ()
-    wanted = [(one.text, one.line) for one in texts if isinstance(one, Scalar) and DOCUMENT.fullmatch(one.text)]
+    wanted = [(one.text, one.line) for one in texts if isinstance(one, Scalar) and DOCUMENT_ID.fullmatch(one.text)]
     return _Entry(name=name.text, place=place, line=name.line, needs=wanted)
 
 
@@ -288,7 +289,7 @@ def _at(values: Any, loc: Place) -> Any:
 
 def _document_of(loc: Place, values: Any) -> str:
     name = _at(values, (*loc[:2], "document_id"))
-    return name if isinstance(name, str) and DOCUMENT.fullmatch(name) else ""
+    return name if isinstance(name, str) and DOCUMENT_ID.fullmatch(name) else ""
 
 
 def _queue(file: QueueFile, lines: dict[Place, int], data: bytes) -> Queue:

@@ -14,11 +14,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from cutter import limits
 from cutter.approvals.schema import NAME_FORM
+from cutter.domain.ids import DOCUMENT_ID
 
 ENACTED_ONLY: Final = "enacted_only"
 SCOPES = ("all", ENACTED_ONLY)
 
-DOCUMENT = re.compile(r"[A-Z0-9-]{3,64}")
 _INSTANT = re.compile(
     r"20[0-9]{2}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
@@ -71,7 +71,7 @@ def _at_least_one(items: tuple[ItemFile, ...]) -> tuple[ItemFile, ...]:
 
 
 _UUID7 = _text(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-_ID = _text(DOCUMENT.pattern)
+_ID = _text(DOCUMENT_ID.pattern)
 _NAME = _text(NAME_FORM)
 _PROFILE = _text(r"[a-z][a-z0-9_-]{0,47}")
 _URI = _text(rf"(?=.{{3,{limits.SOURCE_URI_CHARACTERS_MAX}}}$)[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")

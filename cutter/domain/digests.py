@@ -15,7 +15,7 @@ from typing import Any
 HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 UNIT_SEPARATOR = "\x1f"
-"""Joins the fields of a writer line; no field may contain it."""
+"""Joins the fields of a writer line. No field may contain it."""
 
 WRITER_VERSION_LINE = "writer/1"
 
@@ -31,7 +31,7 @@ def is_digest(text: str) -> bool:
 
 
 def canonical_json(value: object) -> str:
-    """The one text form of a JSON value that is hashed or signed; raises TypeError on a float."""
+    """The one text form of a JSON value that is hashed or signed. Raises TypeError on a float."""
     _refuse_floats(value)
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
@@ -75,7 +75,7 @@ def writer_line(
     body_sha256: str,
     parent_address: str | None,
 ) -> str:
-    """One row of the writer digest; PostgreSQL builds the same line from the stored row (fn_writer_digest)."""
+    """One row of the writer digest. PostgreSQL builds the same line from the stored row (fn_writer_digest)."""
     fields = (
         address,
         unit_kind,
@@ -93,7 +93,9 @@ def writer_line(
 
 
 def writer_digest(lines: Iterable[str]) -> str:
-    """Digest over writer lines, ordered by their bytes (address first), so that every writer gets the same value."""
+    """The digest over writer lines. They are ordered by their bytes (address first), so every writer gets the same
+    value.
+    """
     ordered = sorted(lines, key=_address_bytes)
     return sha256_hex("\n".join([WRITER_VERSION_LINE, *ordered]))
 
@@ -103,10 +105,10 @@ def _address_bytes(line: str) -> bytes:
 
 
 def chain(previous: str, body: str) -> str:
-    """Next link of a hash chain: sha256(previous link's hex characters, then the body)."""
+    """The next link of a hash chain: sha256 over the hex characters of the link before it, then the body."""
     return sha256_hex(previous + body)
 
 
 def digest_of_fields(fields: Mapping[str, Any]) -> str:
-    """Digest of a flat record, named apart so that a reader sees what is bound."""
+    """The digest of a flat record. Its own name shows a reader what is bound."""
     return canonical_digest(dict(fields))

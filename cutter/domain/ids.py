@@ -1,6 +1,6 @@
 """Pure: the ids of the product, parsed once at the edge (seed 000 §5, spec "Identity").
 
-Ids that a person types or a message carries are checked here and nowhere else; an illegal one raises `InvalidId` with
+Ids that a person types or a message carries are checked here and nowhere else. An illegal one raises `InvalidId` with
 the rule and an example.
 """
 
@@ -18,7 +18,7 @@ RunId = NewType("RunId", str)
 BatchId = NewType("BatchId", str)
 KbId = NewType("KbId", str)
 
-_DOCUMENT_ID = re.compile(r"[A-Z0-9-]{3,64}")
+DOCUMENT_ID = re.compile(r"[A-Z0-9-]{3,64}")
 _DOCPREFIX = re.compile(r"[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]")
 _RUN_ID = re.compile(r"ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _BATCH_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?:-dryrun)?")
@@ -26,7 +26,7 @@ _KB_ID = re.compile(r"[A-Za-z0-9._/-]{1,512}\.md")
 _RESERVED_PREFIX = re.compile(r"DIEU.*|ICX-CONST")
 
 RUN_NAMESPACE = uuid.UUID("6f0d3c1e-5a55-5b0c-9d4e-6d1f3c2b7a10")
-"""Namespace of the ids that are derived from a run, so that a retry mints the same ones."""
+"""The namespace of the ids that are derived from a run, so that a retry makes the same ids again."""
 
 
 class InvalidId(InvalidInput):
@@ -34,16 +34,18 @@ class InvalidId(InvalidInput):
 
 
 def document_id(text: str) -> DocumentId:
-    """A document's business key: ASCII `[A-Z0-9-]`, 3 to 64 characters, such as ICX-LAW-2026-001."""
-    if not _DOCUMENT_ID.fullmatch(text):
+    """The business key of a document: ASCII `[A-Z0-9-]`, 3 to 64 characters, such as ICX-LAW-2026-001."""
+    if not DOCUMENT_ID.fullmatch(text):
         raise InvalidId(f"document id {text!r}: 3 to 64 of A-Z, 0-9 and '-', for example ICX-LAW-2026-001")
     return DocumentId(text)
 
 
 def docprefix(text: str) -> str:
-    """First segment of every address of a document: `[A-Z0-9-]`, 3 to 32, no '-' at either end, not reserved.
+    """The first segment of every address of a document: `[A-Z0-9-]`, 3 to 32 characters, no '-' at either end, not
+    reserved.
 
-    Reserved are `ICX-CONST`, the organisation's own constitution, and `DIEU…`, the word of its articles' addresses.
+    Reserved are `ICX-CONST`, which is the organisation's own constitution, and `DIEU…`, the word in the addresses of
+    its articles.
     """
     if not _DOCPREFIX.fullmatch(text):
         raise InvalidId(f"docprefix {text!r}: 3 to 32 of A-Z, 0-9 and '-', no '-' at either end; for example ICX-LAW-1")
@@ -60,7 +62,7 @@ def run_id(text: str) -> RunId:
 
 
 def is_run_id(text: str) -> bool:
-    """True when the text has a run id's form, with a time that exists."""
+    """True if the text has the form of a run id with a time that exists."""
     if _RUN_ID.fullmatch(text) is None:
         return False
     try:
@@ -71,25 +73,29 @@ def is_run_id(text: str) -> bool:
 
 
 def batch_id(text: str) -> BatchId:
-    """A UUID of version 7 in its usual form, as the queue file names its batch; its rehearsal's ends in -dryrun."""
+    """A UUID of version 7 in its usual form, as the queue file names its batch. The id of the rehearsal ends in
+    -dryrun.
+    """
     if not is_batch_id(text):
         raise InvalidId(f"batch id {text!r}: a UUID of version 7 such as 0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b")
     return BatchId(text)
 
 
 def is_batch_id(text: str) -> bool:
-    """True when the text has a batch id's form."""
+    """True if the text has the form of a batch id."""
     return _BATCH_ID.fullmatch(text) is not None
 
 
 def is_kb_folder(text: str) -> bool:
-    """True for a folder of the knowledge base: a KB id's characters, no `..`, not absolute; a slash may end it."""
+    """True for a folder of the knowledge base: the characters of a KB id, no `..`, not absolute. It may end with a
+    slash.
+    """
     folder = text.removesuffix("/")
     return _KB_ID.fullmatch(f"{folder}/x.md") is not None and not {"", ".", ".."} & set(folder.split("/"))
 
 
 def kb_id(text: str) -> KbId:
-    """A path under the knowledge base's root: `[A-Za-z0-9._/-]`, ends in .md, no `..`, not absolute."""
+    """A path under the root of the knowledge base: `[A-Za-z0-9._/-]`, ends in .md, no `..`, not absolute."""
     parts = text.split("/")
     if not _KB_ID.fullmatch(text) or any(part in ("", ".", "..") for part in parts):
         raise InvalidId(f"KB id {text!r}: a relative path of A-Z a-z 0-9 . _ - and '/', without '..', ending in .md")
@@ -97,7 +103,7 @@ def kb_id(text: str) -> KbId:
 
 
 def derived(run: str, role: str) -> uuid.UUID:
-    """uuid5 of (run, role): deterministic, so that a retry mints the same id (spec "Identity")."""
+    """The uuid5 of (run, role). A retry makes the same id again (spec "Identity")."""
     return uuid.uuid5(RUN_NAMESPACE, f"{run}\n{role}")
 
 

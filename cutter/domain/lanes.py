@@ -1,4 +1,4 @@
-"""Pure: who holds the lanes of leg A and of the enactment, and who waits for them, as sentences for people."""
+"""Pure: sentences for people about the lanes of leg A and of the enactment: who holds them, and who waits for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """A session that holds a lane; without a run it is no worker's."""
+    """A session that holds a lane. A session without a run belongs to no worker."""
 
     pid: int
     role: str
@@ -25,7 +25,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """A lane with its gate, who holds it (None: nobody), and the runs that wait for it."""
+    """A lane with its gate, its holder (None if nobody holds it), and the runs that wait for it."""
 
     lane: str
     gate: str
@@ -34,12 +34,12 @@ class Lane:
 
 
 def lanes_of(answer: Sequence[Json]) -> list[Lane]:
-    """What `fn_lanes` answered."""
+    """The answer of `fn_lanes`."""
     return [record(Lane, {**one, "held": record(Holder, one["held"]) if one["held"] else None}) for one in answer]
 
 
 def sentences(lanes: Sequence[Lane]) -> Iterator[str]:
-    """One sentence a lane that somebody holds or waits for."""
+    """One sentence for each lane that somebody holds or waits for."""
     for lane in lanes:
         if lane.held or lane.waiting:
             waiting = f"; waiting: {', '.join(lane.waiting)}" if lane.waiting else ""
@@ -47,7 +47,7 @@ def sentences(lanes: Sequence[Lane]) -> Iterator[str]:
 
 
 def of_run(lanes: Sequence[Lane], run_id: str) -> str | None:
-    """What one run has to do with a lane: it holds it, or waits for it; None when neither."""
+    """The relation of one run to a lane: it holds the lane, or waits for it. None if neither is true."""
     for lane in lanes:
         if lane.held and lane.held.run_id == run_id:
             return f"holds the {lane.lane} lane{_process(lane.held)}"
@@ -57,7 +57,7 @@ def of_run(lanes: Sequence[Lane], run_id: str) -> str | None:
 
 
 def strangers(lanes: Sequence[Lane]) -> list[Holder]:
-    """Holders that belong to no run: no worker of the product holds a lane without one."""
+    """Holders without a run. No worker of the product holds a lane without a run."""
     return [lane.held for lane in lanes if lane.held and not lane.held.run_id]
 
 

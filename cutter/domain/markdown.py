@@ -1,7 +1,7 @@
 """Pure: texts of others inside our Markdown documents, for readers that do not sanitise.
 
-Such a text can neither draw a heading, a link, an image or a tag, nor leave its line or its block, nor hide or reorder
-its neighbours.
+Such a text cannot make a heading, a link, an image or a tag. It cannot leave its line or its block, and it cannot hide
+or reorder the text next to it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _FENCE_LENGTH = 3
 
 
 def escape(text: str) -> str:
-    """One line in which no character is markup and none is hidden: those become `U+XXXX`, line feeds spaces."""
+    """One line in which no character is markup and none is hidden. Hidden characters become `U+XXXX`, line feeds become
+    spaces.
+    """
     text = text.replace("\n", " ").strip(" ")
     # A number sign or a dash is markup only at the beginning; a full stop also after www, which readers turn to links.
     first = len(text.split(" ", 1)[0])
@@ -35,31 +37,31 @@ def _escaped(character: str, *, leading: bool) -> str:
 
 _HARMLESS = re.compile(r"[\w .,;:+/'\"(){}\[\]=%✓→·…-]*")
 _ACTIVE = re.compile(r"\][(\[:]|://|www\.|mailto:|xmpp:|(?<![^\W_])_|_(?![^\W_])", re.IGNORECASE)
-"""Of harmless characters, what would still be a link or emphasis."""
+"""Escape the harmless characters that would still make a link or emphasis."""
 
 
 def prose(text: str) -> str:
-    """The text as it is where no reader of Markdown finds anything in it but letters, else escaped.
+    """The text, escaped only if a reader of Markdown would find anything but letters in it.
 
-    Reports are made again from their receipts, byte for byte: what needs no escape must never get one.
+    Reports are made again from their receipts, byte for byte. So a text that needs no escape must never get one.
     """
     harmless = text[:1].isalpha() and _HARMLESS.fullmatch(text) and not _ACTIVE.search(text)
     return text if harmless and not any(map(is_hidden, text)) else escape(text)
 
 
 def cell(text: str) -> str:
-    """The same in a table, where the beginning of a text means nothing."""
+    """The same text in a table, where the beginning of a text has no meaning for Markdown."""
     return prose(f"x{text}")[1:]
 
 
 def code(text: str) -> str:
-    """A code span, also in a table; a text that could leave it is escaped instead."""
+    """A code span, also in a table. A text that could leave the span is escaped instead."""
     plain = not any(one in "`|" or is_hidden(one) for one in text)
     return f"`{text}`" if plain and text.strip() else escape(text)
 
 
 def fenced(lines: Iterable[str], language: str = "") -> Iterator[str]:
-    """The lines of a code block that no line of its text can close, and a free line below."""
+    """The lines of a code block that no line of its text can close, and a blank line after it."""
     shown = [line for text in lines for line in visible(text).split("\n")]
     longest = max((len(run) for line in shown for run in re.findall(r"`+", line)), default=0)
     fence = "`" * max(_FENCE_LENGTH, longest + 1)

@@ -1,7 +1,7 @@
 """Pure: what a run waits for, and the one command that moves it (spec "What a person sees").
 
-The state's name and the stop latch decide, as they do in the database (`fn_run_resume`): a latched stop, drift and the
-hard cap need a signed document, outages and expiry the operator alone.
+The name of the state and the stop latch decide, as they do in the database (`fn_run_resume`). A latched stop, drift and
+the hard cap need a signed document. After an outage or an expiry the operator alone can resume.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ UNSIGNED_STATES = ("stopped_expired", "stopped_signal_flood", "stopped_terminate
 
 
 THEN = "    # then: "
-"""Between the commands of a step on one line: a shell takes the rest for a comment."""
+"""The text between the commands of a step on one line. A shell takes the rest of the line for a comment."""
 
 
 class Needs(StrEnum):
-    """Who must act: a sovereign with a signature, the operator without, or nobody."""
+    """The people who must act: an approver with a signature, the operator without one, or nobody."""
 
     NOTHING = "nothing"
     APPROVAL = "signed approval"
@@ -37,15 +37,15 @@ class Needs(StrEnum):
 
 
 OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan", "failed_rejected")
-"""Failures that a corrected text, or another profile or option for it, mends."""
+"""The failures that a person can mend with a corrected text, or with another profile or option for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What is needed and the commands to type, in order; an ended run's command shows or repeats it.
+    """The need of a run, and the commands to type in this order. The command of an ended run shows or repeats the run.
 
-    `first` is what a person does before the first command, where that is no command. Words in capitals are for the
-    person to replace.
+    `first` is the work of a person before the first command, if that work is no command. A person replaces words in
+    capitals.
     """
 
     needs: Needs
@@ -54,7 +54,7 @@ class Step:
 
     @property
     def command(self) -> str:
-        """The commands on one line, of which a shell runs the first."""
+        """The commands on one line. A shell runs only the first."""
         return THEN.join(self.commands)
 
 
@@ -63,11 +63,12 @@ def next_step(
     wrote: bool = False, enacted: bool = False, law_by: str | None = None, approved: bool = False,
     exec_worker: bool = True,
 ) -> Step:  # fmt: skip
-    """The step after a state. `latched`: the stop latch is set; `wrote`: leg A is sealed, so drafts may exist;
-    `enacted`: the enactment is sealed.
+    """The step after a state.
 
-    `law_by` is the run that enacted the law, for a run that was skipped because of it. `approved`: the open request has
-    the signatures that it needs; then the exec worker takes the gate, if one runs (`exec_worker`).
+    `latched` says that the stop latch is set, `wrote` that leg A is sealed, so that drafts may exist, and `enacted`
+    that the enactment is sealed. `law_by` is the run that enacted the law, for a run that was skipped because of it.
+    `approved` says that the open request has the signatures that it needs. Then an exec worker takes the gate, if one
+    runs (`exec_worker`).
     """
     if outcome == "rehearsed":
         return _nobody(f"cutter run {document_id}")
@@ -98,9 +99,10 @@ def _nobody(command: str) -> Step:
 
 
 def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: bool) -> Step:
-    """A failed run is over: what was wrong is corrected, and a new run says which one it corrects.
+    """A failed run is over. A person corrects the cause, and a new run names the failed run that it amends.
 
-    Enacted law is never voided, so the one failure after it has nothing to correct: people read what there is.
+    Nobody can void enacted law. So after a failure that follows the enactment there is nothing to correct, and people
+    read the result.
     """
     if enacted:
         read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")

@@ -7,11 +7,11 @@ import re
 _QUOTED = re.compile(r"`(cutter(?: [^`\n]+)?)`")
 _NEXT = re.compile(r"next: (cutter[^\n]*)")
 THEN = "# then: "
-"""Separates the commands of one line; a shell takes it for a comment."""
+"""Separates the commands on one line. A shell takes it for the beginning of a comment."""
 
 
 def commands_in(text: str) -> list[str]:
-    """The commands in backticks, and those after `next:`, in the order of the text; each once."""
+    """The commands in backquotes and those after `next:`, in the order of the text. Each command comes once."""
     found = sorted([*_QUOTED.finditer(text), *_NEXT.finditer(text)], key=lambda one: one.start())
     parts = (part.strip() for one in found for part in one[1].split(THEN))
     return list(dict.fromkeys(part for part in parts if part.startswith("cutter")))

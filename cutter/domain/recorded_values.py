@@ -1,8 +1,8 @@
-"""Pure: rows as the database answers them, in the form that their readers take.
+"""Pure: brings rows that the database answers with into the form that their readers take.
 
-PostgreSQL refuses a malformed row where it enters (sql/functions/forms). Rows from before, or written past its
-checks, are shown as malformed: no reader fails on them, and a well-formed value passes as it is. Each function may be
-called again on its own answer.
+PostgreSQL refuses a malformed row when it is written (sql/functions/forms). Older rows, and rows that were written past
+these checks, are shown as malformed. No reader fails on them. A well-formed value stays unchanged, so each function may
+be called again on its own answer.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
 def record(kind: type[T], row: Json) -> T:
-    """The fields of a row that a frozen record names, as they are; KeyError for one that the row lacks."""
+    """The fields of a row that a frozen record names, unchanged. Raises KeyError for a field that the row lacks."""
     return kind(**{one.name: row[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
 def shown(value: object) -> str:
-    """What a malformed value was, in at most a hundred characters."""
+    """A malformed value as text, in at most a hundred characters."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return f"{MALFORMED}: {text[: limits.NAME_CHARACTERS_MAX]}"
 
 
 def loads(data: str | bytes) -> Any:
-    """Any JSON that PostgreSQL can hold: numbers that Python cannot hold become texts, too deep parts a word."""
+    """Any JSON that PostgreSQL can hold. Numbers that Python cannot hold become texts, and parts that are too deep
+    become one word.
+    """
     text = data if isinstance(data, str) else data.decode("utf-8")
     try:
         return json.loads(text, parse_int=_whole, parse_float=_real)
@@ -48,7 +50,7 @@ def loads(data: str | bytes) -> Any:
 
 
 def parsed(text: object) -> Json:
-    """The object that a text holds; empty for any other text."""
+    """The object that a text holds. Empty for any other text."""
     if isinstance(text, str):
         try:
             value = loads(text)
@@ -59,7 +61,7 @@ def parsed(text: object) -> Json:
 
 
 def report(value: Any) -> Json | None:
-    """A gate's report, or a stop's; None where there is none."""
+    """The report of a gate or of a stop. None if there is none."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -72,7 +74,7 @@ def report(value: Any) -> Json | None:
 
 
 def policy(value: Any) -> Json | None:
-    """What a policy said of all that a gate does: `sha256` and `decisions`, each an object."""
+    """The answer of a policy about all side effects of a gate: `sha256` and `decisions`, each an object."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -88,26 +90,26 @@ def policy(value: Any) -> Json | None:
 
 
 def mapping(value: Any) -> Json:
-    """An object; what is none is named under `malformed`, and an absent one is empty."""
+    """An object. A value that is no object is named under `malformed`, and an absent one is empty."""
     if value is None:
         return {}
     return value if isinstance(value, dict) else {MALFORMED: shown(value)}
 
 
 def count(value: Any) -> int:
-    """A number of bytes or rows; 0 for what is none."""
+    """A number of bytes or rows. 0 for any other value."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
 
 
 def texts(value: Any) -> list[str]:
-    """A list of texts; what is none is shown."""
+    """A list of texts. A value that is no text is shown as text."""
     if not isinstance(value, list):
         return [shown(value)]
     return [one if isinstance(one, str) else shown(one) for one in value]
 
 
 def queues(value: Any) -> list[Json]:
-    """A worker's queues: each an object with `queue`, `slots` and `used`."""
+    """The queues of a worker. Each is an object with `queue`, `slots` and `used`."""
     found = value if isinstance(value, list) else [value]
     return [
         {**one, "slots": count(one.get("slots")), "used": count(one.get("used"))}
@@ -118,7 +120,7 @@ def queues(value: Any) -> list[Json]:
 
 
 def run(row: Json) -> Json:
-    """A run's row: `last_error` an object or None, `caps` numbers by name."""
+    """The row of a run: `last_error` is an object or None, and `caps` maps names to numbers."""
     error = row.get("last_error")
     if error is not None:
         error = error if isinstance(error, dict) else {"reason": shown(error)}
@@ -130,13 +132,13 @@ def run(row: Json) -> Json:
 
 
 def receipt(row: Json) -> Json:
-    """A sealed receipt as readers take it: its result has invariants, pins and notes."""
+    """A sealed receipt in the form that its readers take. Its result has invariants, pins and notes."""
     result = {"invariants": [], "pins": {}, "notes": [], **(report(row["result"]) or {})}
     return {**row, "result": result, **({"policy": policy(row["policy"])} if "policy" in row else {})}
 
 
 def sidecar(answer: Json) -> Json:
-    """Everything that `fn_run_sidecar` answers."""
+    """The whole answer of `fn_run_sidecar`."""
     return {
         **answer,
         "run": run(answer["run"]),
@@ -151,7 +153,7 @@ def sidecar(answer: Json) -> Json:
 
 
 def answered(value: Json) -> Json:
-    """What a function of the database answers, with the rows in it as readers take them; evidence stays as it is."""
+    """The answer of a database function, with its rows in the form that readers take. Evidence stays unchanged."""
     if "latch" in value and isinstance(value.get("receipts"), list):
         return sidecar(value)
     if isinstance(value.get("run"), dict):
@@ -223,7 +225,7 @@ def _real(text: str) -> float | str:
 
 
 def _flat(text: str) -> str:
-    """The same JSON with a word for every value that lies too deep for Python's parser."""
+    """The same JSON, with a word for every value that is too deep for Python's parser."""
     parts, depth, kept = [], 0, 0
     for token in _TOKEN.finditer(text):
         mark = token[0]

@@ -1,4 +1,4 @@
-"""Pure: whether what failed is tried again, and after how long (seed 002 AG-ORCH-03, 003 §6)."""
+"""Pure: decides whether a failed thing is tried again, and after how long (seed 002 AG-ORCH-03, 003 §6)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cutter.errors import ProgrammingError
 
 
 class Denial(StrEnum):
-    """Why there is no further try. The first two end a request as failed; a person's resume renews the budget."""
+    """The reasons for no further try. The first two end a request as failed. A person's resume renews the budget."""
 
     MAX_ATTEMPTS = "max_attempts_exhausted"
     MAX_FAILURES = "max_failures_exhausted"
@@ -21,8 +21,8 @@ class Denial(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryBudget:
-    """What may be spent. `max_attempts` bounds the tries of one thing, the first one included; `max_failures` the
-    failures of all things together. `left_seconds` is the time that the caps leave.
+    """The tries that are allowed. `max_attempts` limits the tries of one thing, with the first one. `max_failures`
+    limits the failures of all things together. `left_seconds` is the time that the caps leave.
     """
 
     max_attempts: int
@@ -33,28 +33,30 @@ class RetryBudget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryAfter:
-    """It is tried again after a time between these two bounds."""
+    """There is another try, after a time between these two bounds."""
 
     shortest_seconds: float
     longest_seconds: float
 
     def seconds(self, chance: float) -> float:
-        """The time for a chance in [0, 1), so that many who failed together do not come back together."""
+        """The pause for a random number in [0, 1), so that things that failed together are not tried again together."""
         return self.shortest_seconds + chance * (self.longest_seconds - self.shortest_seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denied:
-    """It is not tried again."""
+    """There is no further try."""
 
     code: Denial
 
 
 def decide(*, attempts: int, failures: int, budget: RetryBudget, terminal: bool = False) -> RetryAfter | Denied:
-    """The decision after a failure, which is counted in both: the n-th try of this thing, the m-th failure of all.
+    """The decision after a failure: the n-th failed try of this thing, and the m-th failure of all things. Both counts
+    include it.
 
-    `terminal`: no retry helps, or nothing may be tried any more. The n-th failed try is followed by the n-th delay,
-    the last one again and again, jittered, cut to the time that is left, but never to less than a second.
+    `terminal` says that no retry helps, or that nothing may be tried any more. The n-th delay follows the n-th failed
+    try, and the last delay follows all later ones. A random part is added to each delay. A delay is never longer than
+    the time that is left, but always at least a second.
     """
     if attempts < 1 or failures < 1:
         raise ProgrammingError(f"{attempts} attempts and {failures} failures: a retry follows a failure")

@@ -1,4 +1,4 @@
-"""Pure: the state of a run: one of the catalogue's, or a stop, failure or void with its reason."""
+"""Pure: the state of a run: one of the catalogue, or a stop, a failure or a void with its reason."""
 
 from __future__ import annotations
 
@@ -8,56 +8,58 @@ STOPPED, FAILED, VOIDED = "stopped_", "failed_", "voided_"
 
 
 class RunState(str):
-    """The text of a state, such as `stopped_drift_schema`. For a value that is no state every question is False."""
+    """The text of a state, such as `stopped_drift_schema`. Every question about a text that is no state is answered
+    with False.
+    """
 
     __slots__ = ()
 
     @property
     def stopped(self) -> bool:
-        """A person or an outage stopped the run; a resume continues it."""
+        """A person or an outage stopped the run, and a resume continues it."""
         return self.startswith(STOPPED)
 
     @property
     def failed(self) -> bool:
-        """A gate refused for good; a new run begins again."""
+        """A gate refused finally, and only a new run can begin again."""
         return self.startswith(FAILED)
 
     @property
     def voided(self) -> bool:
-        """The run was ended by a signed void, or cancelled before it wrote."""
+        """A signed void ended the run, or a person cancelled it before it wrote."""
         return self.startswith(VOIDED)
 
     @property
     def halted(self) -> bool:
-        """Stopped, failed or voided."""
+        """The run is stopped, failed or voided."""
         return self.startswith((STOPPED, FAILED, VOIDED))
 
     @property
     def terminal(self) -> bool:
-        """Only a void leaves such a state."""
+        """The run can leave this state only by a void."""
         return self in (State.CLOSEOUT_REPORTED, SKIPPED) or self.failed or self.voided
 
     @property
     def reason(self) -> str:
-        """What follows the first word of a stop, failure or void, such as `drift_schema`; else empty."""
+        """The text after the first word of a stop, failure or void, such as `drift_schema`. Empty for other states."""
         return self.partition("_")[2] if self.halted else ""
 
     @property
     def drifted(self) -> bool:
-        """The database's own survey found a change that no gate had made."""
+        """The survey of the database found a change that no gate had made."""
         return self.stopped and self.reason.startswith("drift_")
 
     @property
     def over_cap(self) -> bool:
-        """A gate ran over its cap, or the whole run over its own."""
+        """A gate took longer than its cap, or the whole run longer than its own."""
         return self == "stopped_hard_cap" or (self.stopped and self.reason.startswith("soft_cap_"))
 
     @property
     def broken(self) -> bool:
-        """A worker failed in a way that no retry mends."""
+        """A worker failed, and no retry helps."""
         return self.stopped and self.reason.startswith("error_")
 
     @property
     def unavailable(self) -> bool:
-        """Something that the run needs did not answer."""
+        """A dependency of the run did not answer."""
         return self.stopped and self.reason.startswith("unavailable_")

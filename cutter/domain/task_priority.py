@@ -1,4 +1,4 @@
-"""Pure: in which order a queue of tasks is worked off (seed 002; spec 05 "Priority, cancellation, budgets")."""
+"""Pure: the order in which a queue hands out its tasks (seed 002; spec 05 "Priority, cancellation, budgets")."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cutter import limits
 
 
 class Urgency(IntEnum):
-    """Lower first; the numbers are Temporal's priority keys, of which there are five."""
+    """A lower number comes first. The numbers are Temporal's priority keys, of which there are five."""
 
     INTERACTIVE = 1
     LATE_APPROVAL = 2

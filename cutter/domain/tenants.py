@@ -1,7 +1,7 @@
-"""Pure: what a tenant may have and has, in words (seed 003 §3.4; spec 05 "Caps and fairness").
+"""Pure: describes in words what a tenant may use and what it uses (seed 003 §3.4; spec 05 "Caps and fairness").
 
-The database counts and decides (`fn_tenant_room`); its answer holds `tenant`, `workflow`, `weight`, the caps (None: no
-cap), `at_work`, `last_minute`, `room`, `code` and `again_utc`.
+The database counts and decides (`fn_tenant_room`). Its answer holds `tenant`, `workflow`, `weight`, the caps (None if
+there is no cap), `at_work`, `last_minute`, `room`, `code` and `again_utc`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cutter import limits
 from cutter.types import Json
 
 NAME = re.compile(rf"[A-Za-z0-9._@-]{{1,{limits.TENANT_CHARACTERS_MAX}}}")
-"""A tenant's name; the database has the same form."""
+"""The form of a tenant's name. The database has the same form."""
 
 CAPS = {
     "weight": limits.WEIGHT_MAX,
@@ -21,17 +21,17 @@ CAPS = {
     "max_runs_per_min": 1_000_000,
     "max_writes_per_run": 1_000_000,
 }
-"""What can be set, and how much at most; at least 1. The database has the same bounds."""
+"""The numbers that a person can set, with their maximum. The minimum is 1. The database has the same bounds."""
 
 WORKFLOWS = ("any", "document", "batch")
-"""Whom a number is for: all of a tenant's runs, or instead of that those outside batches, or those in them."""
+"""The runs for which a number holds: all runs of a tenant, or only those outside batches or only those in batches."""
 
 CONCURRENCY = "STOP_TENANT_CONCURRENCY"
 RATE = "STOP_TENANT_RATE"
 
 
 def held(room: Json) -> str:
-    """Which cap leaves no room, and how it is used."""
+    """The cap that leaves no room, and how much of it is used."""
     tenant = room["tenant"]
     if room["code"] == CONCURRENCY:
         return f"tenant {tenant} has {room['at_work']} of {room['max_concurrency']} runs at work (max_concurrency)"
@@ -40,7 +40,7 @@ def held(room: Json) -> str:
 
 
 def no_room(room: Json) -> str:
-    """Why a run may not begin now, when it may, and what shows more."""
+    """The reason why a run may not begin now, the time when it may begin, and the command that shows more."""
     when = f"at {room['again_utc']}" if room["code"] == RATE else "when one of them has ended or waits for a person"
     return f"{held(room)}: type the same command again {when}; see `cutter tenants`"
 
@@ -48,7 +48,8 @@ def no_room(room: Json) -> str:
 def shown(found: Sequence[Json]) -> list[Json]:
     """The tenants that `cutter status` shows: those with caps or a weight, and those with runs at work.
 
-    None where no tenant is set apart from others: a deployment of one tenant need not know the word.
+    The answer is empty if no tenant has caps or a weight, and fewer than two tenants have runs at work. So a deployment
+    with one tenant need not know the word.
     """
     capped = [one["tenant"] for one in found if any(_is_set(one[workflow]) for workflow in WORKFLOWS[1:])]
     working = [one["tenant"] for one in found if one["document"]["at_work"]]
@@ -62,7 +63,7 @@ def _is_set(room: Json) -> bool:
 
 
 def cells(one: Json) -> tuple[str, ...]:
-    """A tenant in a row: weight, at work, in the last minute, writes a run; an override is in brackets."""
+    """A tenant as a row: weight, runs at work, runs of the last minute, writes of a run. An override is in brackets."""
     alone = one["document"]
     return (
         one["tenant"],
@@ -81,7 +82,7 @@ def _of(cap: str) -> str:
 
 
 def _told(one: Json, cap: str) -> str:
-    """The number of single runs, and that of runs in batches where it is another one."""
+    """The number for single runs, and in brackets the number for runs in batches if it differs."""
     alone, batch = one["document"][cap], one["batch"][cap]
     if alone == batch:
         return "" if alone is None else str(alone)

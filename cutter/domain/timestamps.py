@@ -1,4 +1,4 @@
-"""Pure: how a time is written: `2026-11-21T09:00:00Z` in a statement, a request and a policy; and for people."""
+"""Pure: writes a time as `2026-11-21T09:00:00Z` in statements, requests and policies, and otherwise for people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXAMPLE = "2026-11-21T09:00:00Z"
 
 
 def parse_instant(text: str) -> datetime | None:
-    """The time in UTC, or None when the text is not exactly of that form, or no such day or hour exists."""
+    """The time in UTC. None if the text does not have exactly this form, or if there is no such day or hour."""
     if not _INSTANT.fullmatch(text):
         return None
     try:
@@ -22,15 +22,15 @@ def parse_instant(text: str) -> datetime | None:
 
 
 def render_instant(moment: datetime) -> str:
-    """The text of a time; fractions of a second are dropped."""
+    """The text of a time. Fractions of a second are dropped."""
     return moment.astimezone(UTC).strftime(_FORMAT)
 
 
 def readable(moment: datetime) -> str:
-    """The text of a time for people, everywhere the same: `2026-11-21 09:00:00Z`."""
+    """The text of a time for people, in the same form everywhere: `2026-11-21 09:00:00Z`."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def utc(moment: datetime | None) -> str | None:
-    """A database time for machines, to the second; None stays None."""
+    """A time of the database for machines, to the second. None stays None."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None

@@ -1,7 +1,7 @@
-"""Pure: the characters that a reader cannot see, and how a text shows them: by their code.
+"""Pure: finds the characters that a reader cannot see, and shows each by its code.
 
-Such a character may move the cursor, write the clipboard, reorder a line or hide a word. There is one rule for
-terminals, documents, pages and signed statements, so that no place knows fewer of them than another.
+Such a character may move the cursor, write the clipboard, reorder a line or hide a word. Terminals, documents, pages
+and signed statements share this one rule, so that none of them misses a character that another one shows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from typing import Any
 
 _CATEGORIES = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
-"""Controls, formats, unassigned and private characters, surrogates, separators of lines and paragraphs."""
+"""Control, format, unassigned and private characters, surrogates, and separators of lines and paragraphs."""
 
 _FILLERS = frozenset(
     chr(code)
@@ -28,16 +28,16 @@ _FILLERS = frozenset(
     )
     for code in range(first, last + 1)
 )
-"""Letters, marks and symbols without a picture: those of Unicode's ignorable characters that no category names."""
+"""Letters, marks and symbols without a picture: Unicode's ignorable characters that none of these categories names."""
 
 
 def is_hidden(character: str) -> bool:
-    """Whether a reader cannot see this one character; a tab and a line feed are such characters too."""
+    """True if a reader cannot see this one character. A tab and a line feed are such characters too."""
     return unicodedata.category(character) in _CATEGORIES or character in _FILLERS
 
 
 class _Shown(dict[int, str]):
-    """What `str.translate` puts in place of each character, worked out when it first occurs."""
+    """The replacement of each character for `str.translate`. It is computed when the character first occurs."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -46,7 +46,7 @@ class _Shown(dict[int, str]):
 
 
 class _Escaped(dict[int, str]):
-    """The same for a JSON text."""
+    """The replacement of each character in a JSON text."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -60,20 +60,20 @@ _ESCAPED = _Escaped()
 
 
 def visible(text: str) -> str:
-    """The text with every hidden character but a line feed as its code, such as ⟨U+202E⟩."""
+    """The text with each hidden character as its code, such as ⟨U+202E⟩. A line feed stays."""
     return text if text.isascii() and text.isprintable() else text.translate(_SHOWN)
 
 
 def visible_line(text: str) -> str:
-    """The same on one line: a line feed too is shown by its code, so that a text cannot add a line of its own."""
+    """The text on one line. A line feed is shown by its code too, so that a text cannot add a line."""
     return visible(text).replace("\n", "\u27e8U+000A\u27e9")
 
 
 def json_visible(text: str) -> str:
-    """A JSON text of the same value, in which hidden characters are written as escapes; other letters stay readable."""
+    """A JSON text of the same value. Hidden characters are written as escapes, and other letters stay readable."""
     return text if text.isascii() and text.isprintable() else text.translate(_ESCAPED)
 
 
 def json_text(value: Any, *, indent: int | None = None, sort_keys: bool = True) -> str:
-    """A value as JSON without a hidden character; what JSON does not know is written as its text."""
+    """A value as JSON without a hidden character. A value that JSON cannot hold is written as its text."""
     return json_visible(json.dumps(value, ensure_ascii=False, indent=indent, sort_keys=sort_keys, default=str))

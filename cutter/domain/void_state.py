@@ -1,7 +1,8 @@
-"""Pure: the state that a signed void ends a run in: `voided_<reason>` (spec 01 "States and gates").
+"""Pure: the state in which a signed void ends a run: `voided_<reason>` (spec 01 "States and gates").
 
-The reason is a person's own sentence, in any script and of any length; the state appears in file names, search
-attributes and commands. So it is a few plain words of it, and the sentence itself is kept with the void's record.
+The reason is a person's own sentence, in any script and of any length. The state appears in file names, search
+attributes and commands. So the state holds a few plain words of the sentence, and the record of the void holds all of
+it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import unicodedata
 from cutter import limits
 
 CANCELLED = "cancelled"
-"""The tail of the one void that nobody signed: a run that was cancelled before it wrote. No sentence gets it."""
+"""The end of the state's name for the one void that nobody signed: a run that was cancelled before it wrote. No
+sentence gives this end.
+"""
 
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 _SPELLED = str.maketrans({"đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l"})

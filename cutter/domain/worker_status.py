@@ -1,7 +1,7 @@
-"""Pure: the workers of the task queues as people see them: their own heartbeats, and the pollers of the queues.
+"""Pure: shows people the workers of the task queues: their own heartbeats, and the pollers of the queues.
 
-Rows are those of worker_heartbeat with `age_seconds` (since the last heartbeat) and `silent` (three were missed).
-Pollers are what the queues' server knows: {queue: [identity]}; None where it did not answer.
+The rows are those of worker_heartbeat with `age_seconds` (since the last heartbeat) and `silent` (three were missed).
+The pollers come from Temporal: {queue: [identity]}, or None if it did not answer.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ START = "cutter up"
 def crew(
     rows: Iterable[Json], pollers: Pollers, queues: Sequence[str], builds: Mapping[str, str] | None = None
 ) -> Json:
-    """Workers, queues, and what is wrong: `unserved` queues, `unresponsive` workers, the `next` command or None.
+    """Workers, queues, and problems: `unserved` queues, `unresponsive` workers, and the `next` command or None.
 
-    `builds` are those that runs are pinned to, with their status. A queue is served for each one that still has runs.
+    `builds` are the builds to which runs are pinned, with their status. A queue must be served for each build that
+    still has runs.
     """
     builds = builds or {}
     rows = list(rows)
@@ -49,7 +50,7 @@ def crew(
 
 
 def identity(worker_id: str) -> str:
-    """What Temporal calls a worker: its id without the number of times that it was given up and came back."""
+    """The name of a worker in Temporal: its id without the number of times that it was closed and returned."""
     return worker_id.partition(".")[0]
 
 
@@ -75,7 +76,7 @@ def _polls(row: Json, queue: str, pollers: Pollers) -> bool | None:
 
 
 def _strangers(rows: Sequence[Json], pollers: Pollers) -> list[Json]:
-    """Pollers of our queues that never registered: another program, or a worker without its database."""
+    """Pollers of our queues that never registered: foreign programs, or workers that do not reach the database."""
     known = {identity(row["worker_id"]) for row in rows}
     found: dict[str, list[str]] = {}
     for queue, names in (pollers or {}).items():

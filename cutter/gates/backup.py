@@ -21,10 +21,10 @@ class Beside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What the backup and its restore check left: digests, size, time, fingerprints.
+    """The results of the backup and its restore check: digests, size, time, fingerprints.
 
-    `stored_sha256` is of the artifact as the target gives it back now, `recorded_sha256` what the database recorded for
-    it, `beside` the record read back (None when there is none).
+    `stored_sha256` is that of the artifact as the store gives it back now, and `recorded_sha256` the one in the
+    database. `beside` is the record that was read back (None if there is none).
     """
 
     artifact_id: str

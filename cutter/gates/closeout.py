@@ -14,7 +14,7 @@ GATE = "IG_closeout"
 EXPECTED = frozenset(
     {("gate_report", gate.name) for gate in GATES[:-1]} | {("request", sovereign.value) for sovereign in Sovereign}
 )
-"""(kind, subject) of the documents of a whole run; the closeout's own report is put after its COMMIT."""
+"""(kind, subject) of the documents of a whole run. The closeout's own report is put after its COMMIT."""
 
 RECEIPTS = len(GATES) - 1
 INDEX_FOLDER = "knowledge/dev/runs-index"
@@ -40,7 +40,7 @@ class KbDocument:
 
     @property
     def wrong(self) -> str | None:
-        """What is wrong with it, as a person says it; None when it is there as it was recorded."""
+        """The problem with this document in words for people. None if it is in the knowledge base as recorded."""
         if self.recorded_sha256 is None:
             return "not put yet"
         if self.found_sha256 is None:
@@ -112,9 +112,10 @@ def evaluate(evidence: Evidence) -> GateReport:
 
 
 def put_back(run_id: str, documents: Sequence[KbDocument]) -> str | None:
-    """What people do about documents that are not as they were recorded; None when all are.
+    """The remedy for documents that are not as recorded. None if all are.
 
-    The law is already enacted, so the run waits for them and does not fail: it would be over, and they would be back.
+    The law is already enacted, so the run waits for these documents and does not fail. A failed run would be over
+    before they are put back.
     """
     wrong = [f"{doc.wrong}: {doc.kb_id}" for doc in documents if doc.wrong]
     if not wrong:
@@ -127,7 +128,7 @@ def put_back(run_id: str, documents: Sequence[KbDocument]) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
-    """What was read back after COMMIT: state.json, the runs index, and the documents that still wait."""
+    """The state that was read back after COMMIT: state.json, the runs index, and the documents that still wait."""
 
     run_id: str
     sidecar_run_id: str | None

@@ -13,7 +13,9 @@ GATE = "IG_cut_leg_a_execute"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorization:
-    """What one signed approval, verified by this process, says it authorises; None where it was signed before a run."""
+    """The values that one signed approval authorises, verified by this process. A value is None if the approval was
+    signed before the run.
+    """
 
     approval_sha256: str
     document_id: str
@@ -44,7 +46,7 @@ class Evidence:
     autocommit: bool
     rehearsal: bool = False
     revised: Mapping[str, int] | None = None
-    """Planned rows of each operation of a revision; None for a first cut."""
+    """The number of planned rows of each operation of a revision. None for a first cut."""
 
 
 def evaluate(evidence: Evidence) -> GateReport:
@@ -84,7 +86,7 @@ def evaluate(evidence: Evidence) -> GateReport:
 
 
 _STATUS = {"keep": ("kept",), "revise": ("revised",), "create": ("created", "revived"), "repeal": ("repealed",)}
-"""The statuses with which fn_iu_revise answers for each operation."""
+"""The statuses that fn_iu_revise returns for each operation."""
 
 
 def _as_planned(evidence: Evidence, answered: Counter[str]) -> Invariant:
@@ -130,7 +132,7 @@ def _authorizes(one: Authorization, evidence: Evidence) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadBack:
-    """What a fresh connection sees after COMMIT."""
+    """The rows that a new connection sees after COMMIT."""
 
     receipt_sealed: bool
     units: int

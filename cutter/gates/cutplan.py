@@ -31,16 +31,16 @@ class Evidence:
     same_digest_runs: tuple[str, ...]
     max_writes: int | None
     revision: RevisionPlan | None = None
-    """The difference to the law in force; None for a first cut."""
+    """The difference to the law in force. None for a first cut."""
 
     @property
     def writer_digest(self) -> str:
-        """The digest that approvals bind."""
+        """The digest to which approvals are bound."""
         return self.revision.writer_digest if self.revision else self.plan.writer_digest
 
     @property
     def writes(self) -> int:
-        """Units that the run begins or ends."""
+        """The number of units that the run begins or ends."""
         return self.revision.changing if self.revision else len(self.plan.rows)
 
 

@@ -71,7 +71,7 @@ def evaluate(evidence: Evidence) -> GateReport:
 
 
 def _without_text(refusal: MarkRefusal, preview: str) -> str:
-    """Code, line and counts; the sentence with its titles stays in the report's notes."""
+    """The code, the line and the counts. The sentence with its titles stays in the report's notes."""
     line = [f"line {refusal.line}"] if refusal.line else []
     counts = [f"{name} {value}" for name, value in refusal.details if value.isdigit()]
     return f"{', '.join((refusal.code, *line, *counts))}: see `{preview}`"

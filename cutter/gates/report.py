@@ -1,4 +1,4 @@
-"""Pure: what a gate's evaluation answers. A refusal is a value; an empty report refuses."""
+"""Pure: the result of a gate's evaluation. A refusal is a value, and an empty report refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invariant:
-    """One named check of seed 000 §4 with what was seen and what was expected, both short and without law text."""
+    """One named check of seed 000 §4 with the value that was seen and the value that was expected. Both are short and
+    hold no text of a law.
+    """
 
     name: str
     ok: bool
@@ -31,7 +33,7 @@ class GateReport:
 
     @property
     def passed(self) -> bool:
-        """True when there is at least one invariant and none is false."""
+        """True if there is at least one invariant and none is false."""
         return bool(self.invariants) and all(item.ok for item in self.invariants)
 
     @property
@@ -39,7 +41,7 @@ class GateReport:
         return tuple(item for item in self.invariants if not item.ok)
 
     def reason(self) -> str:
-        """One sentence naming the first violated invariant."""
+        """One sentence that names the first violated invariant."""
         if not self.invariants:
             return f"{self.gate}: nothing was checked"
         if self.passed:
@@ -49,7 +51,7 @@ class GateReport:
         return f"{first.name}: observed {first.observed}, expected {first.expected}{more}"
 
     def as_json(self) -> dict[str, Any]:
-        """What is sealed: invariants, pins, notes; ids, counts and digests only."""
+        """The part that is sealed: invariants, pins and notes. It holds only ids, counts and digests."""
         return {
             "gate": self.gate,
             "invariants": [item.as_json() for item in self.invariants],
@@ -59,14 +61,14 @@ class GateReport:
 
 
 def equal(name: str, observed: object, expected: object) -> Invariant:
-    """Holds when both are equal and not None."""
+    """An invariant that holds if both values are equal and not None."""
     return Invariant(
         name=name, ok=observed is not None and observed == expected, observed=shown(observed), expected=shown(expected)
     )
 
 
 def holds(name: str, ok: bool, observed: object, expected: object) -> Invariant:
-    """Holds when `ok` does; for checks that are not equalities."""
+    """An invariant that holds if `ok` is true, for checks that compare no two values."""
     return Invariant(name=name, ok=bool(ok), observed=shown(observed), expected=shown(expected))
 
 

@@ -44,7 +44,9 @@ class Base:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was read: the document (None when unknown), its latest version (None when there is none), the snapshot."""
+    """The rows that were read: the document (None if unknown), its latest version (None if there is none), the
+    snapshot.
+    """
 
     document_id: str
     source_document_id: str | None
@@ -156,7 +158,7 @@ def _text(snapshot: bytes, command: str, *, empty: bool) -> tuple[Invariant, ...
 
 
 def first_line_not_nfc(text: str) -> int | None:
-    """Number of the first line that is not in Unicode's NFC, or None."""
+    """The number of the first line that is not in Unicode's NFC, or None."""
     if unicodedata.is_normalized("NFC", text):
         return None
     for number, line in enumerate(text.split("\n"), 1):
@@ -166,14 +168,16 @@ def first_line_not_nfc(text: str) -> int | None:
 
 
 def operation_of(version: SourceVersion, base: Base | None) -> str:
-    """The operation of a run of this version: a first cut without a base, else what the version asks for."""
+    """The operation of a run of this version: a first cut if there is no base, else the operation that the version asks
+    for.
+    """
     if base is None:
         return "first_cut"
     return "revision" if version.change_kind == TEXT else version.change_kind
 
 
 def _base_pins(version: SourceVersion, base: Base | None) -> dict[str, str]:
-    """What later gates and the signatures bind of the law in force; nothing for a first cut."""
+    """The pins about the law in force that later gates and the signatures use. Empty for a first cut."""
     if base is None:
         return {}
     return {

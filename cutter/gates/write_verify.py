@@ -15,7 +15,7 @@ STRUCTURAL = 11
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What the verifier found with its own connection, key and rebuild, before it wrote anything."""
+    """The findings of the verifier, made with its own connection, key and rebuild before it wrote anything."""
 
     principal: str
     holds_executor_dsn: bool
@@ -35,7 +35,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What was counted after the write: results of the change set, this result, this result's verifier signature."""
+    """The rows that were counted after the write: results of the change set, this result, this result's verifier
+    signature.
+    """
 
     results: int
     this_result: int

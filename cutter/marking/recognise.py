@@ -18,7 +18,7 @@ from cutter.marking.profile import Form, Level, Profile
 from cutter.marking.result import Finding
 from cutter.marking.titles import plain_title, visible, without_closing_hashes
 
-_ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
+ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
 _BOLD = re.compile(r"[ \u00a0]{0,3}(?:\*\*|__)[ \u00a0]*(?=\S)")
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(?=\S)")
 _ALSO_SIGNS = re.compile("[의の之]")
@@ -127,7 +127,7 @@ def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[F
     for index, line in enumerate(lines.lines):
         if lines.opaque[index]:
             continue
-        atx = _ATX.match(line)
+        atx = ATX.match(line)
         if atx is None:
             heading = _line_heading(index, line, reading) if reading.starts is not None and line else None
         else:

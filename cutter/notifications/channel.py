@@ -8,7 +8,7 @@ from typing import Protocol
 
 from cutter.notifications.card import Card
 
-_CODE = re.compile(r"[a-z0-9_]{1,60}")
+CODE = re.compile(r"[a-z0-9_]{1,60}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Trouble:
     final: bool = False
 
     def __post_init__(self) -> None:
-        if not _CODE.fullmatch(self.code):
+        if not CODE.fullmatch(self.code):
             raise ValueError("a trouble has a code of a-z, 0-9 and _")
 
 

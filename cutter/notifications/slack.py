@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -21,15 +20,13 @@ from slack_sdk.errors import SlackApiError
 from cutter import limits
 from cutter.notifications import http_post, slack_blocks
 from cutter.notifications.card import Phase
-from cutter.notifications.channel import Message, Trouble
+from cutter.notifications.channel import CODE, Message, Trouble
 from cutter.notifications.secret_file import secret
 from cutter.settings import Settings
 from cutter.types import Json
 
 NAME: Final = "slack"
 TOKEN_FILE: Final = "slack.token"
-
-_CODE = re.compile(r"[a-z0-9_]{1,60}")
 
 _OPERATOR: Final = frozenset(
     {
@@ -145,7 +142,7 @@ def _slack_s(data: bytes | None) -> str:
 
 
 def _trouble(error: object) -> Trouble:
-    code = error if isinstance(error, str) and _CODE.fullmatch(error) else "unknown_error"
+    code = error if isinstance(error, str) and CODE.fullmatch(error) else "unknown_error"
     doubt = code in _IN_DOUBT
     return Trouble(code=code, in_doubt=doubt, everywhere=code in _OPERATOR or doubt, final=code in _FINAL)
 

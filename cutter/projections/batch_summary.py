@@ -18,8 +18,13 @@ from cutter.projections.batch_view import gates_of
 from cutter.types import Json
 
 
-def glance(seen: BatchView, sealed: Mapping[str, int], now_utc: str, *, rooms: Sequence[Json] = ()) -> Json:
+def glance(
+    seen: BatchView, sealed: Mapping[str, int], now_utc: str, *, rejections: Mapping[str, Json],
+    rooms: Sequence[Json] = (),
+) -> Json:  # fmt: skip
     """The batch at a glance. `sealed` counts the receipts of each run, and `now_utc` is the database's clock.
+
+    `rejections` has the gate, the approver and the reason of each rejected run.
 
     `rooms` are the answers of `fn_tenant_room` about the batch's tenants. The result names the tenants whose cap holds
     the batch up.
@@ -28,7 +33,7 @@ def glance(seen: BatchView, sealed: Mapping[str, int], now_utc: str, *, rooms: S
     summary = batch_step.summarise(seen, attended=seen.attended)
     all_gates = gates_of(batch.mode)
     rows = [
-        _row(batch.batch_id, one, item, sealed.get(one.run_id or "", 0))
+        _row(batch.batch_id, one, item, sealed.get(one.run_id or "", 0), rejections.get(one.run_id or ""))
         for one, item in zip(seen.items, items, strict=True)
     ]
     return {
@@ -79,7 +84,7 @@ _ORDER = (
 _RANK = {word.value: number for number, word in enumerate(_ORDER)}
 
 
-def _row(batch_id: str, one: ItemRecord, item: Item, sealed: int) -> Json:
+def _row(batch_id: str, one: ItemRecord, item: Item, sealed: int, rejected: Json | None) -> Json:
     shown = (item.outcome or item.stage).value
     step = ways.item_step(batch_id, one)
     return {
@@ -88,7 +93,7 @@ def _row(batch_id: str, one: ItemRecord, item: Item, sealed: int) -> Json:
         "run_id": one.run_id,
         "shown": shown,
         "state": one.state or one.decided or Stage.PENDING.value,
-        "gate": _gate(one, item, sealed),
+        "gate": rejected["gate"] if rejected else _gate(one, item, sealed),
         "gates_passed": sealed,
         "since_utc": one.ended_at or one.state_at,
         "ended_utc": one.ended_at,
@@ -96,6 +101,7 @@ def _row(batch_id: str, one: ItemRecord, item: Item, sealed: int) -> Json:
         "actor": one.actor,
         "code": one.queue_code or _stop_code(one.reason),
         "reason": one.reason if item.outcome is not None and not item.good else None,
+        "rejected": rejected,
         "needs": step.needs.value if step else Needs.NOTHING.value,
         "commands": list(step.commands) if step else [],
     }

@@ -15,6 +15,7 @@ from importlib import resources
 from markupsafe import Markup
 
 from cutter.approvals.request import RequestDocument
+from cutter.approvals.request_text import TITLES
 from cutter.catalogue import Sovereign
 from cutter.domain.timestamps import readable
 from cutter.projections import shown_law
@@ -25,8 +26,6 @@ from cutter.request_view.markdown import UNREAD
 TEMPLATE = "request.html.j2"
 STYLE = "request.css"
 SCRIPT = "request.js"
-
-TITLES = {Sovereign.CUT: "Request to cut (SG_1)", Sovereign.LIFECYCLE: "Request to make effective (SG_2)"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,18 @@ def identify(pid: int) -> Process | None:
         return Process(pid=pid, birth=_birth(process))
     except psutil.NoSuchProcess:
         return None
+
+
+def version_text(program: Path | str) -> str:
+    """The answer of a program to `--version`. Raises OSError or TimeoutExpired if it does not run."""
+    return subprocess.run(
+        [program, "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=limits.PROGRAM_VERSION_SECONDS,
+    ).stdout
 
 
 def alive(process: Process) -> bool:

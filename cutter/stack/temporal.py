@@ -24,7 +24,7 @@ from time import monotonic
 from cutter import limits
 from cutter.errors import Unavailable
 from cutter.stack.locks import held
-from cutter.stack.processes import until
+from cutter.stack.processes import until, version_text
 
 CLI_VERSION = "1.5.1"
 """The newest version that `go install` accepts. It contains Server 1.29.1 and UI 2.42.1."""
@@ -113,14 +113,7 @@ def program(path: Path) -> _Program | str:
     if not path.is_file():
         return f"no {path}"
     try:
-        shown = subprocess.run(
-            [path, "--version"],
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=limits.PROGRAM_VERSION_SECONDS,
-        ).stdout
+        shown = version_text(path)
     except (OSError, subprocess.TimeoutExpired) as problem:
         return f"{path} does not run ({type(problem).__name__})"
     return _judged(path, shown)

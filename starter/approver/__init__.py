@@ -1,1 +1,1 @@
-"""IO: the work of an approver's own machine: show a request, sign it, hand the signature over."""
+"""IO: the work on an approver's own machine: shows a request, signs it, and hands the signature over."""

@@ -1,4 +1,6 @@
-"""Pure: what an approver decided in a signing session, and the journal lines that keep it through a crash."""
+"""Pure: the decisions of an approver in a signing session, and the lines of the journal that keeps them through a
+crash.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from cutter.errors import InvalidInput
 
 
 class Choice(StrEnum):
-    """What an approver wants for one request. A skipped request keeps waiting."""
+    """The choice of an approver about one request. A skipped request keeps waiting."""
 
     APPROVE = "approve"
     SKIP = "skip"
@@ -33,7 +35,9 @@ class _Line(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     request: str
-    """SHA-256 of the request document. A request that was made again has another one, so no decision fits it."""
+    """SHA-256 of the request document. A request that was made again has another digest, so no earlier decision fits
+    it.
+    """
 
 
 class Opened(_Line):
@@ -51,7 +55,7 @@ class Decided(_Line):
 
 
 class Signed(_Line):
-    """The statements are signed and stored; `handed_over` says that the run or the batch has them, too."""
+    """The statements are signed and stored. `handed_over` says that the run or the batch has them too."""
 
     event: Literal["signed"] = "signed"
     kb_ids: tuple[str, ...]
@@ -84,7 +88,7 @@ class Ledger:
         return replace(self, decisions=decisions, signed=signed)
 
     def of(self, waiting: Collection[str]) -> Ledger:
-        """The part about requests that still wait."""
+        """The part of the ledger about requests that still wait."""
         return Ledger(
             opened=self.opened & frozenset(waiting),
             decisions={key: one for key, one in self.decisions.items() if key in waiting},
@@ -93,12 +97,12 @@ class Ledger:
 
     @property
     def to_hand_over(self) -> dict[str, Signed]:
-        """The statements that are signed, but that nobody has yet."""
+        """The signed statements that were not handed over yet."""
         return {key: one for key, one in self.signed.items() if not one.handed_over}
 
     @property
     def folder(self) -> str:
-        """The folder of the approvals to hand over; empty when there are none."""
+        """The folder of the approvals that are not handed over yet. Empty if there are none."""
         return next((one.folder for one in self.to_hand_over.values() if one.folder), "")
 
     def chosen(self, choice: Choice) -> list[str]:
@@ -142,7 +146,7 @@ def written(event: Event) -> bytes:
 
 
 def restored(ledger: Ledger) -> str:
-    """The first message of a session that continues another one; empty when nothing was kept."""
+    """The first message of a session that continues an earlier one. Empty if that session kept nothing."""
     if not ledger.decisions:
         return ""
     left = ledger.to_hand_over

@@ -1,6 +1,8 @@
-"""IO: a signing session on the whole screen: decide first, then sign each decision, then hand everything over.
+"""IO: a signing session on the whole screen. First the approver decides. Then each decision is signed, and all
+statements are handed over.
 
-Each step is in the session's journal before the next one, so a session that was left or killed continues where it was.
+Each step is in the session's journal before the next step begins. So a session that was left or killed continues at the
+same place.
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ from starter.approver.session_signatures import Signatures
 from starter.console.terminal import progress_bar, say
 
 TAKEN = ("accepted", "duplicate", "queued")
-"""Answers of a run that took what it was given."""
+"""The answers of a run that accepted a statement."""
 
 
 def sit(signatures: Signatures, requests: Sequence[Asked]) -> Json:
-    """Decide on the screen, then sign and hand over; what was signed, rejected and left out, with the answer."""
+    """Let the approver decide on the screen, then sign and hand over. Returns the counts, the rejections and the
+    left-out documents.
+    """
     approver, batch_id = signatures.signer.approver, signatures.batch_id
     keys = {one.key for one in requests}
     with open_journal(signatures.settings, batch_id, approver, keys) as journal:
@@ -51,7 +55,7 @@ def _reason(shown: Session, one: Asked) -> str:
 
 
 def sign(signatures: Signatures, shown: Session) -> list[str]:
-    """Sign what was decided and is not signed yet, each after its digests were computed once more; what failed."""
+    """Sign each decision that is not signed yet, after computing its digests again. Returns the failures."""
     ledger, failed = shown.journal.ledger, []
     signatures.folder = ledger.folder
     work = [*shown.with_choice(Choice.APPROVE), *shown.with_choice(Choice.REJECT)]
@@ -72,7 +76,7 @@ def sign(signatures: Signatures, shown: Session) -> list[str]:
 
 
 def _hand_over(signatures: Signatures, shown: Session) -> Json:
-    """Give every signed statement to its run or its batch, also those of a session before this one."""
+    """Give every signed statement to its run or its batch, including statements of an earlier session."""
     ledger, statements = shown.journal.ledger, shown.journal.ledger.to_hand_over
     signed = [one for one in shown.requests if one.key in statements]
     rejected = [one for one in signed if ledger.decisions[one.key].choice is Choice.REJECT]

@@ -1,4 +1,4 @@
-"""IO: the journal of a signing session: each decision is on the disk before the next one is made."""
+"""IO: the journal of a signing session. Each decision is on the disk before the approver makes the next one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starter.approver.decisions import Event, Ledger, read_lines, written
 
 
 class SessionJournal:
-    """One approver's decisions about one batch. Make it by `open_journal`, which holds the file's lock."""
+    """The decisions of one approver about one batch. Open it with `open_journal`, which holds the file's lock."""
 
     def __init__(self, descriptor: int, ledger: Ledger, size: int) -> None:
         self._descriptor = descriptor
@@ -23,7 +23,9 @@ class SessionJournal:
         self.ledger = ledger
 
     def record(self, event: Event) -> None:
-        """Append an event. It has reached the disk when this returns; Unavailable when the disk does not take it."""
+        """Append an event. When this function returns, the event is on the disk. Raises Unavailable if the disk refuses
+        it.
+        """
         line = written(event)
         try:
             if os.write(self._descriptor, line) < len(line):
@@ -40,7 +42,7 @@ class SessionJournal:
 
 
 def path_of(settings: Settings, batch_id: str, approver: str) -> Path:
-    """Where the decisions of this approver about this batch are kept."""
+    """The file of this approver's decisions about this batch."""
     return settings.state / "signing" / f"{batch_id}-{approver}.jsonl"
 
 
@@ -48,10 +50,10 @@ def path_of(settings: Settings, batch_id: str, approver: str) -> Path:
 def open_journal(
     settings: Settings, batch_id: str, approver: str, waiting: Collection[str]
 ) -> Iterator[SessionJournal]:
-    """The journal, as the last session left it, without the decisions about requests that no longer wait.
+    """The journal as the last session left it, without the decisions about requests that no longer wait.
 
-    Raises Refused while another session of this approver has it open, InvalidInput for a damaged file and Unavailable
-    when the folder cannot be written.
+    Raises Refused if another session of this approver has it open, InvalidInput for a damaged file, and Unavailable if
+    the folder cannot be written.
     """
     path = path_of(settings, batch_id, approver)
     try:
@@ -73,7 +75,7 @@ def open_journal(
 
 
 def _lock(descriptor: int, approver: str) -> None:
-    """Hold the file as long as this process lives; the kernel unlocks it when the process is killed."""
+    """Lock the file for the life of this process. If the process is killed, the kernel unlocks the file."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""IO: the requests that a signing session of a batch is about."""
+"""IO: the requests of a signing session of a batch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Asked:
 
     @property
     def accepted(self) -> int:
-        """How many red findings somebody accepted by name."""
+        """The number of red findings that a person accepted by name."""
         names = self.document.request.accepted_findings
         return 0 if names == schema.NO_FINDINGS else len(names.split())
 
@@ -50,7 +50,7 @@ class Asked:
 
 
 def view_of(settings: Settings, batch_id: str) -> BatchView:
-    """The live batch's when there is one, else its rehearsal's."""
+    """The requests of the live batch if there is one, else those of its rehearsal."""
     try:
         return batches.view(settings, batch_id)
     except NotFound as missing:

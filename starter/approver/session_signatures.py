@@ -1,4 +1,4 @@
-"""IO: signs the statements of a signing session, each as soon as it may, and hands them over."""
+"""IO: signs the statements of a signing session one after the other, and hands them over."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Signatures:
     before: bool
     signed: int = 0
     folder: str = ""
-    """The session's own folder, handed over as one set."""
+    """The folder of this session. It is handed over as one set."""
     uploaded: list[str] = field(default_factory=list)
 
     def approve(self, one: Asked, note: str = "") -> list[str]:
-        """Sign one request, after a rehearsal for both of its gates; the KB ids of the statements."""
+        """Sign one request, or after a rehearsal both of its gates. Returns the KB ids of the statements."""
         if self.before:
             names = _sign_before(self.settings, self.batch_id, one, self.signer, note)
             self.uploaded += names
@@ -49,7 +49,9 @@ class Signatures:
         return names
 
     def reject(self, one: Asked, reason: str) -> list[str]:
-        """Sign the rejection of one request; the KB id of the statement. `hand_over_rejection` gives it to the run."""
+        """Sign the rejection of one request. Returns the KB id of the statement, which `hand_over_rejection` gives to
+        the run.
+        """
         run = {"run_id": one.document.request.run_id, "starter": one.document.starter}
         signing_desk.require_fit(self.settings, self.signer, run, one.gate, schema.REJECT)
         statement = signing_desk.answer(one.document, one.data, self.signer, schema.REJECT, text=reason)
@@ -61,7 +63,9 @@ class Signatures:
         return orders.hand_over(self.settings, run, kb_id)
 
     def hand_over(self) -> Json:
-        """The batch's answer; what was signed for a night lies where the night looks for it."""
+        """Hand the approvals over and return the answer of the batch. Approvals for a night are already where the night
+        looks for them.
+        """
         if self.before:
             return {"status": "accepted", "pre_batched": self.uploaded}
         folder, listing = batches.upload_set(self.settings, self.batch_id, self.folder)
@@ -70,7 +74,7 @@ class Signatures:
 
 
 def _sign_before(settings: Settings, batch_id: str, one: Asked, signer: Signing, note: str) -> list[str]:
-    """Both gates of a document, where the batch looks for them; their KB ids."""
+    """Sign both gates of a document, and put the statements where the batch looks for them. Returns their KB ids."""
     name = one.name
     with session(settings, OPERATOR) as connection:
         decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, [name]))

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
-import typer
 from rich.console import Console
 
 from cutter import limits, sources
@@ -25,7 +24,7 @@ from cutter.settings import Settings, load
 from cutter.storage import batches as registry
 from cutter.storage.batches import Admission, Options
 from cutter.storage.pools import OPERATOR, session
-from starter.commands import text_options
+from starter.commands import batch_options, text_options
 from starter.commands.resume_batch import Wait, Watch
 from starter.console.terminal import Json, Listing, show
 from starter.operator import batch_check
@@ -33,34 +32,19 @@ from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, resting
 from temporal import batches
 
-QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]
-
 
 def batch(
-    queue: QueueFile,
-    max_concurrent: Annotated[int | None, typer.Option(help="Documents planned at once; 4, or 2 overnight")] = None,
-    stop_on_first_failure: Annotated[bool, typer.Option("--stop-on-first-failure/--no-stop-on-first-failure")] = False,
-    quarantine: Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and continue")] = False,
-    overnight: Annotated[
-        bool | None,
-        typer.Option(
-            "--overnight/--no-overnight",
-            help="2 lanes, quarantine, 6 hours, nobody to ask; default for a file named overnight….yaml",
-        ),
-    ] = None,
-    mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")] = "live",
-    skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out enacted documents")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue this queue's batch")] = False,
-    include_failed: Annotated[
-        bool,
-        typer.Option("--include-failed", help="Include failed documents, each after a signature; names unsigned ones"),
-    ] = False,
-    nightly: Annotated[
-        bool, typer.Option("--nightly", help="Use the queue as a pattern with a new batch_id for this minute; for cron")
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Mark each text and show what would start, in which order; start nothing")
-    ] = False,
+    queue: batch_options.QueueFile,
+    max_concurrent: batch_options.Lanes = None,
+    stop_on_first_failure: batch_options.Strict = False,
+    quarantine: batch_options.Quarantine = False,
+    overnight: batch_options.Overnight = None,
+    mode: batch_options.RunMode = "live",
+    skip_completed: batch_options.SkipCompleted = False,
+    resume: batch_options.Resume = False,
+    include_failed: batch_options.IncludeFailed = False,
+    nightly: batch_options.Nightly = False,
+    check: batch_options.Check = False,
     profile: text_options.CheckProfile = None,
     duplicates: text_options.Duplicates = None,
     empty: text_options.Empty = None,
@@ -87,41 +71,72 @@ def batch(
         remove_direction_marks=remove_direction_marks,
     )  # fmt: skip
     batch_check.require_check(wanted, check=check)
-    night = scheduled_batches.is_named_for_the_night(queue.name) if overnight is None else overnight
-    if night and overnight is None and stop_on_first_failure:
+    night, by_name = _night(queue, overnight, strict=stop_on_first_failure)
+    options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
+                       overnight=night, skip_completed=skip_completed or nightly)  # fmt: skip
+    data = _queue(queue, nightly=nightly)
+    if check:
+        _check(settings, data, options, wanted, by_name=by_name, as_json=as_json)
+        return
+    found = _register(settings, data, options, resume=resume)
+    if not found["new"] and skip_completed:
+        batches.again(settings, found["batch_id"])
+    beside = queue.parent if options.mode == "live" else None
+    found |= _started(settings, found["batch_id"], data, beside, by_name=by_name)
+    if include_failed:
+        found |= _unsigned(settings, found["batch_id"])
+    outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
+
+
+def _night(queue: Path, overnight: bool | None, *, strict: bool) -> tuple[bool, bool]:
+    """Whether the batch runs overnight, and whether only the name of its file says so."""
+    if overnight is not None:
+        return overnight, False
+    by_name = scheduled_batches.is_named_for_the_night(queue.name)
+    if by_name and strict:
         raise InvalidInput(
             f"{queue.name} is an overnight queue by its name, and a night sets failed documents aside: add "
             "--no-overnight to run it by day under --stop-on-first-failure"
         )
-    options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
-                       overnight=night, skip_completed=skip_completed or nightly)  # fmt: skip
-    by_name = night and overnight is None
-    data = batches.read_queue(queue)
-    if nightly:
-        data = scheduled_batches.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0))
+    return by_name, by_name
+
+
+def _queue(file: Path, *, nightly: bool) -> bytes:
+    """The queue in the file. A nightly one is made from the file as its pattern, for this minute."""
+    data = batches.read_queue(file)
+    return scheduled_batches.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0)) if nightly else data
+
+
+def _check(
+    settings: Settings, data: bytes, options: Options, wanted: sources.Wanted, *, by_name: bool, as_json: bool
+) -> None:
+    """Show what the batch would start. Nothing is registered."""
     with session(settings, OPERATOR) as connection:
         admission = registry.admit(connection, data, options)
-        if check:
-            marked = batch_check.mark_all(settings, connection, admission, wanted)
-            weights = registry.weights(connection, admission.items)
-            _show_check(admission, options, weights, marked, by_name=by_name, as_json=as_json)
-            return
-        caps = asdict(caps_of(settings))
+        marked = batch_check.mark_all(settings, connection, admission, wanted)
+        weights = registry.weights(connection, admission.items)
+    _show_check(admission, options, weights, marked, by_name=by_name, as_json=as_json)
+
+
+def _register(settings: Settings, data: bytes, options: Options, *, resume: bool) -> dict[str, Any]:
+    """Register the batch, or find the batch of this queue, which only a resume continues."""
+    caps = asdict(caps_of(settings))
+    with session(settings, OPERATOR) as connection:
+        admission = registry.admit(connection, data, options)
         batch_id, new = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
         if not new and not resume:
             raise Refused(
                 f"batch {batch_id} exists already: see `cutter status {batch_id}`, or continue it by --resume"
-                + ("; --nightly makes a new batch from the same queue every night" if night else ""),
+                + ("; --nightly makes a new batch from the same queue every night" if options.unattended else ""),
                 code="STOP_BATCH_EXISTS",
             )
-    if not new and skip_completed:
-        batches.again(settings, batch_id)
-    found: dict[str, Any] = {"batch_id": batch_id, "new": new, "items": len(admission.rows)}
-    found |= _runs_as(_registered(batches.view(settings, batch_id).batch), by_name=by_name)
-    found |= _begin(settings, batch_id, data, queue.parent if options.mode == "live" else None)
-    if include_failed:
-        found |= _unsigned(settings, batch_id)
-    outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
+    return {"batch_id": batch_id, "new": new, "items": len(admission.rows)}
+
+
+def _started(settings: Settings, batch_id: str, data: bytes, beside: Path | None, *, by_name: bool) -> dict[str, Any]:
+    """Start the batch under its registered options, which may differ from those of this command."""
+    runs_as = _runs_as(_registered(batches.view(settings, batch_id).batch), by_name=by_name)
+    return {**runs_as, **_begin(settings, batch_id, data, beside)}
 
 
 def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from cutter.projections import batch_report, report_markdown
 from cutter.projections.batch_view import batch_view
 from cutter.projections.report import render
 from cutter.settings import Settings, load
-from cutter.storage import private
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
 from starter.commands.status import view_of
+from starter.console.output_file import write_out
 from starter.console.terminal import Json, say, show
 from starter.operator.pinned_law import pinned_law
 
@@ -50,24 +50,12 @@ def report(
     wanted = [form for form in forms if out is None or form == (TEXT if out.suffix == TEXT else PAGE)]
     if not wanted:
         raise InvalidInput(f"--out {out}: only a run has a report in Markdown: name an .html file")
-    files = {form: _written(settings, name, form, forms[form], out) for form in wanted}
+    files = {form: write_out(out, settings.state / "reports" / f"{name}{form}", forms[form]) for form in wanted}
     found |= {"file": str(files[wanted[0]]), "sha256": sha256_hex(forms[wanted[0]])}
     found |= {"markdown": str(files[TEXT])} if TEXT in files else {}
     show(found, as_json=as_json, render=lambda console: console.print(found["file"], soft_wrap=True))
     if not as_json and len(files) > 1:
         say(f"the same as Markdown: {files[TEXT]}")
-
-
-def _written(settings: Settings, name: str, form: str, shown: bytes, out: Path | None) -> Path:
-    """Where a form of the report was written; InvalidInput when that is no place for a file."""
-    path = (out or settings.state / "reports" / f"{name}{form}").absolute()
-    try:
-        if out is None:
-            private.own_folder(path.parent)
-        private.write(path, shown)
-    except OSError as problem:
-        raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
-    return path
 
 
 def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:

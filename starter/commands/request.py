@@ -18,9 +18,9 @@ from cutter.errors import InvalidInput
 from cutter.projections import request_page
 from cutter.request_view import RequestView, request_record
 from cutter.settings import Settings, load
-from cutter.storage import private
 from cutter.storage import runs as known_runs
 from starter.approver import signing_desk
+from starter.console.output_file import write_out
 from starter.console.terminal import Json, say, show, write
 
 
@@ -94,11 +94,4 @@ def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestVi
 def saved(settings: Settings, document: RequestDocument, shown: bytes, form: Form, out: Path | None) -> Path:
     """Write the form and return its path. Raises InvalidInput if no file can be written there."""
     name = f"{document.request.run_id}-{document.request.gate}.{form.value}"
-    path = (out or settings.state / "requests" / name).absolute()
-    try:
-        if out is None:
-            private.own_folder(path.parent)
-        private.write(path, shown)
-    except OSError as problem:
-        raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
-    return path
+    return write_out(out, settings.state / "requests" / name, shown)

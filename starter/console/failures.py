@@ -1,6 +1,6 @@
-"""IO: how a command says that it failed: one sentence for a person; with --json one object on standard output.
+"""IO: reports that a command failed: one sentence for a person, or with --json one object on standard output.
 
-The object has `code`, which machines match on, `message`, and `next`, the command to type (null where none helps).
+The object has `code`, which machines compare, `message`, and `next`, the command to type (null if no command helps).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from starter.console.terminal import ExitCode, say, write
 
 AS_JSON = "--json"
 NAMED = "STOP_"
-"""Codes of the specification begin so; they end the sentence too."""
+"""The codes of the specification begin with this. They are also shown at the end of the sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What went wrong. `message` names the remedy; its first command is the `next` one."""
+    """A failure. `message` names the remedy. Its first command becomes `next`."""
 
     code: str
     message: str
@@ -31,12 +31,12 @@ class Failure:
 
 
 def failure(problem: CutterError, *, message: str) -> Failure:
-    """One of our own errors; `message` may say more than the error does."""
+    """A failure from one of our own errors. `message` may say more than the error does."""
     return Failure(code=problem.code, message=message, exit_code=ExitCode(problem.exit_code))
 
 
 def tell(failed: Failure, arguments: Sequence[str]) -> int:
-    """Print a failure in the form that the command line asks for; its exit code."""
+    """Print a failure in the form that the command line asks for. Returns its exit code."""
     say(f"{failed.message}{_code_of(failed)}")
     if AS_JSON in arguments:
         step = failed.next or next(iter(commands_in(failed.message)), None) or _general(failed, arguments)
@@ -46,7 +46,7 @@ def tell(failed: Failure, arguments: Sequence[str]) -> int:
 
 
 def of_answer(found: dict[str, Any], accepted: Collection[str]) -> dict[str, Any]:
-    """An order's answer; one that was not accepted is a failure, which the run's status explains."""
+    """The answer to an order. An order that was not accepted is a failure, and the status of the run explains it."""
     if found.get("status") in accepted:
         return found
     code, message = str(found.get("code") or "refused"), str(found.get("reason") or found.get("status") or "refused")
@@ -55,7 +55,7 @@ def of_answer(found: dict[str, Any], accepted: Collection[str]) -> dict[str, Any
 
 
 def as_failure(found: dict[str, Any], *, code: str, message: str, next_command: str | None = None) -> dict[str, Any]:
-    """A command's result that is a failure too: with the fields that every failure has."""
+    """A result of a command that is a failure too. It gets the fields that every failure has."""
     step = found.get("next") or next_command or next(iter(commands_in(message)), None)
     return {**found, "code": code, "message": message, "next": step}
 
@@ -66,7 +66,7 @@ def _code_of(failed: Failure) -> str:
 
 
 def _general(failed: Failure, arguments: Sequence[str]) -> str | None:
-    """The next command where the message names none."""
+    """The next command if the message names none."""
     if failed.exit_code is ExitCode.USAGE:
         return f"{' '.join(['cutter', *_command(arguments)])} --help"
     return "cutter doctor" if failed.exit_code is ExitCode.UNAVAILABLE else None

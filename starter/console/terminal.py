@@ -34,11 +34,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 
 
 WIDTH_ELSEWHERE = 10_000
-"""Characters of a line where there is no terminal: more than any row has, whose commands alone may have 300."""
+"""Characters of a line if there is no terminal. No row has more; its commands alone may have 300."""
 
 
 class ExitCode(IntEnum):
-    """How every command ends; errors carry theirs (`cutter.errors`)."""
+    """The exit codes of all commands. Our errors carry theirs (`cutter.errors`)."""
 
     DONE = 0
     FAILED = 1
@@ -58,42 +58,42 @@ EXIT_CODES = {
     ExitCode.UNAVAILABLE: "unavailable: a part does not answer; when it is back, the same command works",
     ExitCode.INTERRUPTED: "interrupted: by Ctrl-C; everything that was started continues",
 }
-"""What each means: a word, then when."""
+"""The meaning of each exit code: a word, then the case."""
 
 
 class SafeConsole(Console):
-    """A console that shows hidden characters by their codes and takes no text for markup, emoji or a link."""
+    """A console that shows hidden characters as their codes, and treats no text as markup, emoji or a link."""
 
     def __init__(self, file: TextIO, *, width: int | None) -> None:
         super().__init__(file=file, width=width, highlight=False, markup=False, emoji=False)
 
     def render_str(self, text: str, **how: Any) -> Text:
-        """A plain text as rich measures and wraps it, so that the codes have their room."""
+        """A plain text that rich measures and wraps with the codes of its hidden characters."""
         return super().render_str(visible(text), **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """All that is printed comes through here; what rich controls the terminal with is no text."""
+        """Everything that is printed passes here. The codes with which rich steers the terminal are not texts."""
         for one in super().render(renderable, options):
             yield one if one.control else Segment(visible(one.text), one.style)
 
 
 def plain(value: object, style: str = "") -> Text:
-    """A text of several lines, shown as it is; rich's own `Text` would drop some controls without a trace."""
+    """A text of several lines, shown unchanged. rich's own `Text` would silently drop some control characters."""
     return Text(visible(str(value)), style=style)
 
 
 def line(value: object, style: str = "") -> Text:
-    """A text that stays on its line: a line feed in it cannot begin a line that looks like one of ours."""
+    """A text that stays on its line. A line feed in it cannot begin a line that looks like one of ours."""
     return Text(visible_line(str(value)), style=style)
 
 
 def out() -> Console:
-    """Standard output, as it is now (tests and pipes replace it)."""
+    """The present standard output, which tests and pipes replace."""
     return _console(sys.stdout)
 
 
 _WORKING: ContextVar[Console | None] = ContextVar("working", default=None)
-"""The console whose last line shows progress: only by itself can it print above that line."""
+"""The console whose last line shows progress. Only this console can print above that line."""
 
 
 def err() -> Console:
@@ -101,12 +101,14 @@ def err() -> Console:
 
 
 def _console(stream: TextIO) -> Console:
-    """As wide as the terminal; without one, wide enough that nothing is folded, since `grep` and logs read it."""
+    """A console as wide as the terminal. Without a terminal it is so wide that no line is folded, because `grep` and
+    logs read it.
+    """
     return SafeConsole(stream, width=None if stream.isatty() else WIDTH_ELSEWHERE)
 
 
 def fills_the_screen() -> bool:
-    """Whether a person sits at a terminal that a program can draw on."""
+    """True if a person sits at a terminal on which a program can draw."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return all(stream.isatty() for stream in streams) and os.environ.get("TERM", "dumb") != "dumb"
 
@@ -120,14 +122,14 @@ def show(value: Any, *, as_json: bool, render: Callable[[Console], None]) -> Non
 
 
 def write(*texts: str) -> None:
-    """Texts on standard output, each ends its line: never folded, since programs read them."""
+    """Write texts to standard output, one line each. They are never folded, because programs read them."""
     for text in texts:
         print(visible(text), file=sys.stdout)
     sys.stdout.flush()
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> Table:
-    """A plain table; a row's first cell is one line, so that no text can add a row."""
+    """A plain table. The first cell of a row stays on one line, so that no text can add a row."""
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:
         made.add_column(column, overflow="fold")
@@ -137,7 +139,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
 
 
 def fields(found: Mapping[str, object]) -> Group:
-    """One thing's fields that are not empty, and below them its next command, which can be copied whole.
+    """The fields of one thing that are not empty, and below them its next command, which can be copied whole.
 
     Print it with `soft_wrap=True`.
     """
@@ -147,10 +149,10 @@ def fields(found: Mapping[str, object]) -> Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A table where it fits, else each row as a block of `column: cell` pairs that stay whole, so nothing is cut up.
+    """A table if it fits. Otherwise each row becomes a block of `column: cell` pairs, which are not cut.
 
-    With `commands`, each row's own one: a last column where there is no terminal, else a line that can be copied
-    (print with `soft_wrap=True`). The first column names the row.
+    `commands` has a command for each row. It is a last column if there is no terminal, else a line that a person can
+    copy (print with `soft_wrap=True`). The first column names the row.
     """
 
     columns: Sequence[str]
@@ -182,7 +184,7 @@ class Listing:
 
 
 def block(columns: Sequence[str], row: Sequence[object], width: int) -> list[str]:
-    """One row as lines: its name, then as many `column: cell` pairs a line as fit; empty cells are left out."""
+    """One row as lines: its name, then as many `column: cell` pairs on each line as fit. Empty cells are left out."""
     name, *cells = (str(cell) for cell in row)
     lines = [name]
     for column, cell in zip(columns[1:], cells, strict=True):
@@ -198,9 +200,9 @@ def block(columns: Sequence[str], row: Sequence[object], width: int) -> list[str
 
 @contextmanager
 def progress(text: str) -> Iterator[Callable[[str], None]]:
-    """A status line while something takes time; yields a function that changes its text.
+    """A status line during work that takes time. Yields a function that changes its text.
 
-    Without a terminal each text is one line, so a log shows what took how long.
+    Without a terminal each text becomes one line, so a log shows how long each step took.
     """
     console = err()
     if not console.is_terminal:
@@ -217,10 +219,10 @@ def progress(text: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def progress_bar(text: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar for work on `total` things; yields a function that takes the name of the one that is done.
+    """A progress bar for work on `total` things. Yields a function that takes the name of the thing that is done.
 
     It draws only when something is done, because gpg may ask for a passphrase in between. Without a terminal each name
-    is one line.
+    becomes one line.
     """
     console = err()
     if not console.is_terminal:
@@ -237,7 +239,7 @@ def progress_bar(text: str, total: int) -> Iterator[Callable[[str], None]]:
 
 
 def say(text: str) -> None:
-    """One sentence next to the result."""
+    """Print one sentence next to the result."""
     err().print(text, soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""IO: what every --watch does: a live table on a terminal, elsewhere one line (or one JSON document) a change."""
+"""IO: follows something for --watch: a live table on a terminal, else one line (or JSON document) for each change."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from cutter.domain.visible import json_text, visible_line
 from starter.console.terminal import out, show, write
 
 WATCH_SECONDS = 0.5
-"""Between two looks of --watch; a look is one small query."""
+"""The time between two looks of --watch. A look is one small query."""
 
 WATCH_SHARE = 4
-"""A look that took long is followed by a pause so many times as long: who watches is no load."""
+"""The pause after a slow look is so many times as long as the look, so that a watcher causes little load."""
 
 View = dict[str, Any]
 Render = Callable[[View], RenderableType]
 Lines = Callable[[View], list[str]]
-"""All lines of a view; lines that were printed before are not printed again."""
+"""All lines of a view. Lines that were printed before are not printed again."""
 
 
 def follow(
     look: Callable[[], View], render: Render, lines: Lines, over: Callable[[View], bool], *, watch: bool, as_json: bool
 ) -> None:  # fmt: skip
-    """Show once, or until it is `over`: a live table on a terminal, else one line a change."""
+    """Show once. With `watch`, show until it is `over`: a live table on a terminal, else one line for each change."""
     if not watch:
         seen = look()
         show(seen, as_json=as_json, render=lambda console: console.print(render(seen), soft_wrap=True))
@@ -38,7 +38,7 @@ def follow(
 
 
 def until(look: Callable[[], View], tell: Callable[[View], None], over: Callable[[View], bool]) -> View:
-    """Look and tell until it is `over`; the last view."""
+    """Look and tell until it is `over`. Returns the last view."""
     while True:
         began = time.monotonic()
         seen = look()
@@ -50,9 +50,9 @@ def until(look: Callable[[], View], tell: Callable[[View], None], over: Callable
 
 @contextmanager
 def following(render: Render, lines: Lines, *, live: bool = True) -> Iterator[Callable[[View], None]]:
-    """A function for each new view: a live table on a terminal, elsewhere each line that was not there before.
+    """Yields a function that takes each new view. It shows a live table on a terminal, else each line that is new.
 
-    With `live` false there is no table on a terminal either.
+    If `live` is false, there is no table on a terminal either.
     """
     console = out()
     if live and console.is_terminal:
@@ -70,5 +70,5 @@ def following(render: Render, lines: Lines, *, live: bool = True) -> Iterator[Ca
 
 
 def _compact(view: View) -> str:
-    """A view in one line; when it was looked at is no change."""
+    """A view in one line. It does not contain the time of the look, because that is no change."""
     return json_text({name: value for name, value in view.items() if name != "now_utc"})

@@ -1,4 +1,4 @@
-"""IO: what `cutter doctor` looks at. A check looks, it never starts, makes or repairs anything."""
+"""IO: the checks of `cutter doctor`. A check only looks. It never starts, makes or repairs anything."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from cutter.policy import current
 from cutter.policy.rules import Policy
 from cutter.settings import Settings, dsn
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
+from cutter.stack.processes import version_text
 from cutter.stack.records import Service
 from cutter.storage import bootstrap as roles
 from cutter.storage.guards import GUARDED
@@ -43,7 +44,9 @@ NOTIFICATIONS: Rows[float] = values("notification_queue")
 
 
 class Verdict(StrEnum):
-    """`off`: not running because nobody started it, which is no fault; `optional`: missing and not needed here."""
+    """`off` means that something does not run because nobody started it, which is no fault. `optional` means that
+    something is missing and not needed here.
+    """
 
     OK = "ok"
     OFF = "off"
@@ -56,7 +59,7 @@ MARKS = {Verdict.OK: "✓", Verdict.OFF: "-", Verdict.OPTIONAL: "-", Verdict.BAD
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing looked at; `remedy` is what to type when it is not as it should be."""
+    """The result of one check. `remedy` is the command to type if something is wrong."""
 
     name: str
     verdict: Verdict
@@ -109,7 +112,7 @@ def gpg() -> Check:
     path = shutil.which("gpg")
     if path is None:
         return Check(name="gpg", verdict=Verdict.BAD, found="not on PATH", remedy=remedy)
-    said = _said([path, "--version"])
+    said = _version_text(path)
     version = re.search(r"(\d+)\.(\d+)\.\d+", said)
     good = version is not None and (int(version[1]), int(version[2])) >= GPG_MIN
     found = said.splitlines()[0] if said else f"{path} does not run"
@@ -126,7 +129,7 @@ def tool(name: str, *, needed: bool) -> Check:
 
 
 def temporal_program(settings: Settings) -> Check:
-    """How `cutter up` would come by a server; nothing is downloaded or built for this."""
+    """The way in which `cutter up` would get a server. This check downloads and builds nothing."""
     try:
         found = temporal.resolve(address=settings.temporal_address, fetch=False)
     except Unavailable:
@@ -157,7 +160,7 @@ def process(name: str, known: dict[str, Service]) -> Check:
 
 
 def database(settings: Settings) -> Check:
-    """The embedded cluster by its own look, an external one by a connection."""
+    """The embedded cluster, checked by its own state. An external one is checked by a connection."""
     if settings.database_url is None:
         status = postgres.cluster_status(settings.state)
         found = f"embedded, {status.state}" + (f" on port {status.port}" if status.port else "")
@@ -177,7 +180,7 @@ def database(settings: Settings) -> Check:
 
 
 def migrations(settings: Settings) -> Check:
-    """As `cutter migrate --check` sees them; off while the database is."""
+    """The migrations as `cutter migrate --check` sees them. `off` if the database is off."""
     if database(settings).verdict is not Verdict.OK:
         return Check(name="migrations", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
     from cutter.storage import migrate
@@ -192,7 +195,7 @@ def migrations(settings: Settings) -> Check:
 
 
 def runs(settings: Settings) -> Check:
-    """Whether each open run that waits for nobody still moves; off while the database is."""
+    """Checks that each open run which waits for nobody still moves. `off` if the database is off."""
     try:
         with _asked(settings) as connection:
             asked = {"run_id": None, "seconds": limits.STILL_SECONDS}
@@ -207,7 +210,7 @@ def runs(settings: Settings) -> Check:
 
 
 def guards(settings: Settings) -> Check:
-    """Whether the superuser's part is in place, which keeps each role from taking what the others need."""
+    """Checks the superuser's settings, which stop each role from using up what the others need."""
     if settings.database_url is None:
         remedy = "cutter up"
     else:
@@ -228,7 +231,7 @@ def guards(settings: Settings) -> Check:
 
 
 def held_lanes(settings: Settings) -> Check:
-    """Who holds the lanes; a session of no run keeps every run from writing."""
+    """Names the holders of the lanes. A session without a run that holds a lane stops every run from writing."""
     try:
         with _asked(settings) as connection:
             held = lanes.lanes_of(LANES.one(connection))
@@ -244,7 +247,7 @@ def held_lanes(settings: Settings) -> Check:
 
 
 def messages(settings: Settings) -> Check:
-    """Whether messages to people arrive; off where no channel was ever served."""
+    """Checks that messages to people arrive. `off` if no channel was ever served."""
     try:
         with _asked(settings) as connection:
             found = health.health(connection)
@@ -260,7 +263,7 @@ def messages(settings: Settings) -> Check:
 
 
 def change_notices(settings: Settings) -> Check:
-    """How full the server's queue of notices is; from half on, batches see changes by their poll only."""
+    """Checks how full the server's notification queue is. Once half full, batches see changes only by their poll."""
     try:
         with _asked(settings) as connection:
             share = NOTIFICATIONS.one(connection)
@@ -275,7 +278,7 @@ def change_notices(settings: Settings) -> Check:
 
 @contextmanager
 def _asked(settings: Settings) -> Iterator[Connection]:
-    """A connection of the operator; Unavailable where there is none, also before the first migration."""
+    """A connection of the operator. Raises Unavailable if there is none, also before the first migration."""
     if database(settings).verdict is not Verdict.OK:
         raise Unavailable("the database is not up", what="database")
     try:
@@ -290,7 +293,7 @@ def _unseen(name: str, problem: CutterError) -> Check:
 
 
 def policy(settings: Settings) -> Check:
-    """Whether policy.yaml allows anything at all; off before it was ever installed."""
+    """Checks that policy.yaml allows anything at all. `off` if no policy was ever installed."""
     found = current.read(settings.policy)
     if isinstance(found, Policy):
         return Check(name="policy", verdict=Verdict.OK, found=f"{len(found.rules)} rules, {settings.policy}")
@@ -302,7 +305,7 @@ def policy(settings: Settings) -> Check:
 
 
 def approvers(settings: Settings) -> Check:
-    """Whether somebody may approve what this user starts; off while the database is."""
+    """Checks that somebody may approve the runs that this user starts. `off` if the database is off."""
     if database(settings).verdict is not Verdict.OK:
         return Check(name="approvers", verdict=Verdict.OFF, found="the database is not up", remedy="cutter up")
     from starter.approver import signing_desk
@@ -325,7 +328,7 @@ def approvers(settings: Settings) -> Check:
 
 
 def writable(settings: Settings) -> Check:
-    """Whether the deployment's folders can be written; nothing is made in them."""
+    """Checks that the deployment's folders can be written. It makes nothing in them."""
     wrong = [str(folder) for folder in _folders(settings) if not folders.is_writable(folder)]
     if wrong:
         remedy = "make them writable for this user, or set CUTTER_STATE_DIR"
@@ -334,7 +337,7 @@ def writable(settings: Settings) -> Check:
 
 
 def _folders(settings: Settings) -> list[Path]:
-    """Where commands and workers write, as far as it is on this machine."""
+    """The folders to which commands and workers write, if they are on this machine."""
     stores = [
         Path(url.removeprefix("file://")) for url in (settings.kb, settings.artifacts) if url.startswith("file://")
     ]
@@ -363,7 +366,7 @@ def keys(settings: Settings) -> Check:
 
 
 def _separation(settings: Settings) -> Check | None:
-    """What is wrong when a worker can sign as another one."""
+    """The mistake if a worker can sign as another worker. None if no worker can."""
     for one, other in key_homes.shared(settings.keys):
         found = f"{one} and {other} in {settings.keys} hold the same private key"
         return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="give each worker a key of its own")
@@ -379,15 +382,8 @@ def _good(good: bool) -> Verdict:
     return Verdict.OK if good else Verdict.BAD
 
 
-def _said(command: list[str]) -> str:
+def _version_text(program: str) -> str:
     try:
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=limits.PROGRAM_VERSION_SECONDS,
-        ).stdout
+        return version_text(program)
     except (OSError, subprocess.TimeoutExpired):
         return ""

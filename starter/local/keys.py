@@ -1,4 +1,6 @@
-"""IO: throw-away keys of the local stack: executor, verifier, backup. A deployment brings its own GnuPG homes."""
+"""IO: throw-away keys of the local stack for the executor, the verifier and the backup. A deployment brings its own
+GnuPG homes.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from cutter.settings import Settings
 
 
 def ensure_throwaway_keys(settings: Settings) -> None:
-    """Make the three key homes where they are missing; the verifier gets the executor's public key."""
+    """Make the missing ones of the three key homes. The verifier gets the executor's public key."""
     keys = settings.keys
     keys.mkdir(mode=0o700, parents=True, exist_ok=True)
     executor, _ = _ensure(settings, "executor")

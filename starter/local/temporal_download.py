@@ -1,7 +1,7 @@
-"""IO: let the SDK download its development server into a folder; a process of its own (`cutter.stack.temporal`).
+"""IO: makes the SDK download its development server into a folder, in a separate process (`cutter.stack.temporal`).
 
-`python -m starter.local.temporal_download FOLDER` leaves the program there and ends with 0, or says why
-not and ends with 1.
+`python -m starter.local.temporal_download FOLDER` leaves the program there and ends with 0. Otherwise it prints the
+reason and ends with 1.
 """
 
 from __future__ import annotations

@@ -37,15 +37,15 @@ QUEUES = {
     (names.WORKFLOW_QUEUE, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW),
     *((queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY) for queue in (*names.TASK_QUEUES.values(), names.BATCH_QUEUE)),
 }
-"""What a build must poll before runs begin on it."""
+"""The task queues that a build must poll before runs begin on it."""
 
 NOT_YET = (RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION)
 
 
 def settle(settings: Settings) -> list[Service]:
-    """After this build's workers are up: new runs begin on it, and workers that no run needs any more are stopped.
+    """Let new runs begin on this build after its workers have started. Stop the workers that no run needs any more.
 
-    Returns those of other builds that stay.
+    Returns the workers of other builds that stay.
     """
     known = asyncio.run(_settle(settings))
     recorded, left = records.read(settings.state), workers.others(settings)
@@ -71,7 +71,7 @@ async def _settle(settings: Settings) -> dict[str, str]:
 
 
 async def make_current(client: Client, build: str) -> None:
-    """New runs begin on this build; waits until its workers poll every task queue. Raises Unavailable."""
+    """Let new runs begin on this build, and wait until its workers poll every task queue. Raises Unavailable."""
     end = monotonic() + limits.WORKER_START_SECONDS
     while not await _serves(client, build):
         if monotonic() > end:
@@ -85,13 +85,13 @@ async def make_current(client: Client, build: str) -> None:
 
 
 async def make_unversioned(client: Client) -> None:
-    """New runs begin on workers without a version; does nothing if no version was ever current."""
+    """Let new runs begin on workers without a version. Does nothing if no version was ever current."""
     if CURRENT in (await statuses(client)).values():
         await _set_current(client, UNVERSIONED)
 
 
 async def statuses(client: Client) -> dict[str, str]:
-    """Every known build with its status: current, draining, drained, inactive; empty where builds were never pinned."""
+    """Every known build with its status: current, draining, drained or inactive. Empty if builds were never pinned."""
     request = DescribeWorkerDeploymentRequest(namespace=client.namespace, deployment_name=names.DEPLOYMENT)
     try:
         answer = await client.workflow_service.describe_worker_deployment(request)

@@ -1,1 +1,1 @@
-"""IO: what several commands need to start, resume and watch runs and batches."""
+"""IO: services that several commands use to start, resume and watch runs and batches."""

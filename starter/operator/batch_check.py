@@ -20,14 +20,14 @@ from cutter.storage.pools import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """How many units and findings a document's text has."""
+    """The number of units and findings of a document's text."""
 
     units: int
     findings: int
 
 
 def require_check(given: sources.Wanted, *, check: bool) -> None:
-    """Refuse options about the text without --check: a batch marks what is registered."""
+    """Refuse options about the text without --check, because a batch marks the registered texts."""
     if given != sources.Wanted() and not check:
         raise InvalidInput(
             f"{', '.join(given.names())}: only --check takes options about the texts; to change how they are cut, "
@@ -38,7 +38,9 @@ def require_check(given: sources.Wanted, *, check: bool) -> None:
 def mark_all(
     settings: Settings, connection: Connection, admission: Admission, wanted: sources.Wanted
 ) -> dict[str, Marked]:
-    """The marking of each document that would start; QueueRefused names all that a run could not mark or enact."""
+    """The marking of each document that would start. Raises QueueRefused with every document that a run could not mark
+    or enact.
+    """
     problems: list[Problem] = []
     marked: dict[str, Marked] = {}
     starts = {row["document_id"] for row in admission.rows if row["decided"] is None}
@@ -58,13 +60,13 @@ def mark_all(
 
 
 def _wrong(result: Marking | MarkRefusal | None) -> tuple[str, str] | None:
-    """(Code, reason) for which a run would not mark the document."""
+    """(Code, reason) because of which a run would not mark the document."""
     if isinstance(result, MarkRefusal):
         return result.code, result.message
     return None
 
 
 def with_units(rows: Iterable[tuple[object, ...]], marked: dict[str, Marked]) -> list[tuple[object, ...]]:
-    """The rows of the check, each with its units and findings; the document is a row's second cell."""
+    """The rows of the check, each with its units and findings. The second cell of a row is the document."""
     counts = {document: (one.units, one.findings) for document, one in marked.items()}
     return [(place, document, *rest, *counts.get(str(document), ("", ""))) for place, document, *rest in rows]

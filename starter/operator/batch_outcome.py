@@ -1,4 +1,4 @@
-"""IO: what a command says of the batch that it started or resumed, after waiting when asked, and its exit code."""
+"""IO: shows the outcome of a batch that a command started or resumed, after waiting if asked, with the exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starter.operator.batch_watch import until_people_or_end
 
 
 def outcome(settings: Settings, found: dict[str, Any], *, wait: bool, watch: bool | None, as_json: bool) -> None:
-    """Show what became of the batch's start or resume, after waiting when asked, and end with its exit code."""
+    """Show the outcome of the start or resume of a batch. Wait for it first if asked. Then end with its exit code."""
     # On a terminal somebody looks on, who asked for no exit code: that a person's turn has come is no news to them.
     live = not as_json and (terminal().is_terminal if watch is None else watch)
     batch_id = found["batch_id"]
@@ -30,17 +30,17 @@ def outcome(settings: Settings, found: dict[str, Any], *, wait: bool, watch: boo
 
 
 def _why(found: dict[str, Any]) -> str:
-    """In a sentence, why the command failed: the set was refused, or what became of the documents."""
+    """One sentence with the reason why the command failed: the set was refused, or documents failed."""
     if found.get("status") == "refused":
         return str(found.get("reason") or "the set was refused")
     return f"the batch is {found['state']}: {_text(found['totals'])}"
 
 
 def exit_code(found: dict[str, Any], *, waited: bool, asked: bool) -> ExitCode:
-    """0 started or done, 1 ended with failures, 3 waiting for people (with --wait or --watch; or a signature that
-    --include-failed needs), 4 the set was refused.
+    """0: started or done. 1: ended with failures. 3: waits for people (with --wait or --watch), or for a signature that
+    --include-failed needs. 4: the set was refused.
 
-    `asked`: by --wait or --watch; `waited`: also because somebody looks on.
+    `asked` is true with --wait or --watch. `waited` is also true if a person watches.
     """
     if found.get("status") == "refused":
         return ExitCode.STOPPED

@@ -15,13 +15,13 @@ from temporal.client import connect
 FINISHED = "it is finished: nothing was started, and nothing was written"
 
 HELD_BY_A_DECISION = ("stop", "cancel", "failure", "critical")
-"""Halts that signing approvals does not lift; a full night's cap it does."""
+"""Halts that a set of approvals does not lift. It lifts the halt of a night that reached its cap."""
 
 
 def go_on(settings: Settings, seen: BatchView) -> dict[str, Any]:
-    """Ask again about every halt, and about busy and blocked documents; its workflow is opened if need be.
+    """Ask again about every halt, and about busy and blocked documents. Open the batch's workflow if none is open.
 
-    A batch that has nothing left to do is not touched; the answer says so.
+    A batch that has nothing left to do stays unchanged, and the answer says so.
     """
     if not resume_plan.moves(seen):
         return {"note": resting(seen)}
@@ -30,7 +30,7 @@ def go_on(settings: Settings, seen: BatchView) -> dict[str, Any]:
 
 
 def resting(seen: BatchView) -> str:
-    """Why a resume of this batch starts nothing: it is finished, or people come first."""
+    """The reason why a resume of this batch starts nothing: it is finished, or people must act first."""
     waiting = sum(1 for _ in ways.needing_people(seen))
     if not waiting:
         return FINISHED
@@ -39,14 +39,16 @@ def resting(seen: BatchView) -> str:
 
 
 async def _opened(settings: Settings, batch_id: str, starter: str) -> str:
-    # The client first: while Temporal does not answer, nothing is taken back that held the batch.
+    # The client comes first. If Temporal does not answer, the batch keeps everything that holds it.
     client = await connect(settings)
     await asyncio.to_thread(batches.go_on, settings, batch_id, f"resumed by {getpass.getuser()}")
     return (await batches.start(client, batch_id, starter)).id
 
 
 def hand_over(settings: Settings, seen: BatchView, folder: str, listing: str) -> dict[str, Any]:
-    """Give a set to the batch; one whose time had run out gets it again, since its people have come."""
+    """Give a set of approvals to the batch. If the batch's time had run out, it gets new time, because its people have
+    come.
+    """
     return asyncio.run(_hand_over(settings, seen, folder, listing))
 
 

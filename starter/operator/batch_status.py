@@ -1,4 +1,6 @@
-"""IO: `cutter status BATCH`: one row a document, the totals, how far it is; once or live; and the open batches."""
+"""IO: `cutter status BATCH`: one row for each document, the totals and the progress, once or live; and the open
+batches.
+"""
 
 from __future__ import annotations
 
@@ -28,35 +30,41 @@ from cutter.storage.records import records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
+from starter.operator.rejections import with_reasons
 
 View = dict[str, Any]
 
 COLUMNS = ("document", "state", "gate", "passed", "age", "queue")
 
 LINES_BESIDE = 9
-"""Lines of the live picture that are no documents: head, bar, the table's head, the rest, next, a free one. What holds
-the batch up comes on top of them."""
+"""Lines of the live picture that show no document: head, bar, head of the table, rest, next command, blank line. A line
+about caps comes in addition.
+"""
 
 OPEN_MAX = 1_000
-"""Open batches that a list shows."""
+"""The open batches that a list shows at most."""
 
 ROWS_MIN = 5
-"""Documents in the live picture however small the terminal is."""
+"""The documents in the live picture at least, even on a small terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Glance:
-    """A batch at one moment. `sealed`: receipts by run id; `rooms`: what each of its tenants may begin."""
+    """A batch at one moment. `sealed` has the number of receipts of each run, and `rooms` what each tenant may begin.
+
+    `rejections` has the gate, the approver and the signed statement of each rejected run.
+    """
 
     view: Json | None
     now: datetime
     sealed: dict[str, int]
     rooms: list[Json]
+    rejections: dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLine:
-    """A batch in the list: how many items it has, and how many entries its queues."""
+    """A batch in the list, with the number of its items and of the entries in its queues."""
 
     batch_id: str
     mode: str
@@ -74,12 +82,14 @@ BATCHES = records("batches", BatchLine)
 
 
 def look(settings: Settings, batch_id: str) -> View:
-    """The batch now; STOP_BATCH_NOT_FOUND when the database knows none."""
+    """The batch now. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
     with session(settings, OPERATOR) as connection:
         seen = GLANCE.one(connection, {"batch_id": ids.batch_id(batch_id)})
         if seen.view is None:
             raise likely_names.with_batches_meant(connection, registry.unknown(batch_id), batch_id)
-    return glance(BatchView.of(seen.view), seen.sealed, seen.now.isoformat(), rooms=seen.rooms)
+    batch, now = BatchView.of(seen.view), seen.now.isoformat()
+    rejections = with_reasons(settings, seen.rejections)
+    return glance(batch, seen.sealed, now, rejections=rejections, rooms=seen.rooms)
 
 
 def status_of_batch(settings: Settings, batch_id: str, *, watch: bool, as_json: bool) -> None:
@@ -98,12 +108,12 @@ def whole(view: View) -> RenderableType:
     rows = view["documents"]
     commands = [next(iter(one["commands"]), "") for one in rows]
     listing = Listing(columns=COLUMNS, rows=[_cells(view, one) for one in rows], commands=() if terminal else commands)
-    wanted = _wanted(view) if terminal else []
+    wanted = _wanted(view) if terminal else [line(_rejection(one)) for one in rows if one["rejected"]]
     return Group(_head(view), Text(), listing, *([Text(), *wanted] if wanted else []), Text(), _next(view))
 
 
 def live(view: View) -> RenderableType:
-    """As much as the screen holds: what moves or needs somebody first, the rest counted."""
+    """As many documents as the screen holds. Documents that move or need a person come first; the rest are counted."""
     room = max(out().size.height - LINES_BESIDE - bool(view["held"]), ROWS_MIN)
     ordered = by_need(view["documents"])
     rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
@@ -113,7 +123,7 @@ def live(view: View) -> RenderableType:
 
 
 def lines(view: View) -> list[str]:
-    """A line for the batch's state and one for each document's; the printer leaves out lines that it has printed."""
+    """A line for the state of the batch and one for each document. The printer leaves out lines that it has printed."""
     moved = f"{short_time(view['state_utc'])} batch {view['batch_id']} {_state(view)}"
     return [*(_line(view, one) for one in view["documents"] if one["since_utc"] or one["shown"] != "pending"), moved]
 
@@ -121,7 +131,15 @@ def lines(view: View) -> list[str]:
 def _line(view: View, one: View) -> str:
     queue = f" ({one['queue']})" if one["queue"] else ""
     ended = f" ({one['shown']})" if one["shown"] in ("rehearsed", "skipped") and one["state"] != one["shown"] else ""
-    return f"{short_time(one['since_utc'] or view['state_utc'])} {one['document_id']} {one['state']}{ended}{queue}"
+    moment = short_time(one["since_utc"] or view["state_utc"])
+    said = _rejection(one) if one["rejected"] else f"{one['document_id']} {one['state']}"
+    return f"{moment} {said}{ended}{queue}"
+
+
+def _rejection(one: View) -> str:
+    """The person who rejected a document, the gate and the reason."""
+    gate, approver, reason = (one["rejected"][name] for name in ("gate", "approver", "reason"))
+    return f"{one['document_id']} was rejected at {_SHORT.get(gate, gate)} by {approver}: {reason}"
 
 
 def _state(view: View) -> str:
@@ -151,7 +169,7 @@ def _next(view: View) -> Text:
 
 
 def _wanted(view: View) -> list[Text]:
-    """What went wrong with documents, and the commands of those that need somebody, each to be copied whole.
+    """The failures of documents, and the commands of documents that need a person, each to be copied whole.
 
     If the batch waits for signatures, one signing session gives them, by its own command.
     """
@@ -160,13 +178,17 @@ def _wanted(view: View) -> list[Text]:
     for one in view["documents"]:
         commands = one["commands"] if one["needs"] not in by_sitting else []
         if commands or one["reason"]:
-            reason = f": {one['reason']}" if one["reason"] else ""
-            found += [line(f"{one['document_id']} {one['state']}{reason}"), *(line(f"  {each}") for each in commands)]
+            found += [line(_trouble(one)), *(line(f"  {each}") for each in commands)]
     return found
 
 
+def _trouble(one: View) -> str:
+    reason = f": {one['reason']}" if one["reason"] else ""
+    return _rejection(one) if one["rejected"] else f"{one['document_id']} {one['state']}{reason}"
+
+
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
-    """One line a row at any width: what does not fit is cut; without --watch it is whole."""
+    """One line for each row on a terminal of any width. Text that does not fit is cut. Without --watch it is whole."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for column in COLUMNS:
         made.add_column(column, no_wrap=True, overflow="ellipsis")
@@ -179,14 +201,15 @@ def _cells(view: View, one: View) -> tuple[object, ...]:
     age = "" if one["ended_utc"] or not one["since_utc"] else age_text(one["since_utc"], view["now_utc"])
     queue = (one["queue"] or "").removesuffix("_queue")
     gate = _SHORT.get(one["gate"], one["gate"])
-    return one["document_id"], one["shown"], gate, one["gates_passed"] or "", age, queue
+    shown = "rejected" if one["rejected"] else one["shown"]
+    return one["document_id"], shown, gate, one["gates_passed"] or "", age, queue
 
 
 _SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
 
 
 def age_text(since: str, now: str) -> str:
-    """How long it has been: 7 s, 4 min, 2 h 5 min, 3 d 4 h."""
+    """The time that has passed: 7 s, 4 min, 2 h 5 min, 3 d 4 h."""
     passed = (datetime.fromisoformat(now) - datetime.fromisoformat(since)).total_seconds()
     minutes, seconds = divmod(int(max(passed, 0)), 60)
     hours, minutes = divmod(minutes, 60)

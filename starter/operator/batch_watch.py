@@ -1,4 +1,4 @@
-"""IO: waiting for a batch that was started: until it ends or waits for people, said line by line or shown live."""
+"""IO: waits for a started batch until it ends or needs people, and reports it line by line or live."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from starter.operator.batch_status import View
 
 
 def until_people_or_end(settings: Settings, batch_id: str, *, watch: bool = False) -> View:
-    """The batch at a glance when its workflow has nothing to do, or waits for signatures."""
+    """Wait until the batch's workflow has nothing to do or needs signatures. Returns the batch at a glance."""
     with _watched() if watch else _said(batch_id) as tell:
         return until(lambda: batch_status.look(settings, batch_id), tell, rests)
 
 
 def rests(seen: View) -> bool:
-    """True when only people move the batch on, if anything does; a rehearsal passes SG_1 and waits for nobody."""
+    """True if the batch is over, or if only people can continue it. A rehearsal passes SG_1 and waits for nobody."""
     return bool(seen["over"] or (seen["awaits"] and seen["mode"] == "live"))
 
 

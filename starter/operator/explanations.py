@@ -1,4 +1,4 @@
-"""IO: what `cutter mark --explain` prints: for each line what it is, by which rule, and in which unit."""
+"""IO: prints the answer of `cutter mark --explain`: the kind of each line, the rule that decided, and its unit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starter.console.terminal import ExitCode, end, line, say, show
 def tell(
     data: bytes, profile: Profile, docprefix: str, options: Options, numbers: tuple[int, ...], *, as_json: bool
 ) -> None:
-    """Print the explanation of each line; exit 4 after them when the text as a whole is refused."""
+    """Print the explanation of each line. If the text as a whole is refused, end with 4 after that."""
     made = explainer(data, profile=profile, docprefix=docprefix, options=options)
     if isinstance(made, MarkRefusal):
         _end(made, [], as_json=as_json)

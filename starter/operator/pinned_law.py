@@ -1,4 +1,4 @@
-"""IO: the text that a run has pinned, read from PostgreSQL and marked again, for the report of the run."""
+"""IO: reads the text that a run has pinned from PostgreSQL, and marks it again for the report of the run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedText:
-    """The bytes of a run's source version, with what they are marked with."""
+    """The bytes of a run's source version, and everything that decides how they are marked."""
 
     data: bytes
     profile_body: str
@@ -31,7 +31,7 @@ class PinnedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Units of one lifecycle status."""
+    """The number of units of one lifecycle status."""
 
     status: str
     units: int
@@ -42,7 +42,7 @@ HELD = records("units_held", Held)
 
 
 def pinned_law(settings: Settings, run_id: str) -> PinnedLaw:
-    """The law of a run: its cut where the text can be marked, and what PostgreSQL holds of it if the run wrote."""
+    """The law of a run: its cut if the text can be marked, and the rows that PostgreSQL holds if the run wrote."""
     asked = {"run_id": run_id, "gate": Sovereign.LIFECYCLE.value}
     with session(settings, OPERATOR) as connection:
         text = TEXT.first(connection, asked)

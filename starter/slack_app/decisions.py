@@ -1,8 +1,8 @@
-"""IO: what becomes of a button that somebody pressed: who they are, what the card is about, what they may decide.
+"""IO: handles the press of a button: who pressed it, what the card is about, and what this person may decide.
 
-Slack is never enough for a sovereign gate: there the answer is the command, and nothing is changed. Of a stop by the
-policy, PostgreSQL says whether it may be decided without a signature, and counts who has decided; then the run gets it
-by the update that everyone uses, or later by `cutter reconcile`.
+A press never decides at a sovereign gate. There cutter answers with the command and changes nothing. If the policy
+stopped a run, PostgreSQL says whether people may decide without a signature, and it counts their decisions. Then the
+run gets the decision by the same update as any other, or later by `cutter reconcile`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostedCard:
-    """A question as it was posted, with its run as it is now. `place` is a gate."""
+    """A question as it was posted, with the present state of its run. `place` is a gate."""
 
     subject: str
     place: str
@@ -52,7 +52,7 @@ _DECIDE = "select cutter_governance.fn_unsigned_decide(%s, %s, %s, %s, %s)"
 
 
 def resolve(settings: Settings, click: Click) -> Reply:
-    """The answer to one press; pressed again, the same answer."""
+    """The answer to one press. A repeated press gets the same answer."""
     name = settings.slack_people.get(click.user)
     if name is None:
         return _told(settings, click, "unknown_user", "You are not known here: CUTTER_SLACK_PEOPLE names who is.")
@@ -65,7 +65,7 @@ def resolve(settings: Settings, click: Click) -> Reply:
 
 
 def _card(settings: Settings, click: Click) -> PostedCard | None:
-    """The card that was pressed, as it was posted: in that channel, at that place, about that subject."""
+    """The pressed card as it was posted: in that channel, at that place, about that subject."""
     reference = f"{click.channel}/{click.message}"
     pressed = {"channel": "slack", "subject": click.subject, "reference": reference}
     with session(settings, OPERATOR) as connection:
@@ -73,7 +73,7 @@ def _card(settings: Settings, click: Click) -> PostedCard | None:
 
 
 def _decided(settings: Settings, click: Click, card: PostedCard, name: str) -> Reply:
-    """A stop by the policy: what the database says of this person's decision."""
+    """A stop by the policy, and the database's answer to this person's decision."""
     why = _may_not(settings, card, name)
     if why is not None:
         return _told(settings, click, "may_not_decide", f"{why}. Nothing was changed.")
@@ -93,7 +93,7 @@ def _decided(settings: Settings, click: Click, card: PostedCard, name: str) -> R
 
 
 def _may_not(settings: Settings, card: PostedCard, name: str) -> str | None:
-    """Why this person would not count if they signed; they then do not count without a signature either."""
+    """The reason why this person's signature would not count. Then their press does not count either."""
     policy = signing_desk.policy_in_force(settings)
     one = next((one for one in policy.approvers if one.name == name), None)
     if one is None:
@@ -131,7 +131,7 @@ def _told(settings: Settings, click: Click, code: str, text: str, deliver_to: Po
 
 
 def _deliver(settings: Settings, card: PostedCard, click: Click, reason: str) -> None:
-    """Wake the run's workflow; where that fails, `cutter reconcile` does it."""
+    """Wake the run's workflow. If that fails, `cutter reconcile` does it."""
     try:
         asyncio.run(_say(settings, card, click, reason))
     except CutterError as problem:
@@ -147,7 +147,7 @@ async def _say(settings: Settings, card: PostedCard, click: Click, reason: str) 
 
 
 def _tell(settings: Settings, click: Click, text: str) -> None:
-    """Say it to the person alone, in Slack; who was not reached sees it when the card changes."""
+    """Tell it to this person alone, in Slack. A person who is not reached sees it when the card changes."""
     if not click.answer_to:
         return
     trouble = slack_answer.answer(settings.slack_url, click.answer_to, text)

@@ -1,7 +1,8 @@
-"""IO: the small HTTP server that Slack calls when a button is pressed: bounded, and deaf to what Slack did not sign.
+"""IO: the small HTTP server that Slack calls when a person presses a button. It ignores everything that Slack did not
+sign.
 
-It reads at most so many bytes, in so much time, of so many callers at once, and looks at them only when the signature
-over exactly these bytes holds.
+It limits the bytes, the time and the number of callers. It looks at the bytes only if the signature over exactly these
+bytes is good.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PATH: Final = "/slack/actions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """Slack's private answer to the person who pressed; `afterwards` is done when they have it."""
+    """The private answer to the person who pressed. `afterwards` runs after they have it."""
 
     text: str
     afterwards: Callable[[], None] = lambda: None
@@ -61,7 +62,7 @@ class Server(ThreadingHTTPServer):
         return f"http://{host!s}:{port}{PATH}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """A thread for each caller; the oldest one that still sends goes when there are too many."""
+        """Make a thread for each caller. If there are too many, disconnect the oldest one that still sends."""
         cut = threading.Timer(limits.SLACK_READ_SECONDS, _hang_up, (request,))
         cut.daemon = True
         with self._lock:
@@ -71,7 +72,7 @@ class Server(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def _make_room(self, address: str) -> None:
-        """Hang up on the oldest caller of this address, or of all, where there are as many as may be."""
+        """Disconnect the oldest caller of this address, or of all, if the limit is reached."""
         of_address = [one for one, (other, _) in self._reading.items() if other == address]
         if len(of_address) >= limits.SLACK_READERS_OF_ADDRESS_MAX:
             self._drop(of_address[0])
@@ -83,7 +84,7 @@ class Server(ThreadingHTTPServer):
         _hang_up(request)
 
     def has_sent(self, request: socket.socket) -> None:
-        """The caller's request is here in full, or its connection is over: it no longer counts as sending."""
+        """The caller's request is complete, or its connection is over. It no longer counts as sending."""
         with self._lock:
             entry = self._reading.pop(request, None)
         if entry is not None:
@@ -97,7 +98,7 @@ class Server(ThreadingHTTPServer):
             self.has_sent(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the signature is the library's
-        """A caller that went away is no news; the library would print a traceback."""
+        """A caller that disconnected is no error. The library would print a traceback."""
         log.info("slack.caller_lost")
 
 
@@ -137,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
             reply.afterwards()
 
     def _body(self) -> bytes | None:
-        """The request's bytes, whole; None when it was answered already."""
+        """All bytes of the request. None if it was answered already."""
         if self.path != PATH:
             self._end(404)
             return None
@@ -155,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         return body
 
     def _only(self, name: str) -> str | None:
-        """A header that came once; twice is not at all."""
+        """A header that came exactly once. A repeated header counts as missing."""
         values = self.headers.get_all(name) or []
         return values[0] if len(values) == 1 else None
 
@@ -168,4 +169,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, *_: object) -> None:
-        """What callers send is not written down."""
+        """Nothing that callers send is logged."""

@@ -29,6 +29,8 @@ class Terminal:
     status: int | None = None
     _screen: pyte.Screen = field(init=False)
     _stream: pyte.ByteStream = field(init=False)
+    _written: bytearray = field(default_factory=bytearray)
+    """Everything that the program has written since the last key of `press`."""
 
     def __post_init__(self) -> None:
         self._screen = pyte.HistoryScreen(self.columns, self.lines, history=2000)
@@ -44,17 +46,39 @@ class Terminal:
 
     def until(self, text: str, *, seconds: float = 60) -> str:
         """Wait until the screen has this text, across the ends of its lines; the screen then."""
-        return self._until(lambda: text in " ".join(self.shown.split()), f"{text!r}", seconds)
+        return self._until(lambda: text in self._flat, f"{text!r}", seconds)
 
     def until_gone(self, text: str, *, seconds: float = 60) -> str:
         """Wait until the screen does not have this text any more; the screen then."""
-        return self._until(lambda: text not in " ".join(self.shown.split()), f"screen without {text!r}", seconds)
+        return self._until(lambda: text not in self._flat, f"screen without {text!r}", seconds)
 
     def until_over(self, *, seconds: float = 60) -> int:
         """Wait until the program has ended; its exit code."""
         self._until(lambda: self.status is not None, "the end of the program", seconds)
         assert self.status is not None
         return os.waitstatus_to_exitcode(self.status)
+
+    def press(self, key: str, answer: str | None, *, again: str) -> None:
+        """Type a key until the program has taken it, as a person does whose key the program ignored.
+
+        The program has taken the key if the screen has `answer`, or for None if the program has ended. It has ignored
+        the key if it has written `again`.
+        """
+        what = "the end of the program" if answer is None else f"{answer!r}"
+
+        def taken() -> bool:
+            return self.status is not None if answer is None else answer in self._flat
+
+        while not taken():
+            self.until_gone(again)
+            self._written.clear()
+            self.type(key)
+            self._until(lambda: taken() or again.encode() in self._written, what, 60)
+
+    @property
+    def _flat(self) -> str:
+        """The screen as one line."""
+        return " ".join(self.shown.split())
 
     def kill(self) -> None:
         """SIGKILL, as when a machine loses its power."""
@@ -75,7 +99,9 @@ class Terminal:
         ready, _, _ = select.select([self.descriptor], [], [], 0.1)
         with suppress(OSError):  # a pseudo terminal whose program is gone
             if ready:
-                self._stream.feed(os.read(self.descriptor, 65536))
+                written = os.read(self.descriptor, 65536)
+                self._written += written
+                self._stream.feed(written)
                 return
         ended, status = os.waitpid(self.pid, os.WNOHANG)
         if ended:

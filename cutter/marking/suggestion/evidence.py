@@ -14,6 +14,7 @@ from itertools import pairwise
 from cutter.marking import numbers
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
+from cutter.marking.recognise import ATX
 from cutter.marking.suggestion.vocabulary import MARKERS, NUMBER, Role, known_words, role_of
 from cutter.marking.titles import plain_title, without_closing_hashes
 
@@ -38,7 +39,6 @@ _PREFERRED = ("arabic", "roman", "ordinal", "letter", "dotted", "lettered", "cod
 reads.
 """
 
-_ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
 _BOLD = re.compile(r" {0,3}(?:\*\*|__)(?=\S)")
 _WORD = re.compile(r"[^\W\d_]{2,24}\.?")
 _AFTER = re.compile(rf"[ \t\u00a0]*(?P<number>{numbers.pattern(_STYLES_AFTER)})(?!\w)", re.IGNORECASE)
@@ -109,7 +109,7 @@ def _read(index: int, lines: Lines) -> Line | None:
     data = lines.lines[index]
     if not data or lines.is_blank(index) or index < lines.front_matter:
         return None
-    atx = _ATX.match(data)
+    atx = ATX.match(data)
     text = data[atx.end() if atx else 0 :][: 4 * _CHARACTERS].decode("utf-8", "ignore")[:_CHARACTERS]
     raw = without_closing_hashes(text) if atx else text.strip()
     form: Form = "atx" if atx else "bold" if _BOLD.match(text) else "plain"

@@ -13,5 +13,5 @@ __all__ = ["Session", "decide"]
 
 
 def decide(session: Session) -> bool:
-    """Let the approver read and decide; True when the last page was confirmed. The decisions are in the journal."""
+    """Let the approver read and decide. Returns True if they confirmed the last page. The journal has the decisions."""
     return bool(SigningApp(session).run())

@@ -1,19 +1,30 @@
-"""IO: the application of a signing session: its first page, its style, and how it is left."""
+"""IO: the application of a signing session: its first page, its style, how it is left, which keys come too early."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from time import monotonic
 from typing import ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 
+from cutter.limits import EARLY_KEY_SECONDS
 from starter.approver.decisions import restored
+from starter.approver.full_screen.choices import Deciding
+from starter.approver.full_screen.last_page import LastPage
+from starter.approver.full_screen.prompts import Question
 from starter.approver.full_screen.request_list import RequestList
 from starter.approver.full_screen.session import Session
 
 
 class SigningApp(App[bool]):
-    """Ends with True after the approver confirmed the last page, with None when they left. Both keep the decisions."""
+    """Ends with True after the approver confirmed the last page, and with None if they left. The decisions are kept in
+    both cases.
+    """
 
     CSS_PATH = "style.tcss"
     ENABLE_COMMAND_PALETTE = False
@@ -22,11 +33,41 @@ class SigningApp(App[bool]):
         Binding("ctrl+q", "quit", "Leave", priority=True, show=False),
     ]
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, clock: Callable[[], float] = monotonic) -> None:
+        """`clock` gives the seconds at which a page opens. Each key carries the seconds at which it was typed."""
         super().__init__()
         self.session = session
+        self._clock = clock
+        self.page_open_since = math.inf
+        """The time when the shown page or dialog was drawn. Infinite until then."""
+
+    async def on_event(self, event: events.Event) -> None:
+        """Ignore a decision that was typed before the approver could see the request that it is about.
+
+        This method gets each key twice: when it is typed, and again if the widget with the focus did not use it. In
+        between a new page may have opened.
+        """
+        if isinstance(event, events.Key) and self._comes_too_early(event):
+            key = event.key.capitalize() if len(event.key) > 1 else event.key
+            self.notify(f"{key} came before this page was open: press it again", timeout=1, markup=False)
+            return
+        await super().on_event(event)
+
+    def _comes_too_early(self, key: events.Key) -> bool:
+        page = self.screen
+        decides = isinstance(page, Deciding | LastPage | Question) and key.key in page.decision_keys
+        return decides and key.time < self.page_open_since + EARLY_KEY_SECONDS
+
+    def _page_changes(self, page: Screen[object]) -> None:
+        self.page_open_since = math.inf
+        page.call_after_refresh(self._page_opens, page)
+
+    def _page_opens(self, page: Screen[object]) -> None:
+        if page is self.screen:
+            self.page_open_since = self._clock()
 
     def on_mount(self) -> None:
+        self.screen_change_signal.subscribe(self, self._page_changes, immediate=True)
         self.push_screen(RequestList(self.session))
         told = restored(self.session.journal.ledger)
         if told:

@@ -1,7 +1,8 @@
-"""IO: the keys with which an approver decides about a request; the list and the reader have the same ones."""
+"""IO: the keys with which an approver decides about a request. The list and the reader have the same keys."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -16,7 +17,9 @@ from starter.approver.session_requests import Asked
 
 
 class Deciding(Screen[Asked | None]):
-    """A screen that decides about the request which `current` names."""
+    """A page that has a current request and the keys that decide about it."""
+
+    decision_keys: ClassVar[frozenset[str]] = frozenset("asreu")
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "approve", "Approve"),
@@ -26,16 +29,12 @@ class Deciding(Screen[Asked | None]):
         Binding("u", "undo", "Undo", show=False),
     ]
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, current: Callable[[], Asked | None], decided: Callable[[], None]) -> None:
+        """`current` answers with the request that the keys decide about. `decided` is called after each decision."""
         super().__init__()
         self.session = session
-
-    def current(self) -> Asked | None:
-        raise NotImplementedError
-
-    def decided(self) -> None:
-        """Called after a decision or a note was kept."""
-        raise NotImplementedError
+        self._current_request = current
+        self._after_decision = decided
 
     def action_approve(self) -> None:
         one = self._deciding(Choice.APPROVE)
@@ -65,7 +64,7 @@ class Deciding(Screen[Asked | None]):
         self.app.push_screen(asked, noted)
 
     def action_undo(self) -> None:
-        one = self.current()
+        one = self._current_request()
         if one is not None and self.session.may_undo(one):
             self._keep(one, None)
 
@@ -81,8 +80,8 @@ class Deciding(Screen[Asked | None]):
         self.app.push_screen(Question(question, needed=True), reasoned)
 
     def _deciding(self, choice: Choice) -> Asked | None:
-        """The current request if this choice is possible for it; else None, after a message that says why not."""
-        one = self.current()
+        """The current request if this choice is possible for it. Otherwise None, after a message with the reason."""
+        one = self._current_request()
         why_not = self.session.may_not(one, choice) if one is not None else None
         if one is None or why_not is None:
             return one
@@ -95,4 +94,4 @@ class Deciding(Screen[Asked | None]):
         except CutterError as problem:
             self.app.notify(visible_line(str(problem)), severity="error", markup=False)
             return
-        self.decided()
+        self._after_decision()

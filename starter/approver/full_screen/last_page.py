@@ -1,4 +1,4 @@
-"""IO: the last page of a signing session: what is about to be signed, and what is not."""
+"""IO: the last page of a signing session: the statements that will be signed, and the requests that will not."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from starter.console.terminal import line
 class LastPage(Screen[None]):
     """Lists the statements. `y` leaves the screen and signs."""
 
+    decision_keys: ClassVar[frozenset[str]] = frozenset("y")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "sign", "Sign"), Binding("escape", "dismiss", "Back")]
 
     def __init__(self, session: Session) -> None:

@@ -17,6 +17,7 @@ from starter.console.terminal import line
 class Question(ModalScreen[str | None]):
     """Asks for one line of text. The answer is None after Escape."""
 
+    decision_keys: ClassVar[frozenset[str]] = frozenset({"enter"})
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Back")]
 
     def __init__(self, question: str, *, text: str = "", needed: bool = False) -> None:

@@ -38,7 +38,7 @@ class RequestList(Deciding):
     ]
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)
+        super().__init__(session, current=self.current, decided=self.show)
         self._filter = ""
 
     def compose(self) -> ComposeResult:
@@ -58,7 +58,7 @@ class RequestList(Deciding):
             self.show()
 
     def show(self) -> None:
-        """Draw the rows again; the cursor stays on its request."""
+        """Draw the rows again. The cursor stays on its request."""
         session, rows = self.session, self.query_one(DataTable)
         here = self.current()
         rows.clear()
@@ -82,9 +82,6 @@ class RequestList(Deciding):
             return None
         return next((one for one in listed if one.key == keys[rows.cursor_row].value), None)
 
-    def decided(self) -> None:
-        self.show()
-
     def on_data_table_row_selected(self) -> None:
         self.action_read()
 
@@ -94,7 +91,7 @@ class RequestList(Deciding):
             self.read(one)
 
     def read(self, one: Asked) -> None:
-        """Open the reader; a request that is not what this machine computes is refused instead."""
+        """Open the reader. A request that differs from the one that this machine computes is refused instead."""
         try:
             view = self.session.open(one)
         except CutterError as problem:

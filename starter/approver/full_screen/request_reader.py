@@ -29,11 +29,11 @@ Piece = ShownUnit | LeftOut
 
 TABS = ("unit", "source", "findings", "request")
 PAGED = {"unit": "body", "source": "lines", "findings": "finding-list", "request": "request-facts"}
-"""What the keys for pages scroll in each tab."""
+"""The widget that the keys for pages scroll in each tab."""
 
 
 class RequestReader(Deciding):
-    """One request. It is left with the request to read next, or with None for the list."""
+    """One request. The screen ends with the request to read next, or with None for the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "List"),
@@ -48,12 +48,12 @@ class RequestReader(Deciding):
     ]
 
     def __init__(self, session: Session, asked: Asked, view: RequestView) -> None:
-        super().__init__(session)
+        super().__init__(session, current=lambda: asked, decided=self._go_on)
         self.asked = asked
         self.view = view
         self._matches: list[TreeNode[Piece]] = []
         self._lines = (1, 1)
-        """First and last line that are selected in the source."""
+        """The first and the last selected line of the source."""
         self._word = ""
 
     def compose(self) -> ComposeResult:
@@ -138,11 +138,11 @@ class RequestReader(Deciding):
         return f"{piece.address}: {piece.section_type}, {where}, {counted(piece.words, 'word')}{noticed}{stored}"
 
     def on_tabbed_content_tab_activated(self) -> None:
-        """A hidden source has no width, so nobody knows where its lines are before it is shown."""
+        """A hidden source has no width, so the places of its lines are known only after it is shown."""
         self.call_after_refresh(lambda: self._mark(*self._lines))
 
     def _mark(self, first: int, last: int) -> None:
-        """Select lines of the source and show their begin."""
+        """Select lines of the source, and show their beginning."""
         self._lines = (first, last)
         source = self.query_one("#lines", TextArea)
         end = min(last, len(self.view.lines)) - 1
@@ -172,11 +172,11 @@ class RequestReader(Deciding):
                 yield node
             waiting.extend(reversed(node.children))
 
-    def current(self) -> Asked:
-        return self.asked
+    def _go_on(self) -> None:
+        """Leave the page after a choice: for the next undecided request, or for the list if there is none.
 
-    def decided(self) -> None:
-        """After a choice the next undecided request opens; after the last one, or when it was taken back, the list."""
+        If the choice was taken back, the page stays open.
+        """
         left = self.session.undecided()
         if self.session.decision(self.asked) is None:
             self._head()
@@ -191,12 +191,12 @@ class RequestReader(Deciding):
         self.query_one(TabbedContent).active = name
 
     def action_page(self, step: int) -> None:
-        """Scroll the text, whatever has the focus; the last line of a page is the first one of the next."""
+        """Scroll the text, independent of the focus. The last line of a page is the first line of the next."""
         shown = self.query_one(f"#{PAGED[self.query_one(TabbedContent).active]}")
         shown.scroll_relative(y=step * max(1, shown.scrollable_content_region.height - 1), animate=False)
 
     def action_other(self, step: int) -> None:
-        """Open the next or previous request of the list, decided or not."""
+        """Open the next or the previous request of the list, also if it is decided."""
         place = [one.key for one in self.session.requests].index(self.asked.key) + step
         if 0 <= place < len(self.session.requests):
             self.dismiss(self.session.requests[place])
@@ -237,7 +237,9 @@ def _text_area(name: str) -> TextArea:
 
 
 def _label(unit: ShownUnit) -> Text:
-    """A title, bold when the unit has a finding, and the number of its words: a swallowed article makes it large."""
+    """A title with the number of its words, bold if the unit has a finding. A swallowed article makes this number
+    large.
+    """
     return line(unit.title, "bold" if unit.findings else "").append(line(f"  {unit.words}", "dim"))
 
 

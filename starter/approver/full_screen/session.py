@@ -1,4 +1,4 @@
-"""IO: what the screens of a signing session share: its requests, their views, and the decisions in the journal."""
+"""IO: the data that the screens of a signing session share: requests, their views, and the decisions in the journal."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ class Session:
     journal: SessionJournal
     build: Callable[[Asked], RequestView]
     tab: str = "unit"
-    """The tab that the approver used last; the next request opens with it, unless it has findings."""
+    """The tab that the approver used last. The next request opens with it if the request has no findings."""
     refused: dict[str, str] = field(default_factory=dict)
-    """Why a request cannot be signed here, by its key."""
+    """The reason why a request cannot be signed here, by the request's key."""
 
     def open(self, one: Asked) -> RequestView:
-        """The view of a request, which counts as opened after this; CutterError when it cannot be signed here."""
+        """The view of a request. After this call the request counts as opened. Raises CutterError if it cannot be
+        signed here.
+        """
         try:
             view = self.build(one)
         except CutterError as problem:
@@ -46,7 +48,7 @@ class Session:
         return self.journal.ledger.decisions.get(one.key)
 
     def may_not(self, one: Asked, choice: Choice) -> str | None:
-        """Why this choice is not possible for a request; None when it is."""
+        """The reason why this choice is not possible for a request. None if it is possible."""
         if one.key in self.journal.ledger.signed:
             return "you signed it: u takes it up again after it was handed over"
         if choice is Choice.SKIP:
@@ -60,17 +62,17 @@ class Session:
         return None
 
     def decide(self, one: Asked, decision: Decision | None) -> None:
-        """Keep a decision; None takes it back."""
+        """Keep a decision. None takes it back."""
         choice, text = (decision.choice, decision.text) if decision else (None, "")
         self.journal.record(Decided(request=one.key, choice=choice, text=text))
 
     def may_undo(self, one: Asked) -> bool:
-        """Whether there is a decision to take back; a statement that is on its way cannot be taken back here."""
+        """True if there is a decision to take back. A statement that is being handed over cannot be taken back here."""
         ledger = self.journal.ledger
         return one.key in ledger.decisions and one.key not in ledger.to_hand_over
 
     def state(self, one: Asked) -> str:
-        """One word for the list."""
+        """The state of a request in one word, for the list."""
         ledger = self.journal.ledger
         if one.key in ledger.signed:
             return "signed"
@@ -81,12 +83,12 @@ class Session:
         return "opened" if one.key in ledger.opened else "new"
 
     def undecided(self) -> list[Asked]:
-        """The requests without a decision, in their order."""
+        """The requests without a decision, in the order of the session."""
         ledger = self.journal.ledger
         return [one for one in self.requests if one.key not in ledger.decisions and one.key not in ledger.signed]
 
     def with_choice(self, choice: Choice) -> list[Asked]:
-        """The requests with this choice that are not signed, in their order."""
+        """The unsigned requests with this choice, in the order of the session."""
         chosen = set(self.journal.ledger.chosen(choice))
         return [one for one in self.requests if one.key in chosen]
 
@@ -95,7 +97,7 @@ class Session:
 
 
 def text_problem(text: str) -> str | None:
-    """Why a note or a reason does not fit into a signed statement; None when it can."""
+    """The reason why a note does not fit into a signed statement. None if it fits."""
     if len(text) > REASON_CHARACTERS_MAX:
         return f"{len(text)} characters; at most {REASON_CHARACTERS_MAX} fit"
     hidden = next((character for character in text if is_hidden(character)), None)
@@ -105,5 +107,5 @@ def text_problem(text: str) -> str | None:
 
 
 def tidied(text: str) -> str:
-    """A typed text on one line in Unicode normal form C, as a statement takes it."""
+    """A typed text on one line in Unicode normal form C, as a statement requires it."""
     return " ".join(unicodedata.normalize("NFC", text).split())

@@ -19,6 +19,8 @@ from tests.support.terminal import Terminal, terminal
 SIZES = [(80, 24), (120, 40)]
 NAMES = [f"ICX-SCREEN-{number}" for number in range(1, 6)]
 ENTER, ESCAPE = "\r", "\x1b"
+IGNORED = "press it again"
+"""A page that has only just opened says so about a key that decides."""
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
@@ -52,6 +54,8 @@ async def test_a_killed_session_continues_and_signs_what_was_decided(
             names[3]: "at_sg1",
             names[4]: "at_sg1",
         }
+        shown = await cutter("status", batch.batch_id)
+        assert f"{names[2]} was rejected at SG_1 by alice: article 2 is missing" in shown.out
 
 
 def decide_two_and_die(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> None:
@@ -60,12 +64,9 @@ def decide_two_and_die(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[
         screen.until("0 of 5 opened")
         screen.type(ENTER)
         screen.until("1 of 5 · ")
-        screen.type("e")
-        screen.until("Approve with this note")
-        screen.type("compared with the gazette" + ENTER)
-        screen.until("2 of 5 · ")
-        screen.type("a")
-        screen.until("2 to approve")
+        screen.press("e", "Approve with this note", again=IGNORED)
+        answer(screen, "compared with the gazette", "2 of 5 · ")
+        screen.press("a", "2 to approve", again=IGNORED)
         screen.kill()
 
 
@@ -76,19 +77,15 @@ def decide_the_rest_and_sign(stack: Stack, cutter: Cutter, batch_id: str, size: 
         screen.until("3 of 5 opened · 2 to approve")
         screen.type(ENTER)
         screen.until("3 of 5 · ")
-        screen.type("r")
-        screen.until("Why do you reject it?")
-        screen.type("article 2 is missing" + ENTER)
-        screen.until("4 of 5 · ")
-        screen.type("s")
-        screen.until("Why do you skip it?")
-        screen.type("ask the author" + ENTER)
-        screen.until("5 of 5 · ")
+        screen.press("r", "Why do you reject it?", again=IGNORED)
+        answer(screen, "article 2 is missing", "4 of 5 · ")
+        screen.press("s", "Why do you skip it?", again=IGNORED)
+        answer(screen, "ask the author", "5 of 5 · ")
         screen.type(ESCAPE)
         screen.until_gone("5 of 5 · ")
         screen.type("f")
         screen.until("2 approvals to sign")
-        screen.type("y")
+        screen.press("y", None, again=IGNORED)
         return screen.until_over(), screen.shown
 
 
@@ -98,8 +95,15 @@ def hand_over(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]
         screen.until("· 3 signed")
         screen.type("f")
         screen.until("3 requests signed before, to hand over")
-        screen.type("y")
+        screen.press("y", None, again=IGNORED)
         return screen.until_over(), screen.shown
+
+
+def answer(screen: Terminal, text: str, next_page: str) -> None:
+    """Type a text into the open dialog and close the dialog with Enter."""
+    screen.type(text)
+    screen.until(text)
+    screen.press(ENTER, next_page, again=IGNORED)
 
 
 @contextmanager

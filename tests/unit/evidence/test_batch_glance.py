@@ -16,7 +16,7 @@ NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
 def seen(facts: made.Facts | None = None) -> dict[str, Any]:
     whole = (facts or made.night(NAMES)).whole()
     sealed = {run_id: len(receipts) for run_id, receipts in whole["receipts"].items()}
-    return glance(BatchView.of(whole["view"]), sealed, made.at(3600))
+    return glance(BatchView.of(whole["view"]), sealed, made.at(3600), rejections={})
 
 
 def test_each_document_is_at_the_gate_it_passes_next_waits_at_or_was_stopped_before() -> None:

@@ -22,10 +22,12 @@ from tests.unit.evidence import batches as made
 NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
 
 
-def view(facts: made.Facts | None = None, rooms: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+def view(
+    facts: made.Facts | None = None, rooms: Sequence[dict[str, Any]] = (), rejections: dict[str, Any] | None = None
+) -> dict[str, Any]:
     whole = (facts or made.night(NAMES)).whole()
     sealed = {run_id: len(receipts) for run_id, receipts in whole["receipts"].items()}
-    return glance(BatchView.of(whole["view"]), sealed, made.at(3600), rooms=rooms)
+    return glance(BatchView.of(whole["view"]), sealed, made.at(3600), rejections=rejections or {}, rooms=rooms)
 
 
 @pytest.fixture
@@ -72,6 +74,38 @@ def test_below_the_table_stands_what_went_wrong_and_what_is_typed(screen: Consol
     assert commands[-1] == sign
     assert f"{NAMES[5]} blocked: it depends on another" in below
     assert below[-1] == f"next: cutter status {made.BATCH_ID} --watch", "what moves is not held by what failed"
+
+
+@pytest.fixture
+def rejected() -> dict[str, Any]:
+    """A batch in which bob rejected the second of two documents."""
+    facts = made.Facts()
+    facts.add(NAMES[0], gates=made.ALL)
+    facts.add(NAMES[1], gates=made.AT_SG1, state="failed_rejected", reason="article 4 is missing")
+    rejection = {"gate": "SG_cut_authz", "approver": "bob", "reason": "article 4 is missing"}
+    return view(facts, rejections={made.run_id(2): rejection})
+
+
+REJECTION = f"{NAMES[1]} was rejected at SG_1 by bob: article 4 is missing"
+
+
+def test_a_rejected_document_says_who_rejected_it_why_and_what_is_typed(
+    screen: Console, rejected: dict[str, Any]
+) -> None:
+    lines = printed(screen, batch_status.whole(rejected))
+    (row,) = (line.split() for line in lines if line.startswith(f"{NAMES[1]} ") and line != REJECTION)
+    assert row == [NAMES[1], "rejected", "SG_1", str(made.AT_SG1)]
+    add, sign = (line.strip() for line in lines[lines.index(REJECTION) + 1 :][:2])
+    assert add == f"cutter source add FILE --document-id {NAMES[1]} --profile PROFILE"
+    assert sign == f"cutter approve --batch {made.BATCH_ID} --decision include_failed --only {NAMES[1]} --reason TEXT"
+
+
+def test_a_rejection_is_named_without_a_terminal_and_as_a_line_of_a_watch(rejected: dict[str, Any]) -> None:
+    console = terminal._console(io.StringIO())
+    console.print(batch_status.whole(rejected), soft_wrap=True)
+    assert isinstance(console.file, io.StringIO)
+    assert REJECTION in console.file.getvalue().splitlines()
+    assert any(line.endswith(f"Z {REJECTION}") for line in batch_status.lines(rejected))
 
 
 def test_signatures_of_a_batch_that_awaits_them_are_given_by_its_own_command(screen: Console) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static, TextArea
 
 from cutter.errors import Refused
+from cutter.limits import EARLY_KEY_SECONDS
 from cutter.marking import Options
 from cutter.request_view import RequestView
 from cutter.settings import Settings
@@ -50,10 +53,20 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 @asynccontextmanager
-async def running(session: Session, size: tuple[int, int] = SIZES[0]) -> AsyncIterator[Pilot[bool]]:
-    async with SigningApp(session).run_test(size=size) as pilot:
-        await pilot.pause()
+async def running(
+    session: Session, size: tuple[int, int] = SIZES[0], *, pages_open_at: float = 0.0
+) -> AsyncIterator[Pilot[bool]]:
+    """The session on a screen. Its clock says that every page opened at that moment, which is long ago unless given."""
+    async with SigningApp(session, clock=lambda: pages_open_at).run_test(size=size) as pilot:
+        await open_page(pilot)
         yield pilot
+
+
+async def open_page(pilot: Pilot[bool]) -> None:
+    """Wait until the page that was opened last is drawn."""
+    await pilot.pause()
+    while pilot.app.page_open_since == math.inf:  # type: ignore[attr-defined]
+        await pilot.pause()
 
 
 def printed(pilot: Pilot[bool]) -> str:
@@ -70,7 +83,8 @@ def told(pilot: Pilot[bool]) -> list[str]:
 async def keys(pilot: Pilot[bool], *pressed: str) -> None:
     for key in pressed:
         await pilot.press(key)
-    await pilot.pause()
+        if pilot.app.is_running:
+            await open_page(pilot)
 
 
 async def typed(pilot: Pilot[bool], text: str) -> None:
@@ -182,6 +196,68 @@ async def test_each_decision_leads_to_the_next_request_and_the_last_one_to_the_l
     assert pilot.app.return_value is True
     choices = [decision.choice for decision in session.journal.ledger.decisions.values()]
     assert choices == [Choice.APPROVE, Choice.APPROVE, Choice.REJECT, Choice.SKIP]
+
+
+async def typed_at(pilot: Pilot[bool], key: str, moment: float) -> None:
+    """A key that the terminal read at that moment."""
+    event = events.Key(key, key if len(key) == 1 else None)
+    event.time = moment
+    pilot.app.post_message(event)
+    await open_page(pilot)
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every message of the session, also those that have left the screen."""
+    messages: list[str] = []
+    monkeypatch.setattr(SigningApp, "notify", lambda _, message, **__: messages.append(message))
+    return messages
+
+
+async def test_a_decision_typed_before_the_page_can_be_seen_is_ignored(session: Session, said: list[str]) -> None:
+    opened, first, second = 1000.0, *session.requests[:2]
+    async with running(session, pages_open_at=opened) as pilot:
+        await typed_at(pilot, "enter", opened)
+        for key in "asreu":
+            await typed_at(pilot, key, opened + EARLY_KEY_SECONDS - 0.01)
+            assert said[-1] == f"{key} came before this page was open: press it again"
+        assert (session.decision(first), type(pilot.app.screen)) == (None, RequestReader)
+        await typed_at(pilot, "a", opened + EARLY_KEY_SECONDS)
+        assert session.decision(first) == Decision(choice=Choice.APPROVE)
+        assert "2 of 4 · ICX-LAW-2" in printed(pilot)
+        await typed_at(pilot, "a", opened - 1)
+        assert session.decision(second) is None
+
+
+async def test_two_keys_typed_at_once_decide_about_one_request(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "enter")
+        for _ in range(2):
+            pilot.app.post_message(events.Key("a", "a"))
+        pilot.app._clock = lambda: math.inf  # type: ignore[attr-defined]
+        await pilot.pause()
+        await pilot.pause()
+        assert [session.decision(one) is None for one in session.requests[:2]] == [False, True]
+
+
+async def test_a_dialog_and_the_last_page_ignore_an_early_answer(session: Session, said: list[str]) -> None:
+    opened, first = 1000.0, session.requests[0]
+    async with running(session, pages_open_at=opened) as pilot:
+        for key in ("enter", "e"):
+            await typed_at(pilot, key, opened + 1)
+        await typed_at(pilot, "enter", opened)
+        assert said[-1] == "Enter came before this page was open: press it again"
+        assert session.decision(first) is None
+        await typed_at(pilot, "x", opened)
+        await typed_at(pilot, "enter", opened + 1)
+        assert session.decision(first) == Decision(choice=Choice.APPROVE, text="x"), "letters are not lost"
+        for key in ("escape", "f"):
+            await typed_at(pilot, key, opened + 1)
+        await typed_at(pilot, "y", opened)
+        assert (type(pilot.app.screen), pilot.app.return_value) == (LastPage, None)
+        assert said[-1] == "y came before this page was open: press it again"
+        pilot.app.post_message(events.Key("y", "y"))
+    assert pilot.app.return_value is True
 
 
 async def test_a_decision_can_be_taken_back_and_nothing_is_signed_without_one(session: Session) -> None:

@@ -196,7 +196,12 @@ select cutter_governance.fn_batch_seen(%(batch_id)s) as view, clock_timestamp() 
         from cutter_governance.run r join cutter_governance.gate_receipt g on g.run_id = r.run_id
         where r.batch_id = %(batch_id)s and g.sealed_at is not null group by r.run_id) s) as sealed, (
     select coalesce(jsonb_agg(cutter_governance.fn_tenant_room(i.tenant, 'batch') order by i.tenant), '[]')
-    from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i) as rooms
+    from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i) as rooms, (
+    select coalesce(jsonb_object_agg(r.run_id, jsonb_build_object('gate', r.last_error ->> 'gate',
+        'approver', r.last_error ->> 'approver', 'kb_id', r.last_error ->> 'kb_id',
+        'approval_sha256', r.last_error ->> 'approval_sha256')), '{}')
+    from cutter_governance.run r
+    where r.batch_id = %(batch_id)s and r.state = 'failed_rejected' and r.last_error ->> 'decision' = 'reject') as rejections
 
 -- name: batch_texts
 -- Returns the newest report of a batch and the documents of its open queue entries.

@@ -25,7 +25,7 @@ join public.source_document d on d.source_document_ref = v.source_document_ref
 where v.id = %(source_version_id)s
 
 -- name: law_in_force
--- Returns the units of a run's base in document order, as their versions in force say; none for a first cut.
+-- Returns the units of a run's base in document order, with their versions in force. A first cut has none.
 select l.address, l.title, l.body_sha256, l.unit_kind, l.section_type, l.publication_type, l.owner, l.parent_address
 from cutter_governance.run r, public.fn_law_of(r.base_run_id) as l
 where r.run_id = %(run_id)s
@@ -56,7 +56,7 @@ where r.run_id = %(run_id)s
 select family, code from public.vocabulary
 
 -- name: max_writes
--- Returns how many units a run may write; null is no cap.
+-- Returns how many units a run may write, or null if there is no cap.
 select (cutter_governance.fn_tenant_caps(r.tenant, case when r.batch_id is null then 'document' else 'batch' end)
     ->> 'max_writes_per_run')::integer
 from cutter_governance.run r where r.run_id = %(run_id)s
@@ -110,7 +110,7 @@ cross join lateral (
     select * from cutter_governance.action_receipt s where s.connector = 'backup' and s.target = sealed.artifact) a
 where a.connector = 'backup' and a.operation = 'take'
     and coalesce(a.response_metadata ->> 'sha256', '') ~ '^[0-9a-f]{64}$'
-    -- one that was recorded without a time, or with one that is none, is no backup
+    -- A backup whose record has no valid time does not count.
     and case when pg_input_is_valid(coalesce(a.response_metadata ->> 'taken_utc', ''), 'timestamptz')
         then (a.response_metadata ->> 'taken_utc')::timestamptz <= clock_timestamp() + interval '1 minute' else false end
 order by a.id desc limit %(limit)s
@@ -120,7 +120,7 @@ order by a.id desc limit %(limit)s
 select cutter_governance.fn_wave_lock(%(batch_id)s)
 
 -- name: wave_backup
--- Returns the pins of a shared backup of the batch that is recent enough; no row without one.
+-- Returns the pins of a recent enough shared backup of the batch, or no row.
 select pins from cutter_governance.fn_wave_backup(%(run_id)s, %(batch_id)s, %(seconds)s) as pins
 where pins is not null
 

@@ -18,7 +18,7 @@ where r.ended_at is null and (q.request_id is not null or r.state like 'stopped\
 order by since, r.run_id
 
 -- name: newest_runs
--- Returns the run that stands for each document, the newest first.
+-- Returns for each document the run that its name means, the newest first.
 select r.run_id, r.document_id, r.mode, r.state, r.outcome, r.batch_id, r.created_at, r.state_at, r.ended_at,
     (select l.stopped from cutter_governance.stop_latch l where l.run_id = r.run_id) as latched, exists (
     select from cutter_governance.gate_receipt g
@@ -118,7 +118,7 @@ from (select tenant from cutter_governance.tenant_cap union select tenant from p
 order by t.tenant
 
 -- name: tenants_several
--- Returns whether any tenant has caps, or more than one has open runs; otherwise a list need not show tenants.
+-- Returns whether any tenant has caps, or more than one has open runs. If not, a list need not show tenants.
 select exists (select from cutter_governance.tenant_cap)
     or (select count(distinct tenant) > 1 from cutter_governance.run where ended_at is null)
 

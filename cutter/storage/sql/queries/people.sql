@@ -17,7 +17,7 @@ select exists (select from public.source_document where doc_code = %(document_id
 select address_docprefix from public.source_document where doc_code = %(document_id)s
 
 -- name: run_of_document
--- Returns the run that a document's name stands for; no row without one.
+-- Returns the run that a document's name means, or no row.
 select run_id from cutter_governance.fn_run_of_document(%(document_id)s) as run_id where run_id is not null
 
 -- name: open_run_of_document
@@ -58,7 +58,7 @@ where q.run_id = %(run_id)s and q.kb_id is not null
 order by q.status = 'requested' desc, q.requested_at desc limit 1
 
 -- name: text_of_run
--- Returns the text that a run has pinned, with what it is marked with; no row before the pin.
+-- Returns the text that a run has pinned, with everything that decides how it is marked. No row before the pin.
 select s.bytes as data, v.profile_body, v.marking_options as options, r.docprefix, d.forbidden_ids,
     v.id::text as source_version_id
 from cutter_governance.run r

@@ -1,0 +1,41 @@
+"""IO: the reasons of rejected runs. PostgreSQL records who rejected; only the signed statement has the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from cutter import limits
+from cutter.approvals import statement
+from cutter.approvals.statement import Statement
+from cutter.domain.digests import sha256_hex
+from cutter.errors import InvalidInput, NotFound, Unavailable
+from cutter.kb.store import Store
+from cutter.settings import Settings
+from cutter.types import Json
+
+
+def with_reasons(settings: Settings, recorded: Mapping[str, Json]) -> dict[str, Json]:
+    """Adds the reason to each recorded rejection, by run. `recorded` names the statement and its digest."""
+    return {
+        run_id: {"gate": one["gate"], "approver": one["approver"], "reason": _reason(settings.kb, one)}
+        for run_id, one in recorded.items()
+    }
+
+
+def _reason(kb: str, rejection: Json) -> str:
+    kb_id = rejection["kb_id"]
+    try:
+        return _signed_reason(kb, kb_id, rejection["approval_sha256"]) or "no reason was given"
+    except (NotFound, InvalidInput, Unavailable):
+        return f"the reason cannot be read; the signed statement was {kb_id}"
+
+
+@cache
+def _signed_reason(kb: str, kb_id: str, approval_sha256: str) -> str:
+    """The text of the statement on one line. A file that is not the judged statement is InvalidInput."""
+    body = Store(kb).get(kb_id, limit=limits.STATEMENT_BYTES_MAX)
+    judged = statement.parse(body) if sha256_hex(body) == approval_sha256 else None
+    if not isinstance(judged, Statement):
+        raise InvalidInput(f"{kb_id} is not the statement that was judged")
+    return " ".join(judged.text.split())[: limits.REASON_CHARACTERS_MAX]
