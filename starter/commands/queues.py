@@ -89,7 +89,7 @@ def _listing(found: list[View]) -> RenderableType:
 
 def _document(settings: Settings, kb_id: str) -> str:
     with session(settings, OPERATOR) as connection:
-        return queue_entries.DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
+        return queue_entries.document(connection, kb_id)
 
 
 def _print(out: Console, entry: View) -> None:

@@ -51,6 +51,11 @@ def entries(connection: Connection, *, batch_id: str | None = None, run_id: str 
     return [_entry(row, items[(row.batch_id, row.document_id)]) for row in rows]
 
 
+def document(connection: Connection, kb_id: str) -> str:
+    """The text of the document about an entry; empty if there is none."""
+    return DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
+
+
 def _entry(row: OpenEntry, item: ItemRecord) -> View:
     return {
         "queue": row.queue,
