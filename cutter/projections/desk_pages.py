@@ -27,7 +27,7 @@ SHARED = ("desk_page.html.j2", "desk_parts.html.j2", "law_parts.html.j2")
 STYLES, SCRIPT = ("report.css", "request.css", "desk.css"), "desk.js"
 
 ENTRY_BYTES = 80
-"""Markup around an entry of the outline, besides its title and the address of its page."""
+"""Markup around an entry of the outline, without its title and the address of its page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

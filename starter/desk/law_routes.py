@@ -16,12 +16,12 @@ from cutter.law.comparison import UnitChange, compare
 from cutter.law.law_text import LawVersion, OutlineUnit, Signer, Unit, UnitTree
 from cutter.projections import desk_pages
 from cutter.projections.desk_pages import address, unit_address
-from cutter.projections.desk_paging import Part, part_of
+from cutter.projections.desk_parts import Part, part_of
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import Law, UnitVersion
 from cutter.storage.pools import Connection
 from starter.desk.answers import answer, forms, place_of
-from starter.desk.reading import reader_of
+from starter.desk.reader import reader_of
 
 router = APIRouter(tags=["laws"])
 

@@ -18,7 +18,7 @@ from cutter.projections import desk_pages
 from cutter.settings import Settings
 from starter.desk import access, answers, law_routes, work_routes
 from starter.desk.boundary import Boundary
-from starter.desk.reading import open_reader
+from starter.desk.reader import open_reader
 
 ABOUT = "Reads what waits for people, enacted laws, runs, batches and queues. It can change nothing."
 

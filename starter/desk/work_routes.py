@@ -16,14 +16,14 @@ from cutter.errors import NotFound
 from cutter.projections import batch_folder_files, batch_report, desk_pages, report, request_page
 from cutter.projections.batch_view import batch_view
 from cutter.projections.desk_pages import address, bar
-from cutter.projections.desk_paging import Part, part_of
+from cutter.projections.desk_parts import Part, part_of
 from cutter.request_view import request_record
 from cutter.storage import runs as known_runs
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import DESK, Connection
 from starter.approver import signing_desk
 from starter.desk.answers import answer, forms, place_of
-from starter.desk.reading import reader_of
+from starter.desk.reader import reader_of
 from starter.operator import inbox_entries, queue_entries, run_status
 from starter.operator.batch_status import newest_batches
 from starter.operator.inbox_entries import Person
