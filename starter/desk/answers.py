@@ -16,12 +16,12 @@ from starlette.responses import Response
 
 from cutter.domain.printed_commands import commands_in
 from cutter.domain.visible import json_text
-from cutter.errors import CutterError, InvalidInput, NotFound, Refused, Unavailable
+from cutter.errors import CutterError, InvalidInput, NotFound, OverCap, Refused, Unavailable
 from cutter.projections import desk_pages
 from cutter.projections.desk_pages import Place
 from starter.desk.boundary import JSON_SUFFIX, POLICY
 
-STATUSES = ((NotFound, 404), (InvalidInput, 400), (Refused, 409), (Unavailable, 503))
+STATUSES = ((NotFound, 404), (InvalidInput, 400), (Refused, 409), (Unavailable, 503), (OverCap, 503))
 """The HTTP status of each error. Every other error is one of the server."""
 
 
