@@ -5,6 +5,7 @@ Every query of the commands about enacted law is here, in sql/queries/law.sql.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
@@ -12,7 +13,7 @@ from difflib import get_close_matches
 from cutter import limits
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound
-from cutter.law.law_text import LawText, LawVersion, Signer, Unit, addresses_meant
+from cutter.law.law_text import LawText, LawVersion, OutlineUnit, Signer, U, Unit, UnitTree, addresses_meant
 from cutter.storage import likely_names
 from cutter.storage.records import Connection, Rows, records, values
 from cutter.types import Json
@@ -86,6 +87,8 @@ LAWS = records("laws", Law)
 DOCUMENTS: Rows[str] = values("law_documents")
 VERSIONS = records("law_versions", LawVersion)
 UNITS = records("law_units", Unit)
+OUTLINE = records("law_outline", OutlineUnit)
+PASSAGE = records("law_passage", Unit)
 SIGNERS = records("law_signers", Signer)
 SOURCE = records("law_source", Source)
 UNIT_VERSIONS = records("unit_versions", UnitVersion)
@@ -139,6 +142,31 @@ def text_of(connection: Connection, version: LawVersion, *, recorded: datetime =
     )
 
 
+def outline_of(connection: Connection, version: LawVersion) -> UnitTree[OutlineUnit]:
+    """A version with its units without their text: what a long law is shown by first."""
+    asked = {"document": version.document, "version": version.version}
+    return UnitTree(version=version, units=tuple(OUTLINE.all(connection, asked)))
+
+
+def passage(connection: Connection, version: LawVersion, addresses: Sequence[str]) -> list[Unit]:
+    """The named units of a version with their text, in document order."""
+    asked = {"document": version.document, "version": version.version, "addresses": list(addresses)}
+    return PASSAGE.all(connection, asked)
+
+
+def version_before(known: list[LawVersion], later: LawVersion, wanted: int | None = None) -> LawVersion:
+    """The version with that number, else the one before `later`. Raises NotFound if there is none."""
+    if wanted is not None:
+        return version_meant(known, version=wanted)
+    before = [one for one in known if one.version < later.version]
+    if not before:
+        raise NotFound(
+            f"{later.document} version {later.version} is the first one: there is nothing to compare it with; "
+            f"`cutter law show {later.document} --version {later.version}` prints it"
+        )
+    return before[-1]
+
+
 def source_of(connection: Connection, version: LawVersion) -> Source:
     """The registered text of a version."""
     return SOURCE.one(connection, {"document": version.document, "version": version.version})
@@ -173,7 +201,7 @@ def signers(connection: Connection, version: LawVersion) -> list[Signer]:
     return SIGNERS.all(connection, {"document": version.document, "version": version.version})
 
 
-def require_unit(text: LawText, name: str) -> Unit:
+def require_unit(text: UnitTree[U], name: str) -> U:
     """The unit that a person named by its address or the end of it."""
     found = addresses_meant(text, name)
     if len(found) == 1:

@@ -141,7 +141,7 @@ def diff(
         known = enacted_law.versions(connection, document, recorded=then)
         later = known[-1] if at is None and version is None else enacted_law.version_meant(
             known, at=day(at), version=version)  # fmt: skip
-        before = _earlier(known, later, earlier)
+        before = enacted_law.version_before(known, later, earlier)
         old, new = (enacted_law.text_of(connection, one, recorded=then) for one in (before, later))
     found = compare(old.units, new.units)
     if unit is not None:
@@ -192,18 +192,6 @@ def read(document: str, *, at: str | None, version: int | None, recorded: str | 
 def _reading() -> Iterator[Connection]:
     with session(load(), OPERATOR) as connection:
         yield connection
-
-
-def _earlier(known: list[LawVersion], later: LawVersion, wanted: int | None) -> LawVersion:
-    if wanted is not None:
-        return enacted_law.version_meant(known, version=wanted)
-    before = [one for one in known if one.version < later.version]
-    if not before:
-        raise NotFound(
-            f"{later.document} version {later.version} is the first one: there is nothing to compare it with; "
-            f"`cutter law show {later.document} --version {later.version}` prints it"
-        )
-    return before[-1]
 
 
 def _of_unit(found: Comparison, document: str, name: str) -> Comparison:

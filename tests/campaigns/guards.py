@@ -1423,8 +1423,51 @@ LAW = (
 )  # fmt: skip
 """Reading of enacted law."""
 
+_DESK = "unit/starter/test_desk_boundary.py"
+DESK = (
+    *_of(
+        "starter/desk/access.py", _DESK,
+        ("a site that points its own name at this machine", "if len(host) != 1 or host[0].lower() not in access.hosts:",
+         "if len(host) != 1:", "::test_only_a_trusted_proxy_with_one_user_is_answered"),
+        ("a script of a foreign site", "if any(origin not in _origins(access) for origin in",
+         "if any(False for origin in",
+         "::test_only_a_trusted_proxy_with_one_user_is_answered"),
+        ("a page of a foreign site that embeds ours", "if from_elsewhere and _values(", "if False and _values(",
+         "::test_a_page_is_not_embedded_by_another_site"),
+        ("a method that could change something", "    if method not in METHODS:", "    if False:",
+         "::test_only_a_method_that_reads_is_answered"),
+        ("a user whom anybody names", "    if not _is_trusted(access, peer):", "    if False:",
+         "::test_only_a_trusted_proxy_with_one_user_is_answered"),
+        ("two users in one request", "if len(names) != 1 or not _is_name(", "if not names or not _is_name(",
+         "::test_only_a_trusted_proxy_with_one_user_is_answered"),
+    ),
+    *_of(
+        "starter/desk/server.py", _DESK,
+        ("a server on a network without a login",
+         "    if not _is_loopback(host) and settings.desk_user_header is None:", "    if False:",
+         "::test_a_server_without_a_login_listens_on_this_machine_alone"),
+        ("a trusted header without a trusted proxy",
+         "    if settings.desk_user_header is not None and not settings.desk_proxies:", "    if False:",
+         "::test_a_header_without_a_proxy_is_refused"),
+        ("a proxy's address from a header", "proxy_headers=False,", "proxy_headers=True,",
+         "integration/desk/test_desk_access.py::test_a_peer_that_is_no_proxy_is_refused_whatever_its_headers_say"),
+    ),
+    *_of(
+        "starter/desk/boundary.py", _DESK,
+        ("an answer without security headers", "                headers.setdefault(name, value)\n",
+         "                pass\n", "::test_every_answer_has_the_security_headers"),
+    ),
+    *_of(
+        "cutter/projections/desk_parts.py", "unit/law/test_desk_parts.py",
+        ("a page without end", "if size > room and place > begins[-1]:", "if False:",
+         "::test_every_entry_is_on_one_part_and_no_part_is_too_large"),
+    ),
+)  # fmt: skip
+"""`cutter desk`: who gets an answer, and what an answer may do."""
+
 GUARDS = (
     *OUTSIDE,
+    *DESK,
     *LAW,
     *OPENING,
     *CLOSED,

@@ -135,11 +135,11 @@ select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at)
 from cutter_governance.batch b where b.ended_at is null order by b.created_at
 
 -- name: batches
--- Returns the newest open batches with the number of their items and open queue entries.
+-- Returns the newest open batches, or the newest of all, with the number of their items and open queue entries.
 select b.batch_id, b.mode, b.state, b.policy, b.created_at, b.ended_at, b.halted,
     (select count(*) from cutter_governance.batch_item i where i.batch_id = b.batch_id) as items,
     (select count(*) from cutter_governance.batch_queue q where q.batch_id = b.batch_id and q.left_at is null) as queued
-from cutter_governance.batch b where b.ended_at is null order by b.created_at desc limit %(limit)s
+from cutter_governance.batch b where b.ended_at is null or %(ended)s order by b.created_at desc limit %(limit)s
 
 -- name: batch_facts
 -- Returns everything that a batch's view and folder are made of, of one moment.

@@ -25,6 +25,20 @@ select address, title, unit_kind, section_type, parent, document_order as "order
     content_sha256, effective_from, case when ended_at <= %(recorded)s then effective_until end as effective_until
 from api.unit_of_version where document = %(document)s and version = %(version)s order by document_order
 
+-- name: law_outline
+-- Returns the units of one version of a law in document order, without their text. The size of a text is known without
+-- reading it.
+select address, title, unit_kind, section_type, parent, document_order as "order", unit_version as version,
+    octet_length(body) as size, content_sha256, effective_from, effective_until
+from api.unit_of_version where document = %(document)s and version = %(version)s order by document_order
+
+-- name: law_passage
+-- Returns the named units of one version of a law in document order.
+select address, title, unit_kind, section_type, parent, document_order as "order", unit_version as version, body,
+    content_sha256, effective_from, effective_until
+from api.unit_of_version
+where document = %(document)s and version = %(version)s and address = any (%(addresses)s) order by document_order
+
 -- name: law_signers
 -- Returns the keys that answer for a version of a law.
 select role, name, fingerprint, signed_at, statement_sha256
