@@ -184,6 +184,10 @@ list the document is still much smaller than the knowledge base accepts. The doc
 FINDINGS_OF_A_KIND_SHOWN = 10
 """Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
 
+TREE_TITLE_CELLS_MIN = 4
+"""Columns that the signing session's tree leaves for a title at least. The number of words has the rest of the line,
+however deep the unit is and however narrow the terminal."""
+
 EARLY_KEY_SECONDS = 0.3
 """A page of the signing session ignores a decision that was typed less than this time after the page opened. Nobody can
 have read the page in that time, so the key was meant for the page before it."""
@@ -333,6 +337,9 @@ GIANT_UNIT_RATIO = 15
 
 HEADING_LINE_BYTES = 400
 """Bytes of a line that are read to decide whether it looks like a heading."""
+
+LIKELY_HEADING_BYTES = 160
+"""Bytes of a line that can be a heading although no sign shows it. A longer line is a sentence."""
 
 FRONT_MATTER_LINES_MAX = 400
 """Lines of a YAML block before the text. The longest seen has 30 lines. A block without an end counts as text."""

@@ -34,18 +34,25 @@ def nesting_findings(nodes: list[Node], shape: Shape, lines: Lines, nesting: Nes
         if hashes != words:
             above = (_kind_at(headings, hashes), _kind_at(headings, words))
             groups[(_kind(headings[position]), *above)].append(position)
-    decided, other = ("number of #", "words") if nesting == "hashes" else ("words", "hashes")
     for (kind, _, _), positions in groups.items():
         first = positions[0]
         node = nodes[first]
         line = lines.number(node.heading.index)
         more = f" (and {counted(len(positions) - 1, 'more heading')} of the kind {kind})" if len(positions) > 1 else ""
+        by_hashes = _under(headings, shape.by_hashes[first])
+        by_words = _under(headings, shape.by_words[first])
         yield Finding(
             code="nesting_differs", line=line, address=node.address, severity=severity,
-            message=f"line {line}: {_named(headings, first)}{more} is in {_named(headings, shape.by_hashes[first])} by "
-            f"the number of #, and in {_named(headings, shape.by_words[first])} by the words; the {decided} decided "
-            f"(for the other reading: --nesting {other})",
+            message=f"line {line}: {_named(headings, first)}{more}: the # marks put it {by_hashes}; the words of the "
+            f"headings put it {by_words}. {_DECISION[nesting]}",
         )  # fmt: skip
+
+
+_DECISION: dict[Nesting, str] = {
+    "hashes": "The cut follows the # marks. If the words are right, correct the # marks or use --nesting words",
+    "words": "The cut follows the words. If the # marks are right, use --nesting hashes",
+}
+"""What the cut did where the two readings differ, and what a person does if the other reading is right."""
 
 
 def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Profile) -> Iterator[Finding]:
@@ -66,11 +73,17 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
     for (kind, plain_kind, actual_kind), positions in groups.items():
         node = nodes[positions[0]]
         line = lines.number(node.heading.index)
+        is_, it = ("are", "them") if len(positions) > 1 else ("is", "it")
         yield Finding(
             code="hashes_overruled", line=line, address=node.address, severity="amber",
-            message=f"line {line}: {counted(len(positions), 'heading')} of the kind {kind}: by the number of # alone "
-            f"the parent is {plain_kind}, by the rules of the marking it is {actual_kind}",
+            message=f"line {line}: {counted(len(positions), 'heading')} of the kind {kind} {is_} cut "
+            f"{_inside(actual_kind)}, although the number of # alone would put {it} {_inside(plain_kind)}. The words "
+            "of the headings agree with the cut. If the # marks are right, correct the words or the profile",
         )  # fmt: skip
+
+
+def _inside(kind: str) -> str:
+    return "at the top level" if kind == "none" else f"inside the {kind} before"
 
 
 def _by_hashes_alone(nodes: list[Node], lines: Lines) -> Iterator[tuple[int | None, int | None]]:
@@ -112,10 +125,13 @@ def _kind_at(headings: Sequence[Heading], position: int | None) -> str:
     return "none" if position is None else _kind(headings[position])
 
 
-def _named(headings: Sequence[Heading], position: int | None) -> str:
+def _under(headings: Sequence[Heading], position: int | None) -> str:
+    """The place below a heading as a message names it."""
+    return "at the top level" if position is None else f"inside {_named(headings, position)}"
+
+
+def _named(headings: Sequence[Heading], position: int) -> str:
     """A heading as a message names it."""
-    if position is None:
-        return "no other unit"
     title = headings[position].title
     return repr(title if len(title) <= _TITLE_CHARACTERS else f"{title[:_TITLE_CHARACTERS]}…")
 

@@ -122,7 +122,8 @@ def _step(count: _Count, node: Node) -> None:
     if not count.nodes:
         first = 0 if _is_letter(node) else 1
         if value[0] > first and len(value) == 1 and node.parent is not None and not _begins_a_block(value[0]):
-            count.missing.append((node, f"begins with {_text(node)}", -1))
+            told = numbers.named_gap((*value[:-1], first - 1), value, _text(node))
+            count.missing.append((node, f"{told} missing before {_text(node)}, the first number here", -1))
         return
     before = count.nodes[-1]
     count.steps += 1
@@ -138,7 +139,7 @@ def _step(count: _Count, node: Node) -> None:
             and not _are_told(last, value, count.told)
             and not (before.parent != node.parent and _begins_a_block(value[0]))
         ):
-            told = f"{_text(before)} is followed by {_text(node)}"
+            told = f"{numbers.named_gap(last, value, _text(node))} missing between {_text(before)} and {_text(node)}"
             count.missing.append((node, told, before.heading.index))
 
 
@@ -227,7 +228,7 @@ def _told(code: str, name: str, places: list[Place], lines: Lines, severity: Sev
     line = lines.number(first.heading.index)
     shown = "; ".join(f"{text} (line {lines.number(node.heading.index)})" for node, text, _ in places[:EXAMPLES])
     more = f"; and {counted(len(places) - EXAMPLES, 'place')} more" if len(places) > EXAMPLES else ""
-    told = {"number_missing": "numbers are missing", "number_repeated": "numbers come twice",
-            "number_backwards": "numbers step back"}[code]  # fmt: skip
+    told = {"number_missing": "", "number_repeated": "numbers come twice: ",
+            "number_backwards": "numbers step back: "}[code]  # fmt: skip
     yield Finding(code=code, line=line, address=first.address, severity=severity,
-                  message=f"line {line}: {name}: {told}: {shown}{more}")  # fmt: skip
+                  message=f"line {line}: {name}: {told}{shown}{more}")  # fmt: skip

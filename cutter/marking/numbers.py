@@ -7,6 +7,7 @@ slower than linear.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -70,6 +71,7 @@ _ROMAN_NUMBER = re.compile(r"([IVXLCDM]+)(?:(?i:er|ère)|º|ª|°|[a-z])?(?i:" +
 _LETTERS = frozenset("LCDM")
 """Alone, these are letters and not Roman numerals: no law has a fiftieth book, but many have a Part C."""
 _PIECES = re.compile(r"[0-9]+|[^\W\d_]+")
+_LAST_DIGITS = re.compile(r"[0-9]+$")
 _TAIL_MARKS = frozenset({"er", "ère", "st", "nd", "rd", "th", "º", "ª"})
 
 
@@ -152,6 +154,31 @@ def _to_roman(value: int) -> str:
         count, value = divmod(value, amount)
         written.append(sign * count)
     return "".join(written)
+
+
+def named_gap(last: tuple[int, ...], value: tuple[int, ...], text: str) -> str:
+    """The missing numbers between two, with a verb: `17 is`, `L123-5 to L123-8 are`. `text` is the second number.
+
+    If the numbers differ before their last place, or are words, they are not written: `at least one number is`.
+    """
+    style = _style(text)
+    if len(last) != len(value) or last[:-1] != value[:-1] or style is None:
+        return "at least one number is"
+    names = [style(number) for number in range(last[-1] + 1, value[-1])]
+    names = [name for name in names if name.isascii()] or names
+    if len(names) == 1:
+        return f"{names[0]} is"
+    return f"{names[0]} {'and' if len(names) == 2 else 'to'} {names[-1]} are"
+
+
+def _style(text: str) -> Callable[[int], str] | None:
+    """Writes a number like a given one, or None if the given one is written in words or with a suffix."""
+    if _ROMAN_NUMBER.fullmatch(text) and text not in _LETTERS:
+        return _to_roman if roman_value(text) is not None else None
+    if len(text) == 1 and text.lower() in ALPHABET:
+        return lambda number: ALPHABET[number].upper() if text.isupper() else ALPHABET[number]
+    digits = _LAST_DIGITS.search(text)
+    return (lambda number: f"{text[: digits.start()]}{number}") if digits else None
 
 
 def _decimal(text: str) -> Number:

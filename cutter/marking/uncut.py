@@ -7,10 +7,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from cutter.domain.amounts import counted
-from cutter.limits import GIANT_UNIT_BYTES, GIANT_UNIT_RATIO
+from cutter.limits import GIANT_UNIT_BYTES, GIANT_UNIT_RATIO, LIKELY_HEADING_BYTES
 from cutter.marking.heading_lines import HeadingLine, heading_lines
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import FENCE, INDENTED, Lines
@@ -114,7 +115,8 @@ def _runs(
         if (alone or _is_uncut(run)) and not {line.value for line in run} <= numbers_cut:
             uncut.extend(run)
         else:
-            absorbed.extend(_absorbed(open_lines, cut.get(key, [])))
+            around = cut.get(key, [])
+            absorbed.extend({*_absorbed(open_lines, around), *_filling(open_lines, around, place.lines)})
     if uncut:
         yield _finding("looks_uncut", sorted(uncut, key=lambda line: line.index), place,
                        "begin like headings and are text; give their forms and words in a profile "
@@ -160,6 +162,29 @@ def _absorbed(found: list[HeadingLine], cut: list[HeadingLine]) -> Iterator[Head
         precedes = position + 1 < len(cut) and cut[position + 1].value - 1 == line.value
         if line.strong and line.opaque != INDENTED and line.value not in numbers and (follows or precedes):
             yield line
+
+
+def _filling(found: list[HeadingLine], cut: list[HeadingLine], lines: Lines) -> Iterator[HeadingLine]:
+    """Lines that could be headings, also weak ones, whose numbers are exactly those that are missing between two
+    successive headings of their kind.
+    """
+    likely = [line for line in found if line.opaque != INDENTED and (line.strong or _may_be_a_heading(line, lines))]
+    starts = [line.index for line in likely]
+    for before, after in pairwise(cut):
+        between = likely[bisect_right(starts, before.index) : bisect_right(starts, after.index)]
+        chain: list[HeadingLine] = []
+        for line in between:
+            if line.value == before.value + 1 + len(chain) < after.value:
+                chain.append(line)
+        if chain and len(chain) == after.value - before.value - 1:
+            yield from chain
+
+
+def _may_be_a_heading(line: HeadingLine, lines: Lines) -> bool:
+    """True for a short line after an empty line that does not end like a sentence or a part of one."""
+    text = lines.lines[line.index].strip()
+    after_space = line.index == 0 or not lines.lines[line.index - 1].strip()
+    return after_space and len(text) <= LIKELY_HEADING_BYTES and text[-1:] not in (b".", b",", b";", b":")
 
 
 def _finding(code: str, found: list[HeadingLine], place: Place, told: str) -> Finding:

@@ -10,6 +10,7 @@ from cutter.marking import Marking, MarkRefusal, Options, load_profile, mark
 ALL = Options(duplicates="ordinal", empty="heading_only", max_candidates=10_000)
 WORDS = st.sampled_from(["Article", "Art.", "Artículo", "Artikel", "§", "Điều", "ARTICLE"])
 CHAPTERS = st.sampled_from(["Chapter", "Kapitel", "Capítulo", "Chapitre", "CHAPTER"])
+TITLES = st.sampled_from(["Scope", "Anzeigepflicht", "Duty to report", "Ámbito de aplicación", "Điều khoản"])
 FOREIGN = st.sampled_from(
     [
         "Hoofdstuk {}", "Artikel {}.", "Artigo {}", "Art. {}º Fica", "Článek {}", "Стаття {}.", "Статья {}",
@@ -46,6 +47,19 @@ def test_an_article_without_its_hashes_is_found(word: str, count: int, data: st.
         data.draw(MARKS.filter(lambda form: form != "    {}")).format(articles[at].split("\n")[0][3:]) + "\n\nx\n\n"
     )
     assert red("".join(articles)) == {"heading_absorbed"}
+
+
+@DRAWN
+@given(word=WORDS, title=TITLES, count=st.integers(3, 30), data=st.data())
+def test_a_titled_article_without_its_hashes_is_found_at_its_line(
+    word: str, title: str, count: int, data: st.DataObject
+) -> None:
+    articles = [f"## {word} {number} {title}\n\nText of it.\n\n" for number in range(1, count + 1)]
+    at = data.draw(st.integers(1, count - 2))
+    articles[at] = articles[at].removeprefix("## ")
+    answer = mark("".join(articles).encode(), profile=load_profile("generic-markdown"), docprefix="LAW", options=ALL)
+    assert isinstance(answer, MarkRefusal)
+    assert [(finding.code, finding.line) for finding in answer.findings] == [("heading_absorbed", 4 * at + 1)]
 
 
 @DRAWN

@@ -10,12 +10,14 @@ from typing import ClassVar
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from cutter.limits import EARLY_KEY_SECONDS
 from starter.approver.decisions import restored
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.last_page import LastPage
+from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.prompts import Question
 from starter.approver.full_screen.request_list import RequestList
 from starter.approver.full_screen.session import Session
@@ -49,9 +51,20 @@ class SigningApp(App[bool]):
         """
         if isinstance(event, events.Key) and self._comes_too_early(event):
             key = event.key.capitalize() if len(event.key) > 1 else event.key
-            self.notify(f"{key} came before this page was open: press it again", timeout=1, markup=False)
+            self.notify(f"{key} came before this page was open: press it again")
             return
+        if isinstance(event, events.Key):
+            self.notify("")
         await super().on_event(event)
+
+    def notify(self, message: str, *, severity: SeverityLevel = "information", **_: object) -> None:
+        """Say something on the page's own line, in place of what was said before. A dialog has no such line: the page
+        below it says it.
+        """
+        for page in reversed(self.screen_stack):
+            for notice in page.query(Notice):
+                notice.say(message, severity)
+                return
 
     def _comes_too_early(self, key: events.Key) -> bool:
         page = self.screen
@@ -71,4 +84,4 @@ class SigningApp(App[bool]):
         self.push_screen(RequestList(self.session))
         told = restored(self.session.journal.ledger)
         if told:
-            self.notify(told, markup=False)
+            self.notify(told)

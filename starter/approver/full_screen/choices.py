@@ -85,13 +85,13 @@ class Deciding(Screen[Asked | None]):
         why_not = self.session.may_not(one, choice) if one is not None else None
         if one is None or why_not is None:
             return one
-        self.app.notify(visible_line(f"{one.name}: {why_not}"), severity="warning", markup=False)
+        self.app.notify(visible_line(f"{one.name}: {why_not}"), severity="warning")
         return None
 
     def _keep(self, one: Asked, decision: Decision | None) -> None:
         try:
             self.session.decide(one, decision)
         except CutterError as problem:
-            self.app.notify(visible_line(str(problem)), severity="error", markup=False)
+            self.app.notify(visible_line(str(problem)), severity="error")
             return
         self._after_decision()

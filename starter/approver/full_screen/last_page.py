@@ -15,6 +15,7 @@ from textual.widgets import Footer, Static
 
 from cutter.domain.amounts import counted
 from starter.approver.decisions import Choice
+from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.session import Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
@@ -34,6 +35,7 @@ class LastPage(Screen[None]):
         yield Static(line(f"{self.session.title}: the last page before {self.session.approver} signs", "bold"))
         with VerticalScroll():
             yield Static(Group(*self._lines()), id="statements")
+        yield Notice()
         yield Footer()
 
     def _lines(self) -> Iterator[Text]:

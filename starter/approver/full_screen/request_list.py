@@ -12,6 +12,7 @@ from cutter.domain.visible import visible_line
 from cutter.errors import CutterError
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.last_page import LastPage
+from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.prompts import Question
 from starter.approver.full_screen.request_reader import RequestReader
 from starter.approver.full_screen.session import Session
@@ -44,6 +45,8 @@ class RequestList(Deciding):
     def compose(self) -> ComposeResult:
         yield Static(id="heading")
         yield DataTable(cursor_type="row", id="requests")
+        yield Static(id="next")
+        yield Notice()
         yield Footer()
 
     def on_mount(self) -> None:
@@ -74,6 +77,9 @@ class RequestList(Deciding):
         self.query_one("#heading", Static).update(
             line(f"{session.title} as {session.approver} · {session.progress()}{filtered}", "bold")
         )
+        done = self.query_one("#next", Static)
+        done.update(line("Every request has a decision: press f to see the last page and sign.", "bold green"))
+        done.display = not session.undecided()
 
     def current(self) -> Asked | None:
         rows, listed = self.query_one(DataTable), self._listed()
@@ -96,7 +102,7 @@ class RequestList(Deciding):
             view = self.session.open(one)
         except CutterError as problem:
             told = visible_line(f"{one.name}: {problem}")
-            self.app.notify(told, severity="error", markup=False, timeout=15)
+            self.app.notify(told, severity="error")
             self.show()
             return
         self.app.push_screen(RequestReader(self.session, one, view), self._next)

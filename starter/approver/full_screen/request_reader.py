@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import Footer, OptionList, Static, TabbedContent, TabPane, TextArea, Tree
+from textual.widgets import Footer, OptionList, Static, TabbedContent, TabPane, Tabs, TextArea, Tree
 from textual.widgets.option_list import Option
 from textual.widgets.text_area import Selection
 from textual.widgets.tree import TreeNode
@@ -19,13 +19,16 @@ from cutter.domain.visible import visible
 from cutter.request_view import LeftOut, RequestView, ShownFinding, ShownUnit
 from cutter.request_view.markdown import UNREAD, line_span
 from starter.approver.full_screen.choices import Deciding
+from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.prompts import Question
 from starter.approver.full_screen.session import Session
+from starter.approver.full_screen.unit_tree import Piece, UnitTree
 from starter.approver.request_summary import SEVERITY_STYLES, facts, worst_first
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 
-Piece = ShownUnit | LeftOut
+Match = tuple[TreeNode[Piece], int]
+"""A piece in the tree, and the number of one of its lines."""
 
 TABS = ("unit", "source", "findings", "request")
 PAGED = {"unit": "body", "source": "lines", "findings": "finding-list", "request": "request-facts"}
@@ -51,7 +54,9 @@ class RequestReader(Deciding):
         super().__init__(session, current=lambda: asked, decided=self._go_on)
         self.asked = asked
         self.view = view
-        self._matches: list[TreeNode[Piece]] = []
+        self._matches: list[Match] = []
+        self._match = 0
+        self._shown: Piece | None = None
         self._lines = (1, 1)
         """The first and the last selected line of the source."""
         self._word = ""
@@ -59,7 +64,7 @@ class RequestReader(Deciding):
     def compose(self) -> ComposeResult:
         yield Static(id="heading")
         with Horizontal():
-            yield Tree[Piece](line(self.asked.name), id="tree")
+            yield UnitTree(line(self.asked.name), id="tree")
             with Vertical():
                 yield Static(id="facts")
                 with TabbedContent(initial="findings" if self.view.findings else self.session.tab):
@@ -71,12 +76,17 @@ class RequestReader(Deciding):
                         yield OptionList(*self._findings(), markup=False, id="finding-list")
                     with TabPane("4 Request", id="request"), VerticalScroll(id="request-facts"):
                         yield Static(facts(self.asked.document, self.view))
+        yield Notice()
         yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#lines", TextArea).text = visible("\n".join(self.view.lines))
+        # Tab leads from the tree to the text or the findings: the keys 1 to 4 reach the tabs.
+        self.query_one(Tabs).can_focus = False
+        findings = self.query_one(OptionList)
+        findings.highlighted = 0 if self.view.findings else None
         tree = self._tree()
-        tree.show_root = False
+        tree.show_root, tree.guide_depth = False, 2
         nodes: dict[str | None, TreeNode[Piece]] = {None: tree.root}
         for unit in self.view.units:
             below = unit.address in self.view.children
@@ -93,8 +103,8 @@ class RequestReader(Deciding):
             tree.move_cursor(first)
             self._show(first.data)
 
-    def _tree(self) -> Tree[Piece]:
-        return cast("Tree[Piece]", self.query_one("#tree", Tree))
+    def _tree(self) -> UnitTree:
+        return self.query_one(UnitTree)
 
     def _head(self) -> None:
         session, decision = self.session, self.session.decision(self.asked)
@@ -122,6 +132,10 @@ class RequestReader(Deciding):
             self.action_tab("unit")
 
     def _show(self, piece: Piece) -> None:
+        """Show a piece. If the page shows it already, its marked line stays, because the tree tells of a move later."""
+        if piece is self._shown:
+            return
+        self._shown = piece
         body = self.query_one("#body", TextArea)
         body.line_number_start = piece.first_line
         body.text = visible(self.view.body(piece)).rstrip("\n")
@@ -144,20 +158,22 @@ class RequestReader(Deciding):
     def _mark(self, first: int, last: int) -> None:
         """Select lines of the source, and show their beginning."""
         self._lines = (first, last)
-        source = self.query_one("#lines", TextArea)
-        end = min(last, len(self.view.lines)) - 1
-        # From the end to the begin, because the view follows the cursor.
-        source.selection = Selection((end, len(source.document.get_line(end))), (first - 1, 0))
-        source.scroll_to(y=max(0, source.wrapped_document.location_to_offset((first - 1, 0)).y - 2), animate=False)
+        _select(self.query_one("#lines", TextArea), first - 1, last - 1)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter on a finding shows its line in the source, with its unit in the tree."""
         finding = self.view.findings[int(event.option.id or 0)]
         unit = next((one for one in self._placed() if self._has(one, finding)), None)
         if unit is not None:
-            self._tree().move_cursor(unit)
+            self._go_to(unit)
         self._mark(finding.line, finding.line)
         self.action_tab("source")
+
+    def _go_to(self, node: TreeNode[Piece]) -> None:
+        """Move the tree to a piece and show it at once."""
+        self._tree().move_cursor(node)
+        if node.data is not None:
+            self._show(node.data)
 
     def _has(self, node: TreeNode[Piece], finding: ShownFinding) -> bool:
         unit = node.data
@@ -189,6 +205,8 @@ class RequestReader(Deciding):
         if not self.view.findings:
             self.session.tab = name
         self.query_one(TabbedContent).active = name
+        if not self._tree().has_focus:
+            self.query_one(f"#{PAGED[name]}").focus()
 
     def action_page(self, step: int) -> None:
         """Scroll the text, independent of the focus. The last line of a page is the first line of the next."""
@@ -208,26 +226,50 @@ class RequestReader(Deciding):
         if not word:
             return
         self._word = word
-        self._matches = [node for node in self._placed() if node.data and self._contains(node.data, word.casefold())]
-        if not self._matches:
-            self.app.notify(f"no unit has {word!r}", severity="warning", markup=False)
-            return
-        self._go_to(0)
+        self._matches = [found for node in self._placed() for found in self._matches_in(node, word.casefold())]
+        if self._matches:
+            self._show_match(0)
+        else:
+            self.app.notify(f"no unit has {word!r}", severity="warning")
 
-    def _contains(self, piece: Piece, word: str) -> bool:
-        named = f"{piece.title} {piece.address} " if isinstance(piece, ShownUnit) else ""
-        return word in f"{named}{self.view.body(piece)}".casefold()
+    def _matches_in(self, node: TreeNode[Piece], word: str) -> Iterator[Match]:
+        """Each line of a piece with the word, or its heading if only the title or the address has the word."""
+        piece = node.data
+        if piece is None:
+            return
+        body = self.view.body(piece).removesuffix("\n").split("\n")
+        at = [number for number, text in enumerate(body, start=piece.first_line) if word in text.casefold()]
+        if not at and isinstance(piece, ShownUnit) and word in f"{piece.title} {piece.address}".casefold():
+            at = [piece.line]
+        yield from ((node, number) for number in at)
 
     def action_match(self, step: int) -> None:
         if self._matches:
-            here = self._tree().cursor_node
-            place = self._matches.index(here) if here in self._matches else -step
-            self._go_to((place + step) % len(self._matches))
+            self._show_match((self._match + step) % len(self._matches))
 
-    def _go_to(self, place: int) -> None:
-        self._tree().move_cursor(self._matches[place])
+    def _show_match(self, place: int) -> None:
+        self._match = place
+        node, number = self._matches[place]
+        self._go_to(node)
         self.action_tab("unit")
-        self.app.notify(f"{place + 1} of {len(self._matches)} with {self._word!r}: n: next, N: previous", markup=False)
+        self.call_after_refresh(self._mark_match, number)
+        told = f"{place + 1} of {len(self._matches)} with {self._word!r}: line {number}; n: next, N: previous"
+        self.app.notify(told)
+
+    def _mark_match(self, number: int) -> None:
+        """Select the line in the text of its unit and in the source."""
+        if self._shown is not None:
+            _select(self.query_one("#body", TextArea), number - self._shown.first_line)
+        self._mark(number, number)
+
+
+def _select(area: TextArea, first: int, last: int | None = None) -> None:
+    """Select lines, counted from 0, and show their begin."""
+    end = min(first if last is None else last, area.document.line_count - 1)
+    first = min(first, end)
+    # From the end to the begin, because the view follows the cursor.
+    area.selection = Selection((end, len(area.document.get_line(end))), (first, 0))
+    area.scroll_to(y=max(0, area.wrapped_document.location_to_offset((first, 0)).y - 2), animate=False)
 
 
 def _text_area(name: str) -> TextArea:
@@ -237,10 +279,8 @@ def _text_area(name: str) -> TextArea:
 
 
 def _label(unit: ShownUnit) -> Text:
-    """A title with the number of its words, bold if the unit has a finding. A swallowed article makes this number
-    large.
-    """
-    return line(unit.title, "bold" if unit.findings else "").append(line(f"  {unit.words}", "dim"))
+    """A title, bold when the unit has a finding. The tree adds the number of words."""
+    return line(unit.title, "bold" if unit.findings else "")
 
 
 def _finding(finding: ShownFinding) -> Text:

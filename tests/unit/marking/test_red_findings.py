@@ -43,6 +43,16 @@ FAULTS = {
         name="heading_absorbed:LAW/ARTICLE-2", line=9,
         right=articles(1, 2) + "Article 3 of the old act applies.\n\n" + articles(3, 4),
     ),
+    "a swallowed article that no sign shows, after a chapter": Fault(
+        wrong="## Chapter 1\n\n### § 1 Aim\nx\n\n## Chapter 2\n\n§ 2 Duty to report\n\n(1) x\n\n### § 3 Lamp\nx\n",
+        name="heading_absorbed:LAW/CHAPTER-2", line=8, profile="german-law",
+        right="## Chapter 1\n\n### § 1 Aim\nx\n\n§ 2 Duty to report applies.\n\n### § 2 Duty\nx\n\n### § 3 Lamp\nx\n",
+    ),
+    "two swallowed articles that no sign shows": Fault(
+        wrong=articles(1, 2) + "Article 3 Aim\n\nx\n\nArticle 4 Lamp\n\nx\n\n" + articles(5),
+        name="heading_absorbed:LAW/ARTICLE-2", line=9,
+        right=articles(1, 2) + "Article 3 Aim\n\nx\n\n" + articles(3, 4, 5),
+    ),
     "a swallowed article at the end": Fault(
         wrong=articles(1, 2) + "**Article 3**\n\nText.\n",
         name="heading_absorbed:LAW/ARTICLE-2", line=9,
@@ -195,6 +205,69 @@ def test_each_fault_is_marked_once_its_findings_are_accepted_by_name(fault: Faul
     marking = cut(fault.wrong, fault.profile, **chosen, accept=dict.fromkeys(names, "read in the source"))
     assert (marking.unaccepted, len(marking.accepted)) == ((), len(names))
     assert fault.name in dict(marking.accepted)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Article 3 Nothing applies.",
+        "Text\nArticle 3 Nothing applies to\nthe lamp",
+        "    Article 3 Aim",
+        f"Article 3 A{'n act with a long name' * 10}",
+        "Article 5 Aim",
+    ],
+    ids=["a sentence", "within a paragraph", "indented", "long", "another number"],
+)
+def test_a_line_of_text_in_a_gap_is_not_taken_for_the_missing_heading(sentence: str) -> None:
+    text = articles(1, 2) + f"{sentence}\n\n" + articles(4)
+    assert reds(text) == ["number_missing:LAW/ARTICLE-4"]
+
+
+def test_a_line_that_could_be_a_heading_is_none_where_no_number_is_missing() -> None:
+    assert reds(articles(1, 2) + "Article 3 Aim and\nscope of it\n\n" + articles(3, 4)) == []
+
+
+def test_a_swallowed_heading_is_told_once_and_at_its_own_line() -> None:
+    fault = FAULTS["a swallowed article that no sign shows, after a chapter"]
+    assert reds(fault.wrong, fault.profile) == [fault.name]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (articles(1, 2, 4), "3 is missing between 2 and 4 (line 9)"),
+        (articles(1, 2, 5), "3 and 4 are missing between 2 and 5 (line 9)"),
+        (articles(1, 2, 9), "3 to 8 are missing between 2 and 9 (line 9)"),
+        (articles("I", "II", "IV"), "III is missing between II and IV (line 9)"),
+        (articles("A", "B", "D", head="# Part {}. Rule\n\nText.\n\n"), "C is missing between B and D (line 9)"),
+        (articles("L1-1", "L1-2", "L1-4"), "L1-3 is missing between L1-2 and L1-4 (line 9)"),
+        (
+            "# Chapter 1\n\n## § 3\nx\n# Chapter 2\n\n## § 1\nx\n",
+            "1 and 2 are missing before 3, the first number here (line 3)",
+        ),
+    ],
+)
+def test_a_gap_names_the_numbers_that_are_missing(text: str, said: str) -> None:
+    (finding,) = [finding for finding in refused(text).findings if finding.code == "number_missing"]
+    assert finding.message.endswith(f": {said}")
+
+
+def test_two_readings_of_the_nesting_are_said_in_plain_words() -> None:
+    text = "## Section 1\n\n### Chapter 1\n\n#### Article 1\nx\n\n### Chapter 2\n\n#### Article 2\nx\n"
+    first, *_ = [finding.message for finding in refused(text).findings if finding.code == "nesting_differs"]
+    assert first == (
+        "line 3: 'Chapter 1' (and 1 more heading of the kind chapter): the # marks put it inside 'Section 1'; "
+        "the words of the headings put it at the top level. The cut follows the # marks. If the words are right, "
+        "correct the # marks or use --nesting words"
+    )
+    words = refused(text, nesting="words").findings
+    assert "The cut follows the words. If the # marks are right, use --nesting hashes" in words[0].message
+    annex = cut("## Chapter I\n\n### Article 1\nx\n\n### Annex\nx\n").findings
+    assert [finding.message for finding in annex if finding.code == "hashes_overruled"] == [
+        "line 6: 1 heading of the kind annex is cut at the top level, although the number of # alone would put it "
+        "inside the chapter before. The words of the headings agree with the cut. If the # marks are right, correct "
+        "the words or the profile"
+    ]
 
 
 def test_an_acceptance_that_is_not_needed_is_refused_with_the_valid_names() -> None:

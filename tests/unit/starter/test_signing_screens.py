@@ -22,6 +22,7 @@ from starter.approver import full_screen_session
 from starter.approver.decisions import Choice, Decision, Opened
 from starter.approver.full_screen.app import SigningApp
 from starter.approver.full_screen.last_page import LastPage
+from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.request_list import RequestList
 from starter.approver.full_screen.request_reader import RequestReader
 from starter.approver.full_screen.session import Session
@@ -76,8 +77,8 @@ def printed(pilot: Pilot[bool]) -> str:
 
 
 def told(pilot: Pilot[bool]) -> list[str]:
-    """What the session told the person beside the page, the newest last."""
-    return [one.message for one in pilot.app._notifications]
+    """What the page tells the person on its own line."""
+    return [notice.said for notice in pilot.app.screen.query(Notice) if notice.said]
 
 
 async def keys(pilot: Pilot[bool], *pressed: str) -> None:
@@ -97,6 +98,7 @@ async def test_the_list_names_every_request_and_every_key(session: Session, size
         text = printed(pilot)
         assert all(one.name in text for one in session.requests)
         assert "0 of 4 opened" in text
+        assert "press f" not in text
         for word in ("Read", "Approve", "Skip", "Reject", "Note", "Filter", "Finish", "Leave"):
             assert word in text
 
@@ -130,15 +132,42 @@ async def test_the_reader_shows_findings_first_then_tree_text_and_source(
         assert "(recomputed here)" in printed(pilot)
 
 
+LONG_TITLE = "Competences of the authority that is responsible for the bridges of the harbour and of the river"
+SWALLOWED = (
+    "# An Act\n\n## Chapter I General\n\n"
+    f"### Article 1. {LONG_TITLE}\n\nText.\n\n{'word ' * 1234}\n\nThe lamp\nburns.\n\n"
+    "Article 2. Scope\n\nText.\n\n### Article 3. Lamp\n\nText.\n"
+)
+"""A law whose second article is text of the first one, in the middle of its lines."""
+
+
+@pytest.mark.parametrize("size", [*SIZES, (60, 20)])
+async def test_the_tree_shortens_titles_and_never_the_number_of_words(session: Session, size: tuple[int, int]) -> None:
+    shown = view(SWALLOWED, Options(accept={"heading_absorbed:ACT-1/CHAPTER-I/ARTICLE-1": "read"}))
+    session.build = lambda _: shown
+    async with running(session, size) as pilot:
+        await keys(pilot, "enter")
+        width = pilot.app.screen.query_one("#tree").size.width
+        rows = [row[:width] for row in printed(pilot).splitlines()]
+        article = next(row for row in rows if "Article 1" in row or "Articl…" in row)
+        assert article.endswith(f"… {shown.units[2].words} words")
+        assert next(row for row in rows if "An Act" in row).endswith(" 2 words")
+
+
 async def test_a_finding_leads_to_its_line_in_the_source(session: Session) -> None:
+    """One Tab leads from the tree to the findings, and Enter to the line, also when it is in the middle of a unit."""
+    shown = view(SWALLOWED, Options(accept={"heading_absorbed:ACT-1/CHAPTER-I/ARTICLE-1": "read"}))
+    session.build = lambda _: shown
     async with running(session) as pilot:
-        await keys(pilot, "enter", "3")
-        pilot.app.screen.query_one("#finding-list").focus()
-        await keys(pilot, "home", "enter")
+        await keys(pilot, "enter", "tab", "enter")
+        await pilot.pause()
         await pilot.pause()
         source = pilot.app.screen.query_one("#lines", TextArea)
-        assert source.selection.end == (19, 0)
-        assert source.has_focus_within or pilot.app.screen.query_one("TabbedContent").active == "source"  # type: ignore[attr-defined]
+        assert source.selected_text == "Article 2. Scope"
+        assert source.has_focus
+        assert "Article 2. Scope" in printed(pilot)
+        await keys(pilot, "3")
+        assert pilot.app.screen.query_one("#finding-list").has_focus
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -170,6 +199,25 @@ async def test_search_finds_text_and_goes_on(session: Session) -> None:
         await keys(pilot, "slash", "ctrl+u")
         await typed(pilot, "tunnel")
         assert told(pilot)[-1] == "no unit has 'tunnel'"
+        await keys(pilot, "down")
+        assert told(pilot) == [], "the next key takes the message away"
+
+
+async def test_search_jumps_to_the_line_and_marks_it(session: Session) -> None:
+    lines = "".join(f"Line {number} of many.\n\n" for number in range(1, 60))
+    shown = view(f"# An Act\n\n## Article 1. Rule\n\n{lines}The lamp burns.\n\nNo lamp is lit.\n", Options())
+    session.build = lambda _: shown
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "slash")
+        await typed(pilot, "LAMP")
+        await pilot.pause()
+        body = pilot.app.screen.query_one("#body", TextArea)
+        assert (told(pilot)[-1][:6], body.selected_text) == ("1 of 2", "The lamp burns.")
+        assert "The lamp burns." in printed(pilot)
+        await keys(pilot, "n")
+        await pilot.pause()
+        assert (told(pilot)[-1][:6], body.selected_text) == ("2 of 2", "No lamp is lit.")
+        assert "No lamp is lit." in printed(pilot)
 
 
 async def test_each_decision_leads_to_the_next_request_and_the_last_one_to_the_list(session: Session) -> None:
@@ -186,6 +234,7 @@ async def test_each_decision_leads_to_the_next_request_and_the_last_one_to_the_l
         await typed(pilot, "tomorrow")
         assert isinstance(pilot.app.screen, RequestList)
         assert "2 to approve · 1 to reject · 1 skipped" in printed(pilot).replace("\n", "")
+        assert "press f to see the last page and sign" in printed(pilot)
         await keys(pilot, "f")
         text = " ".join(printed(pilot).split())
         assert "2 approvals to sign" in text
@@ -210,7 +259,7 @@ async def typed_at(pilot: Pilot[bool], key: str, moment: float) -> None:
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every message of the session, also those that have left the screen."""
     messages: list[str] = []
-    monkeypatch.setattr(SigningApp, "notify", lambda _, message, **__: messages.append(message))
+    monkeypatch.setattr(SigningApp, "notify", lambda _, message, **__: messages.append(message) if message else None)
     return messages
 
 
@@ -306,10 +355,10 @@ async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> No
     session.build = refuses
     session.journal.record(Opened(request=session.requests[0].key))
     async with running(session, SIZES[1]) as pilot:
-        await keys(pilot, "enter", "a")
-        assert len(told(pilot)) == 2
-        assert [leaks(one) for one in told(pilot)] == [[], []]
-        assert leaks(printed(pilot)) == []
+        for key in ("enter", "a"):
+            await keys(pilot, key)
+            assert [leaks(one) for one in told(pilot)] == [[]], "one message at a time"
+            assert leaks(printed(pilot)) == []
 
 
 async def test_the_second_signature_shows_what_is_stored(session: Session) -> None:
