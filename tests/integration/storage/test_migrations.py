@@ -63,6 +63,7 @@ USERS = {
     **dict.fromkeys(("ledger_record", "ledger_forget", "ledger_set_record", "ledger_set_replaced_at"), (OWNER,)),
     **dict.fromkeys(("functions_present", "function_signatures", "view_readers", "roles_missing"), (OWNER,)),
     **dict.fromkeys(("function_callers", "triggers_of_table", "baseline_is_recorded", "baseline_record"), (OWNER,)),
+    "search_is_here": (OWNER,),
     "gauges": (READ,),
 }
 """Roles that send each query. Of the others, leg B's are the executor's, a gate's are cutter_read's, and the rest are a

@@ -10,7 +10,7 @@ import pytest
 from psycopg import sql
 
 from tests.support import grown
-from tests.support.database import Database
+from tests.support.database import Connection, Database
 from tests.support.runs import Stage
 
 COPIES = 1_000
@@ -38,6 +38,25 @@ INDEXES = {
 }  # fmt: skip
 
 
+Reads = dict[str, tuple[int, int]]
+"""By table that grows: scans, and rows by an index."""
+
+
+def counters(connection: Connection) -> Reads:
+    return {name: (scans, rows) for name, scans, rows in connection.execute(READ).fetchall()}
+
+
+def since(before: Reads, connection: Connection) -> Reads:
+    """What this transaction has read of the tables that grow since then."""
+    after, tables = counters(connection), grown.growing(connection)
+    earlier = {name: before.get(name, (0, 0)) for name in after}
+    return {
+        name: (scans - earlier[name][0], rows - earlier[name][1])
+        for name, (scans, rows) in after.items()
+        if name in tables
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Old:
     """A database with a thousand laws more."""
@@ -45,21 +64,16 @@ class Old:
     database: Database
     document: str
 
-    def asked(self, question: str, *, without: str | None = None) -> tuple[int, dict[str, tuple[int, int]]]:
-        """The answer, and by table how many scans and how many rows by an index it took."""
+    def asked(self, question: str, *, without: str | None = None) -> tuple[int, Reads]:
+        """The answer to a question, and what it read; nothing is committed."""
         with self.database.connect("postgres") as connection:
-            tables = grown.growing(connection)
             if without is not None:
                 connection.execute(sql.SQL("drop index {}").format(sql.Identifier("public", without)))
-            before = {name: (scans, rows) for name, scans, rows in connection.execute(READ).fetchall()}
+            before = counters(connection)
             (count,) = connection.execute(QUESTIONS[question], {"document": self.document}).fetchone() or (0,)
-            after = connection.execute(READ).fetchall()
+            reads = since(before, connection)
             connection.rollback()
-        reads = {
-            name: (scans - before.get(name, (0, 0))[0], rows - before.get(name, (0, 0))[1])
-            for name, scans, rows in after
-        }
-        return int(count), {name: read for name, read in reads.items() if name in tables}
+        return int(count), reads
 
     def plan(self, statement: LiteralString, *parameters: Any) -> str:
         with self.database.connect("postgres") as connection:
@@ -103,3 +117,20 @@ def test_the_plans_name_the_indexes(old: Old) -> None:
     for index, plan in plans.items():
         assert f"Bitmap Index Scan on {index}" in plan, plan
         assert "Seq Scan" not in plan, plan
+
+
+def test_entering_a_law_reads_its_own_rows(old: Old) -> None:
+    law: LiteralString = "select change_set from api.law_version where document = %s"
+    with old.database.connect("postgres") as connection:
+        (change_set,) = connection.execute(law, (old.document,)).fetchone() or (None,)
+        connection.execute("""
+            delete from public.unit_search s using cutter_governance.cut_change_set_affected_row a
+            where a.change_set_id = %s and s.version_id = a.unit_version_id""", (change_set,))  # fmt: skip
+        before = counters(connection)
+        connection.execute("select cutter_governance.fn_search_enter(%s)", (change_set,))
+        reads = since(before, connection)
+        (entered,) = connection.execute(WORDS).fetchone() or (0,)
+        connection.rollback()
+    assert entered == 1
+    assert {name: scans for name, (scans, _) in reads.items() if scans} == {}
+    assert max(rows for _, rows in reads.values()) < 100
