@@ -13,6 +13,7 @@ from temporalio.client import Client, WorkflowHandle
 
 from cutter import limits
 from cutter.domain import ids
+from cutter.domain.next_step import Needs
 from cutter.domain.run_state import RunState
 from cutter.domain.stop_codes import stop_code
 from cutter.errors import Conflict, InvalidInput, NotFound
@@ -166,8 +167,10 @@ def watched() -> Iterator[Tell]:
 
 def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: bool) -> None:
     state, goes_on = found["state"], found.pop("goes_on", False)
-    run_id = found["run_id"]
-    found["next"] = f"cutter status {run_id} --watch" if goes_on else step_of(settings, run_id, told=found).command
+    step = step_of(settings, found["run_id"], told=found)
+    # A run that goes on is about to leave its state, unless no worker is there to take it.
+    watches = goes_on and step.needs is not Needs.WORKER
+    found["next"] = f"cutter status {found['run_id']} --watch" if watches else step.command
     found["ui"] = ui_url(settings)
     code = exit_code(found, state, wait=wait, goes_on=goes_on)
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
