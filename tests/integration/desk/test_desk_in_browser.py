@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.desk.conftest import Office
+from tests.integration.desk.conftest import LAW, Office
 from tests.integration.desk.test_desk_pages import PAGES, path
 from tests.support import accessibility, browser
 
@@ -76,3 +76,15 @@ def test_the_request_filters_and_the_policy_stops_other_scripts(office: Office, 
     assert page.run("return document.getElementById('tools').hidden") is False
     made = "const one = document.createElement('script'); one.textContent = 'window.taken = 2';"
     assert page.run(f"{made} document.body.append(one); return window.taken") is None
+
+
+def test_a_foreign_name_that_leads_to_this_machine_gets_no_law(office: Office, tmp_path: Path) -> None:
+    program = browser.installed()
+    if program is None:
+        pytest.skip("no browser is installed")
+    with browser.page(program, tmp_path, "--host-resolver-rules=MAP page.example 127.0.0.1") as opened:
+        opened.visit(f"http://page.example:{office.desk.port}/laws")
+        assert LAW not in opened.text()
+        assert "this server has another name" in opened.text()
+        opened.visit(f"{office.desk.url}/laws")
+        assert LAW in opened.text()

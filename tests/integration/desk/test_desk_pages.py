@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 import pytest
 
 from tests.integration.desk.conftest import ASKED, HOSTILE, LAW, QUEUED, Office
+from tests.support import forked
+from tests.support.desks import ROOT, environment
 
 PAGES = {
     "inbox": "/inbox",
@@ -183,3 +187,30 @@ def test_a_head_has_the_headers_and_no_body(office: Office) -> None:
 def test_the_first_address_is_the_inbox(office: Office) -> None:
     assert office.desk.ask("/").headers["location"] == "/inbox"
     assert office.desk.ask("/", Accept="application/json").headers["location"] == "/inbox.json"
+
+
+@pytest.mark.parametrize(
+    ("command", "address"),
+    [
+        (("inbox",), "/inbox"), (("queues",), "/queues"), (("status", LAW), f"/runs/{LAW}"),
+        (("law", "list"), "/laws"),
+        (("law", "diff", LAW), f"/laws/{LAW}/diff"), (("request", ASKED, "--form", "json"), f"/requests/{ASKED}"),
+    ],
+)  # fmt: skip
+def test_a_command_says_what_its_page_says(office: Office, command: tuple[str, ...], address: str) -> None:
+    more = () if "--form" in command else ("--json",)
+    done = forked.run((*command, *more), environment(office.made.settings, {}), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    told, shown = json.loads(done.stdout), office.desk.ask(f"{address}.json").json
+    assert _lasting(told) == {name: one for name, one in _lasting(shown).items() if name in _lasting(told)}
+
+
+def _lasting(found: Any) -> dict[str, Any]:
+    """An answer without ages, and without who asks."""
+    rows = found if isinstance(found, dict) else {"rows": found}
+    passing = ("age", "you_may_not", "signers")
+    return {
+        name: [{key: each for key, each in row.items() if key not in passing} for row in one]
+        if isinstance(one, list) and all(isinstance(row, dict) for row in one) else one
+        for name, one in rows.items()
+    }  # fmt: skip
