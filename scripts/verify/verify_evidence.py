@@ -747,6 +747,12 @@ class EnactedText(Members):
                 yield f"the text of {row['address']} in law.md is not the signed one"
             end = stop
 
+    def held(self) -> str:
+        """How many units the law has, and how many the run ended, for people."""
+        rows = self.rows("law")
+        ended = sum(row["operation"] == "repeal" for row in rows)
+        return f"{len(rows) - ended} units" + (f" and {ended} repealed ones" if ended else "")
+
 
 # --- step 12: each enactment of a law names the one before it, from bundle to bundle ---------------------------------
 
@@ -871,7 +877,7 @@ def _digest(b: Bundle, sha256: str | None) -> Line:
 def _text(b: Bundle) -> Line:
     if LAW.isdisjoint(b.members):
         return _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}")
-    return _line("the law", b.text(), lambda: f"{len(b.rows('law'))} units digest to {hexed(b.pins['writer_digest'])}")
+    return _line("the law", b.text(), lambda: f"{b.held()}, which digest to {hexed(b.pins['writer_digest'])}")
 
 
 def _predecessor(b: Bundle, before: bytes | None) -> Line:

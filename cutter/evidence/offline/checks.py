@@ -89,7 +89,7 @@ def _digest(b: Bundle, sha256: str | None) -> Line:
 def _text(b: Bundle) -> Line:
     if LAW.isdisjoint(b.members):
         return _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}")
-    return _line("the law", b.text(), lambda: f"{len(b.rows('law'))} units digest to {hexed(b.pins['writer_digest'])}")
+    return _line("the law", b.text(), lambda: f"{b.held()}, which digest to {hexed(b.pins['writer_digest'])}")
 
 
 def _predecessor(b: Bundle, before: bytes | None) -> Line:

@@ -72,3 +72,9 @@ class EnactedText(Members):
             if not end <= start < stop <= len(region) or digest(region[start:stop]) != row["body_sha256"]:
                 yield f"the text of {row['address']} in law.md is not the signed one"
             end = stop
+
+    def held(self) -> str:
+        """How many units the law has, and how many the run ended, for people."""
+        rows = self.rows("law")
+        ended = sum(row["operation"] == "repeal" for row in rows)
+        return f"{len(rows) - ended} units" + (f" and {ended} repealed ones" if ended else "")

@@ -52,6 +52,12 @@ def test_a_chain_from_the_first_cut_to_the_repeal_verifies() -> None:
     assert f"with the enactment receipt {receipt}" in found[1]["predecessor"][1]
 
 
+def test_the_law_counts_its_units_and_those_that_ended() -> None:
+    assert judged(KEPT["law-1"])[1][0]["the law"][1].startswith("6 units, which digest to ")
+    assert judged(KEPT["law-2"])[1][0]["the law"][1].startswith("6 units and 2 repealed ones, which digest to ")
+    assert judged(KEPT["law-4"])[1][0]["the law"][1].startswith("0 units and 6 repealed ones, which digest to ")
+
+
 def test_a_revision_alone_names_the_bundle_to_give_before_it() -> None:
     code, (found,) = judged(KEPT["law-2"])
     first = offline.Bundle(KEPT["law-1"])
