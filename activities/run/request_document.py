@@ -40,6 +40,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"],
         stored=asked.stored, sealed=asked.sealed, law=asked.terms.base(list(asked.law)),
         effective_from=asked.terms.day, reason=asked.terms.change_reason,
+        registered=asked.terms.registration,
     )  # fmt: skip
     wanted = kb_folder.snapshot_copy(folder, pins["content_sha256"])
     snapshot = commands.put_free(deps, context, wanted, pinned.data)

@@ -101,8 +101,8 @@ def _nobody(command: str) -> Step:
 def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: bool) -> Step:
     """A failed run is over. A person corrects the cause, and a new run names the failed run that it amends.
 
-    Nobody can void enacted law. So after a failure that follows the enactment there is nothing to correct, and people
-    read the result.
+    Only drafts need a void. Nobody can void enacted law. So after a failure that follows the enactment there is nothing
+    to correct, and people read the result.
     """
     if enacted:
         read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")
@@ -111,7 +111,7 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: 
     if state in OF_THE_TEXT:
         add = f"cutter source add FILE --document-id {document_id} --profile PROFILE"
         first = "correct the text, or choose another profile or options for it"
-        return Step(needs=Needs.CORRECTION, commands=(void, add, again), first=first)
+        return Step(needs=Needs.CORRECTION, commands=(void, add, again) if wrote else (add, again), first=first)
     first = "put right what the reason names; `cutter doctor` shows the rest"
     if state == "failed_policy":
         first = "read the rule that the reason names: `cutter policy check --current`; change it, or run what it allows"

@@ -125,6 +125,11 @@ def _roman_number(text: str, numeral: str) -> Number:
     return Number(text=text, series="", value=(value, *_suffix(rest)))
 
 
+def only_looks_roman(text: str) -> bool:
+    """True for a text of Roman digits that is no numeral, such as XXXX."""
+    return set(text) <= _ROMAN.keys() and roman_value(text) is None
+
+
 def roman_value(numeral: str) -> int | None:
     """Value of a well-formed Roman numeral, else None (VIX)."""
     values = [_ROMAN[digit] for digit in numeral]

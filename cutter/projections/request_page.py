@@ -49,8 +49,10 @@ class Row:
     change: str
 
 
-def render(document: RequestDocument, view: RequestView, *, bar: DeskBar | None = None) -> bytes:
-    """The page of a request and its view, in UTF-8. The same values give the same bytes. `bar` is the navigation of
+def render(document: RequestDocument, view: RequestView, *, over: str = "", bar: DeskBar | None = None) -> bytes:
+    """The page of a request and its view, in UTF-8. The same values give the same bytes.
+
+    `over` says why nobody can answer the request; it is empty while the request is open. `bar` is the navigation of
     `cutter desk`.
     """
     script = (resources.files("cutter.evidence") / SCRIPT).read_text(encoding="utf-8")
@@ -60,7 +62,7 @@ def render(document: RequestDocument, view: RequestView, *, bar: DeskBar | None 
         document=document, request=document.request, title=view.title or document.request.document_id,
         asks=TITLES[Sovereign(document.request.gate)], rows=list(rows(view, changes)),
         expires=readable(document.expires_utc), facts=list(_facts(document, view)), script=Markup(script),
-        script_digest=_script_digest(script),
+        script_digest=_script_digest(script), over=over,
     )  # fmt: skip
     return page.encode()
 

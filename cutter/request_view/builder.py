@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cutter import limits
 from cutter.domain.digests import sha256_hex
-from cutter.marking import CutPlan, Marking, build_plan
+from cutter.marking import CutPlan, Marking, build_plan, numbers
 from cutter.marking.result import Candidate, Finding
 from cutter.marking.revision import Base, plan_revision
 from cutter.request_view.view import (
@@ -26,6 +26,9 @@ from cutter.request_view.view import (
 _WORD = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W぀-ヿ㐀-鿿豈-﫿]+")
 """A word. Han and Kana have no spaces between words, so each of their characters counts as one word."""
 
+_SHORT_TITLE = re.compile(r"\([^()]*[^\W\d_]{2}[^()]*?(\d+)\)$")
+"""The number at the end of a short title in brackets, which ends the title of a law."""
+
 _NUMBER = re.compile(r"(?:[A-Z]+(?:-[A-Z]+)*-)?(\d+[A-Z]*(?:-\d+[A-Z]*)*|[IVXLCDM]+|[A-Z])(~\d+)?")
 
 
@@ -40,11 +43,13 @@ def build_view(
     law: Base | None = None,
     effective_from: str | None = None,
     reason: str | None = None,
+    registered: str | None = None,
 ) -> RequestView:
     """The view of these bytes and their marking. Raises ProgrammingError if the marking is of other bytes.
 
     `stored` and `sealed` are the rows and the receipts that PostgreSQL holds after leg A. Before leg A both are empty.
-    `law` is the law in force that the text changes, None for a first cut.
+    `law` is the law in force that the text changes, None for a first cut. `registered` says who registered the text,
+    and when.
     """
     plan = build_plan(data, marking, docprefix=docprefix, source_version_id=source_version_id)
     revision = plan_revision(plan, law) if law else None
@@ -65,6 +70,7 @@ def build_view(
         revision=revision,
         effective_from=effective_from,
         reason=reason,
+        registered=registered,
     )
 
 
@@ -121,7 +127,7 @@ def _units(
         yield ShownUnit(
             position=position, address=row.address, parent_address=row.parent_address, level=unit.level,
             unit_kind=row.unit_kind, section_type=row.section_type, publication_type=row.publication_type,
-            owner=row.owner, title=row.title, number=_number(row.address), start=unit.start, end=unit.end,
+            owner=row.owner, title=row.title, number=_number(row.address, row.title), start=unit.start, end=unit.end,
             first_line=first, line=unit.line, last_line=last, words=len(_WORD.findall(row.body)),
             excerpt=_excerpt(row.body), body_sha256=row.body_sha256, findings=noticed[unit.address],
             stored=stored.get(row.address),
@@ -160,13 +166,16 @@ def _left_out(marking: Marking, text: _Text) -> Iterator[LeftOut]:
             )  # fmt: skip
 
 
-def _number(address: str) -> str | None:
+def _number(address: str, title: str) -> str | None:
     """The number in an address: `5` of `ARTICLE-5`, `II` of `CHAPTER-II`, None of `PREAMBLE`.
 
-    The second unit with the same number keeps its `~2`.
+    The second unit with the same number keeps its `~2`. The year of a short title, such as `Act (UIG 2005)`, is no
+    number. Neither is a note of the publisher, such as `(XXXX)`.
     """
     found = _NUMBER.fullmatch(address.rpartition("/")[2])
-    return found[1] + (found[2] or "") if found else None
+    if found is None or numbers.only_looks_roman(found[1]) or found[1] in _SHORT_TITLE.findall(title):
+        return None
+    return found[1] + (found[2] or "")
 
 
 def _excerpt(body: str) -> str:

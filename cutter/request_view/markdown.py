@@ -97,16 +97,16 @@ def findings(view: RequestView) -> Iterator[str]:
     for severity in ("red", "amber", "info"):
         found = [finding for finding in view.findings if finding.severity == severity]
         most = len(found) if severity == "red" else limits.FINDINGS_IN_REQUEST_MAX
-        yield from _finding_list(severity, found, most)
+        yield from _finding_list(severity, found, most, view.accepted_when)
 
 
-def _finding_list(severity: str, found: Sequence[ShownFinding], most: int) -> Iterator[str]:
+def _finding_list(severity: str, found: Sequence[ShownFinding], most: int, when: str) -> Iterator[str]:
     if not found:
         return
     yield f"### {severity.capitalize()}"
     yield ""
     for finding in found[:most]:
-        accepted = f" Accepted: {escape(finding.because)}" if finding.because is not None else ""
+        accepted = f" {escape(when)}: {escape(finding.because)}" if finding.because is not None else ""
         yield f"- Line {finding.line}, {code(finding.name)}: {escape(finding.message)}{accepted}"
     if len(found) > most:
         yield f"- and {len(found) - most} more; `cutter request` shows them all"
@@ -168,6 +168,9 @@ def accepted(view: RequestView) -> Iterator[str]:
     """The findings that a person accepted by name, each with the reason."""
     yield "## Accepted findings"
     yield ""
+    if view.accepted:
+        yield f"{escape(view.accepted_when)}:"
+        yield ""
     yield from (f"- {code(item.name)}: {escape(item.because)}" for item in view.accepted)
     if not view.accepted:
         yield "None."

@@ -167,6 +167,16 @@ class RequestView:
     revision: RevisionPlan | None = None
     effective_from: str | None = None
     reason: str | None = None
+    registered: str | None = None
+    """Who registered the text, and when, such as `by anna on 2026-11-23`. The request document shows it where a person
+    accepted a finding. No digest of the law covers it.
+    """
+
+    @property
+    def accepted_when(self) -> str:
+        """How the red findings of a text were accepted: with its registration."""
+        by = f", {self.registered}" if self.registered else ""
+        return f"Accepted when the text was registered{by}"
 
     def body(self, piece: ShownUnit | LeftOut) -> str:
         """The text of a piece. For a unit, `body_sha256` is the digest of exactly these bytes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 from cutter.marking.revision import Base, UnitInForce
@@ -37,6 +37,15 @@ class Terms:
     base_receipt_hash: str | None
     effective_from: date | None
     change_reason: str | None
+    registered_by: str | None
+    registered_at: datetime | None
+
+    @property
+    def registration(self) -> str | None:
+        """Who registered the text, and on which day (`by anna on 2026-11-23`). None before the text is pinned."""
+        if self.registered_by is None or self.registered_at is None:
+            return None
+        return f"by {self.registered_by} on {self.registered_at.astimezone(UTC):%Y-%m-%d}"
 
     def base(self, units: list[UnitInForce]) -> Base | None:
         """The law in force with its units; None for a first cut."""

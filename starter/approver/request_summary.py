@@ -28,7 +28,7 @@ def _findings(document: RequestDocument, view: RequestView) -> Iterator[Text]:
     yield line(f"{counted(len(view.findings), 'finding')} ({counts})", "bold")
     ordered = worst_first(view)
     for finding in ordered[:FINDINGS_SHOWN_MAX]:
-        accepted = f" Accepted: {finding.because}" if finding.because is not None else ""
+        accepted = f" {view.accepted_when}: {finding.because}" if finding.because is not None else ""
         text = f"  {finding.severity} line {finding.line}, {finding.name}: {finding.message}{accepted}"
         yield line(text, SEVERITY_STYLES[finding.severity])
     if len(ordered) > FINDINGS_SHOWN_MAX:

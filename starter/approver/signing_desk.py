@@ -125,6 +125,7 @@ def build_of(settings: Settings, document: RequestDocument, *, role: str = OPERA
     return build_view(
         snapshot, marked, docprefix=found.docprefix, source_version_id=version, stored=stored,
         sealed=map(sealed_gate, sealed), law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
+        registered=terms.registration,
     )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def show_entry(
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
     """The open entries, read by an operator."""
     with session(settings, OPERATOR) as connection:
-        return queue_entries.entries(connection, batch_id=batch_id, run_id=run_id)
+        return queue_entries.entries(settings, connection, batch_id=batch_id, run_id=run_id)
 
 
 def _listing(found: list[View]) -> RenderableType:

@@ -20,6 +20,7 @@ from cutter.storage.pools import OPERATOR, session
 from starter.commands.status import view_of
 from starter.console.output_file import write_out
 from starter.console.terminal import Json, say, show
+from starter.operator import rejections
 from starter.operator.pinned_law import pinned_law
 
 PAGE, TEXT = ".html", ".md"
@@ -67,4 +68,9 @@ def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, byt
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     with session(settings, OPERATOR) as connection:
         view = batch_view(batch_folder.read_facts(connection, batch_id))
+        listed = [*view["documents"], *(one for waiting in view["queues"].values() for one in waiting)]
+        rejected = rejections.read(settings, connection, (one["run_id"] for one in listed if one["run_id"]))
+    for one in listed:
+        if one["run_id"] in rejected:
+            one["reason"] = rejections.sentence(rejected[one["run_id"]])
     return {"batch_id": batch_id, "state": view["state"]}, {PAGE: batch_report.render(view)}

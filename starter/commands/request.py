@@ -13,6 +13,7 @@ import typer
 
 from cutter.approvals.request import RequestDocument
 from cutter.domain.digests import sha256_hex
+from cutter.domain.markdown import escape
 from cutter.domain.visible import json_text
 from cutter.errors import InvalidInput
 from cutter.projections import request_page
@@ -22,6 +23,7 @@ from cutter.storage import runs as known_runs
 from starter.approver import signing_desk
 from starter.console.output_file import write_out
 from starter.console.terminal import Json, say, show, write
+from starter.operator import request_state
 
 
 class Form(StrEnum):
@@ -52,7 +54,12 @@ def request(
         raise InvalidInput(f"--open shows the page: leave out --form {form.value}")
     settings = load()
     run_id = known_runs.run_id_of(settings, run)
-    document, shown = _document(settings, run_id) if form is Form.MARKDOWN else _built(settings, run_id, form)
+    over = request_state.over(settings, run_id)
+    if form is Form.MARKDOWN:
+        document, body = _document(settings, run_id)
+        shown = _said_first(over, run_id) + body
+    else:
+        document, shown = _built(settings, run_id, form, over)
     if form is not Form.HTML and out is None and not as_json:
         write(shown.decode().removesuffix("\n"))
         return
@@ -66,9 +73,14 @@ def request(
     show(found, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
 
 
-def _built(settings: Settings, run_id: str, form: Form) -> tuple[RequestDocument, bytes]:
+def _said_first(over: str, run_id: str) -> bytes:
+    """What became of a request, above its document. Nothing while the request is open."""
+    return f"> **{escape(over)}** `cutter report {run_id}` shows the run.\n\n".encode() if over else b""
+
+
+def _built(settings: Settings, run_id: str, form: Form, over: str) -> tuple[RequestDocument, bytes]:
     document, data, view = signing_desk.read_view(settings, run_id)
-    return document, rendered(form, document, data, view)
+    return document, rendered(form, document, data, view, over)
 
 
 def _document(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes]:
@@ -82,12 +94,14 @@ def _document(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes]:
     return document, data
 
 
-def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestView) -> bytes:
-    """The request in one of its forms. `data` is the request document, which is the Markdown form."""
+def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestView, over: str = "") -> bytes:
+    """The request in one of its forms. `data` is the request document, which is the Markdown form. `over` says why
+    nobody can answer the request.
+    """
     if form is Form.MARKDOWN:
         return data
     if form is Form.HTML:
-        return request_page.render(document, view)
+        return request_page.render(document, view, over=over)
     return f"{json_text(request_record(document, view), indent=2)}\n".encode()
 
 

@@ -13,7 +13,7 @@ from cutter.settings import load
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import records
 from starter.commands import text_options
-from starter.console.terminal import Json, show, table
+from starter.console.terminal import Json, fields, show, table
 
 
 def add(
@@ -62,8 +62,22 @@ def add(
         sources.require_allowed(settings, max_candidates)
         sources.require_runnable(settings, data, registration)
     answer = sources.register(settings, data, **asdict(registration))
-    show(answer, as_json=as_json, render=lambda out: out.print(
-        table(("field", "value"), sorted(answer.items()), title=f"next: cutter run {document_id}")))  # fmt: skip
+    shown = as_read(answer, document_id, profile, len(data))
+    show(answer, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
+
+
+_FIRST = ("document", "version", "profile", "size", "sha256", "status")
+"""The fields of a registration in the order in which people read them. Others follow."""
+
+
+def as_read(answer: dict[str, object], document_id: str, profile: str, size: int) -> dict[str, object]:
+    """The answer to a registration for people. `size` counts the bytes of the file."""
+    known = {
+        "document": document_id, "version": answer.get("version_seq"), "profile": profile,
+        "size": f"{size:,} bytes", **{name: value for name, value in answer.items() if name != "version_seq"},
+    }  # fmt: skip
+    ordered = {name: known[name] for name in (*_FIRST, *known) if name in known}
+    return {**ordered, "next": f"cutter run {document_id}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

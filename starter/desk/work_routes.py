@@ -24,7 +24,7 @@ from cutter.storage.pools import DESK, Connection
 from starter.approver import signing_desk
 from starter.desk.answers import answer, forms, place_of
 from starter.desk.reader import reader_of
-from starter.operator import inbox_entries, queue_entries, run_status
+from starter.operator import inbox_entries, queue_entries, request_state, run_status
 from starter.operator.batch_status import newest_batches
 from starter.operator.inbox_entries import Person
 from starter.operator.pinned_law import read_pinned_law
@@ -63,8 +63,9 @@ def one_request(request: Request, run: str) -> Response:
     with reader.moment() as connection:
         run_id = known_runs.run_meant(connection, run)
     document, _, view = signing_desk.read_view(reader.settings, run_id, role=DESK)
+    over = request_state.over(reader.settings, run_id, role=DESK)
     return answer(request, request_record(document, view), lambda: request_page.render(
-        document, view, bar=bar(place_of(request))))  # fmt: skip
+        document, view, over=over, bar=bar(place_of(request))))  # fmt: skip
 
 
 @router.get("/runs", responses=forms())
@@ -106,7 +107,7 @@ def one_batch(request: Request, batch: str) -> Response:
 def queues(request: Request, part: PartNumber = 1) -> Response:
     """The documents in the error, quarantine and human review queues, the longest waiting first."""
     with reader_of(request).moment() as connection:
-        found = queue_entries.entries(connection)
+        found = queue_entries.entries(reader_of(request).settings, connection)
     return _listed(request, "queues", "Queues", {"waiting": found}, found, part)
 
 
@@ -115,7 +116,7 @@ def one_entry(request: Request, run: str) -> Response:
     """The document about one run in a queue, and the commands that continue the run."""
     with reader_of(request).moment() as connection:
         run_id = known_runs.run_meant(connection, run)
-        entries = queue_entries.entries(connection, run_id=run_id)
+        entries = queue_entries.entries(reader_of(request).settings, connection, run_id=run_id)
         if not entries:
             raise NotFound(f"{run_id} is in no queue: see `cutter status {run_id}`", code="NOT_QUEUED")
         entry = {**entries[-1], "document": queue_entries.document(connection, entries[-1]["kb_id"])}

@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from cutter.batch.view import BatchView
-from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.amounts import counted
 from cutter.domain.next_step import Needs
@@ -30,7 +29,7 @@ from cutter.storage.records import records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
-from starter.operator.rejections import with_reasons
+from starter.operator.rejections import SHORT, sentence, with_reasons
 
 View = dict[str, Any]
 
@@ -138,8 +137,7 @@ def _line(view: View, one: View) -> str:
 
 def _rejection(one: View) -> str:
     """The person who rejected a document, the gate and the reason."""
-    gate, approver, reason = (one["rejected"][name] for name in ("gate", "approver", "reason"))
-    return f"{one['document_id']} was rejected at {_SHORT.get(gate, gate)} by {approver}: {reason}"
+    return f"{one['document_id']} was {sentence(one['rejected'])}"
 
 
 def _state(view: View) -> str:
@@ -200,12 +198,9 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
 def _cells(view: View, one: View) -> tuple[object, ...]:
     age = "" if one["ended_utc"] or not one["since_utc"] else age_text(one["since_utc"], view["now_utc"])
     queue = (one["queue"] or "").removesuffix("_queue")
-    gate = _SHORT.get(one["gate"], one["gate"])
+    gate = SHORT.get(one["gate"], one["gate"])
     shown = "rejected" if one["rejected"] else one["shown"]
     return one["document_id"], shown, gate, one["gates_passed"] or "", age, queue
-
-
-_SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
 
 
 def age_text(since: str, now: str) -> str:

@@ -9,9 +9,11 @@ from typing import Any
 from cutter.batch import ways
 from cutter.batch.view import ItemRecord
 from cutter.domain.timestamps import utc
+from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
+from starter.operator import rejections
 from starter.operator.batch_status import age_text
 
 View = dict[str, Any]
@@ -43,12 +45,15 @@ ENTRIES = records("queues", OpenEntry)
 DOCUMENT: Rows[str] = values("queue_document")
 
 
-def entries(connection: Connection, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
+def entries(
+    settings: Settings, connection: Connection, *, batch_id: str | None = None, run_id: str | None = None
+) -> list[View]:
     """Open entries, the longest waiting first. Times are UTC texts. `commands` continue the entry's document."""
     rows = ENTRIES.all(connection, {"batch_id": batch_id, "run_id": run_id})
+    rejected = rejections.read(settings, connection, (row.run_id for row in rows if row.run_id))
     views = {one: registry.view(connection, one) for one in dict.fromkeys(row.batch_id for row in rows)}
     items = {(name, item.document_id): item for name, seen in views.items() for item in seen.items}
-    return [_entry(row, items[(row.batch_id, row.document_id)]) for row in rows]
+    return [_entry(row, items[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
 
 
 def document(connection: Connection, kb_id: str) -> str:
@@ -56,7 +61,7 @@ def document(connection: Connection, kb_id: str) -> str:
     return DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
 
 
-def _entry(row: OpenEntry, item: ItemRecord) -> View:
+def _entry(row: OpenEntry, item: ItemRecord, rejected: View | None) -> View:
     return {
         "queue": row.queue,
         "document_id": row.document_id,
@@ -64,7 +69,7 @@ def _entry(row: OpenEntry, item: ItemRecord) -> View:
         "batch_id": row.batch_id,
         "state": row.state,
         "code": row.code,
-        "reason": row.reason,
+        "reason": rejections.sentence(rejected) if rejected else row.reason,
         "since_utc": utc(row.entered_at),
         "age": age_text(row.entered_at.isoformat(), row.now.isoformat()),
         "kb_id": row.kb_id,

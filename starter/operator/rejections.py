@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from cutter import limits
 from cutter.approvals import statement
 from cutter.approvals.statement import Statement
+from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.settings import Settings
+from cutter.storage.pools import Connection
+from cutter.storage.records import records
 from cutter.types import Json
+
+SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
+"""The short names of the sovereign gates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A rejected run with the statement that was judged."""
+
+    run_id: str
+    gate: str
+    approver: str
+    kb_id: str
+    approval_sha256: str
+
+
+REJECTED = records("rejections", Rejected)
+
+
+def read(settings: Settings, connection: Connection, run_ids: Iterable[str]) -> dict[str, Json]:
+    """The rejections of these runs by run: the gate, the approver and the reason. Other runs are left out."""
+    rows = REJECTED.all(connection, {"run_ids": sorted(run_ids)})
+    return with_reasons(settings, {one.run_id: asdict(one) for one in rows})
+
+
+def sentence(rejected: Json) -> str:
+    """Such as `rejected at SG_1 by anna: article 4 is missing`."""
+    return (
+        f"rejected at {SHORT.get(rejected['gate'], rejected['gate'])} by {rejected['approver']}: {rejected['reason']}"
+    )
 
 
 def with_reasons(settings: Settings, recorded: Mapping[str, Json]) -> dict[str, Json]:
@@ -31,7 +65,7 @@ def _reason(kb: str, rejection: Json) -> str:
         return f"the reason cannot be read; the signed statement was {kb_id}"
 
 
-@cache
+@lru_cache(maxsize=1000)
 def _signed_reason(kb: str, kb_id: str, approval_sha256: str) -> str:
     """The text of the statement on one line. A file that is not the judged statement is InvalidInput."""
     body = Store(kb).get(kb_id, limit=limits.STATEMENT_BYTES_MAX)

@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from cutter import limits
+from cutter.approvals import schema
 from cutter.catalogue import BY_NAME
 from cutter.domain import lanes
 from cutter.domain.digests import sha256_hex
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import Step, next_step
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
@@ -21,6 +22,7 @@ from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.storage.still_runs import STILL
+from starter.operator import batch_ways, rejections
 
 RUNS_SHOWN = 200
 View = dict[str, Any]
@@ -78,14 +80,37 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> View:
     still = still_runs(connection, run_id)
     people = answered(connection)
     run = sidecar["run"]
+    rejected = rejections.read(settings, connection, [run_id]).get(run_id)
+    step = batch_ways.step_of(connection, **{name: run[name] for name in _OF_BATCH})
     skipped = run["outcome"] == "skipped"
     law_by = known_runs.ENACTING.first(connection, {"document_id": run["document_id"]}) if skipped else None
-    shown = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
-    view = run_view(sidecar, shown, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
+    refused = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
+    view = run_view(sidecar, refused, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
     held = lanes.lanes_of(known_runs.LANES.one(connection)) if run["ended_at"] is None else []
     flaw = request_flaw(settings, sidecar)
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
-    return {**view, "lane": lanes.of_run(held, run_id), "request_flaw": flaw, **moved}
+    shown = {**_with_rejection(view, rejected), **_as_shown(step)}
+    return {**shown, "lane": lanes.of_run(held, run_id), "request_flaw": flaw, **moved}
+
+
+_OF_BATCH = ("run_id", "document_id", "state", "batch_id")
+"""What the batch of a run must know to name the run's next commands."""
+
+
+def _as_shown(step: Step | None) -> View:
+    return {"needs": step.needs.value, "first": step.first or None, "next": step.command} if step else {}
+
+
+def _with_rejection(view: View, rejected: View | None) -> View:
+    """The view with the signed reason of the rejection, wherever it says that an approver rejected the run."""
+    if rejected is None:
+        return {**view, "rejected": None}
+    said = rejections.sentence(rejected)
+    timeline = [{**one, "reason": said} if one["to"] == view["state"] else one for one in view["timeline"]]
+    signed = [
+        {**one, "reason": rejected["reason"]} if one["decision"] == schema.REJECT else one for one in view["approvals"]
+    ]
+    return {**view, "rejected": rejected, "reason": said, "timeline": timeline, "approvals": signed}
 
 
 def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:

@@ -120,7 +120,7 @@ class RequestReader(Deciding):
         for place, finding in enumerate(worst_first(self.view)):
             if place:
                 yield None
-            yield Option(_finding(finding), id=str(self.view.findings.index(finding)))
+            yield Option(_finding(finding, self.view.accepted_when), id=str(self.view.findings.index(finding)))
 
     def on_tree_node_highlighted(self, event: Tree.NodeHighlighted[Piece]) -> None:
         if event.node.data is not None:
@@ -283,10 +283,10 @@ def _label(unit: ShownUnit) -> Text:
     return line(unit.title, "bold" if unit.findings else "")
 
 
-def _finding(finding: ShownFinding) -> Text:
+def _finding(finding: ShownFinding, when: str) -> Text:
     said = line(
         f"{finding.severity} line {finding.line}, {finding.name}: {finding.message}", SEVERITY_STYLES[finding.severity]
     )
     if finding.because is not None:
-        said.append("\n").append(line(f"Accepted by name, because: {finding.because}"))
+        said.append("\n").append(line(f"{when}: {finding.because}"))
     return said

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from cutter.domain.next_step import THEN
 from starter.console.terminal import ExitCode
 from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter
 from tests.cases.printed_batches import until_put
@@ -56,6 +59,39 @@ async def test_a_killed_session_continues_and_signs_what_was_decided(
         }
         shown = await cutter("status", batch.batch_id)
         assert f"{names[2]} was rejected at SG_1 by alice: article 2 is missing" in shown.out
+        summary = " ".join(said.split())
+        for told in (
+            "approvals 2",
+            "rejections 1",
+            "SG_2 open for",
+            "sign before",
+            f"cutter approve --batch {batch.batch_id}",
+        ):
+            assert told in summary
+        await the_rejection_is_explained_everywhere(cutter, batch.batch_id, names[2])
+
+
+REASON = "rejected at SG_1 by alice: article 2 is missing"
+
+
+async def the_rejection_is_explained_everywhere(cutter: Cutter, batch_id: str, name: str) -> None:
+    """Each view has the signed reason, and the same commands, none of which voids a run without drafts."""
+    shown = (await cutter("status", name, "--json")).json
+    assert shown["reason"] == REASON
+    commands = shown["next"].split(THEN)
+    assert [command.split()[1] for command in commands] == ["source", "approve"]
+    document = next(one for one in (await cutter("status", batch_id, "--json")).json["documents"] if one["rejected"])
+    queued = (await cutter("queues", "--json")).json["waiting"][0]
+    assert (document["commands"], queued["commands"], queued["reason"]) == (commands, commands, REASON)
+    files = [(await cutter("report", each, "--json")).json["file"] for each in (batch_id, name)]
+    over = "This request is over: rejected at SG_1 by alice: article 2 is missing. Nothing waits for an answer."
+    page = (await cutter("request", name, "--json")).json["file"]
+    for file, text in ((files[0], REASON), (files[1], REASON), (page, over)):
+        assert text in Path(file).read_text(encoding="utf-8")
+    for file in files:
+        assert all(html.escape(command) in Path(file).read_text(encoding="utf-8") for command in commands)
+    markdown = (await cutter("request", name, "--form", "md")).out
+    assert markdown.startswith("> **This request is over")
 
 
 def decide_two_and_die(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> None:

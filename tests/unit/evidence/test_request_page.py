@@ -68,6 +68,22 @@ def test_the_same_request_is_the_same_page() -> None:
     assert page_of(view()) == page_of(view())
 
 
+def test_an_open_request_says_how_to_approve_and_how_to_refuse() -> None:
+    text = Page(page_of(view())).text
+    assert "To approve: cutter approve ictr-" in text
+    assert "To refuse: cutter reject ictr-" in text
+
+
+def test_a_request_that_is_over_says_so_first_and_asks_for_nothing() -> None:
+    over = "This request is over: rejected at SG_1 by <anna>: article 4 is missing. Nothing waits for an answer."
+    shown = view()
+    text = Page(request_page.render(document_of(shown), shown, over=over)).text
+    assert text.index(over) < text.index("document")
+    assert "cutter report ictr-" in text
+    for gone in ("To approve", "To refuse", ", until"):
+        assert gone not in text
+
+
 def test_findings_come_before_the_text_and_digests_last() -> None:
     assert Page(page_of(view())).headings == [
         "An Act", "Findings", "Accepted findings", "Tree and text", "Digests",

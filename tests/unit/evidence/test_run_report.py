@@ -25,7 +25,8 @@ FIRST_PAGE = {"page": "<h2", "markdown": "## "}
 
 HALTED: dict[str, tuple[dict[str, Any], str, str]] = {
     "failed_mark": ({}, "This run has failed at IG_cutplan.", f"cutter run {made.DOCUMENT} --amends {made.RUN_ID}"),
-    "failed_rejected": ({"gates": 5}, "An approver rejected this run.", f"cutter void {made.RUN_ID} --reason TEXT"),
+    "failed_rejected": ({"gates": 5}, "An approver rejected this run.",
+                        f"cutter source add FILE --document-id {made.DOCUMENT} --profile PROFILE"),
     "failed_closeout": ({"gates": 10}, "The law is enacted, but the run has failed at IG_closeout.",
                         f"cutter audit export --run {made.RUN_ID} --out audit.jsonl"),
     "voided_mistake": ({"gates": 7}, "This run is voided.", f"cutter run {made.DOCUMENT}"),

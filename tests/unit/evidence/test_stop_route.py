@@ -85,7 +85,7 @@ def test_a_failure_of_the_text_lists_every_command_on_a_line_of_its_own() -> Non
     """Seed 000 §3."""
     text = report("failed_mark")
     commands = text.split("```\n", 2)[1].splitlines()
-    assert [line.split()[1] for line in commands] == ["void", "source", "run"]
+    assert [line.split()[1] for line in commands] == ["source", "run"], "only drafts are voided"
     assert "First: correct the text" in text
 
 

@@ -152,3 +152,20 @@ def test_the_json_form_has_the_view_its_digest_and_the_source() -> None:
     assert record["view_digest"] == view_digest(shown)
     assert (record["source"]["text"], record["source"]["sha256"]) == (LAW, sha256_hex(LAW))
     assert record["request"]["writer_digest"] == shown.digests.writer_digest
+
+
+@pytest.mark.parametrize(
+    ("title", "number"),
+    [
+        ("Umweltgesetz (UIG 2005)", None),
+        ("Chapter 2", "2"),
+        ("Chapter (2)", "2"),
+        ("Part 7 (old)", "7"),
+        ("(XXXX) §§ 63 to 70", None),
+        ("(IV) Changes", "IV"),
+    ],
+)
+def test_a_year_of_a_short_title_and_a_note_in_brackets_are_not_the_number_of_a_unit(
+    title: str, number: str | None
+) -> None:
+    assert view(f"# {title}\n\nText.\n", Options()).units[0].number == number

@@ -9,6 +9,7 @@ import pytest
 from cutter import limits
 from cutter.approvals.request import parse_request, render_request
 from cutter.catalogue import Sovereign
+from cutter.domain.markdown import escape
 from cutter.marking import Options
 from cutter.request_view.markdown import markdown
 from tests.cases.request_views import document_of, hostile_view, view, written_view
@@ -36,7 +37,12 @@ def test_each_unit_has_title_number_address_kind_place_size_and_excerpt() -> Non
 def test_accepted_findings_have_their_reasons() -> None:
     shown = markdown(view())
     assert shown.count("printed twice in the gazette") == 2
-    assert "## Accepted findings\n\n- `number_repeated:ACT-1/CHAPTER-II/ARTICLE-2~2`: printed twice" in shown
+    when = "Accepted when the text was registered"
+    assert (
+        f"## Accepted findings\n\n{when}:\n\n- `number_repeated:ACT-1/CHAPTER-II/ARTICLE-2~2`: printed twice" in shown
+    )
+    named = replace(view(), registered="by anna on 2026-11-23")
+    assert f"{escape(f'{when}, by anna on 2026-11-23')}: printed twice in the gazette" in markdown(named)
     assert "## Accepted findings\n\nNone.\n" in markdown(view("# Act\n\nText.\n", Options()))
 
 

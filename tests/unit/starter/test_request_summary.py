@@ -30,7 +30,7 @@ def test_findings_come_first_then_the_tree_then_the_digests() -> None:
     lines = printed(shown)
     assert lines[0] == "3 findings (1 red, 1 amber, 1 info)"
     assert lines[1].startswith(f"  red line 20, {RED}: ")
-    assert lines[1].endswith("Accepted: printed twice in the gazette")
+    assert lines[1].endswith("Accepted when the text was registered: printed twice in the gazette")
     assert "    Article 1. Scope (article, line 10, 11 words)" in lines
     assert any(shown.digests.findings_digest in line for line in lines)
     assert lines.index("6 units") < next(n for n, line in enumerate(lines) if line.startswith("writer_digest"))

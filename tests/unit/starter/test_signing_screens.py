@@ -6,6 +6,7 @@ import math
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -344,6 +345,11 @@ def test_a_decision_about_what_has_changed_since_is_not_signed(session: Session,
     (failed,) = full_screen_session.sign(signatures, session)
     assert failed.startswith("ICX-LAW-1 (recomputed here the writer_digest")
     assert (signatures.signed, session.journal.ledger.signed) == (0, {})
+
+
+def test_after_the_first_signature_the_summary_names_the_time_of_the_second() -> None:
+    found = full_screen_session.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
+    assert found["SG_2"] == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
 
 
 async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> None:

@@ -203,6 +203,13 @@ select cutter_governance.fn_batch_seen(%(batch_id)s) as view, clock_timestamp() 
     from cutter_governance.run r
     where r.batch_id = %(batch_id)s and r.state = 'failed_rejected' and r.last_error ->> 'decision' = 'reject') as rejections
 
+-- name: rejections
+-- Returns those of some runs that were rejected, each with the statement that was judged.
+select r.run_id, r.last_error ->> 'gate' as gate, r.last_error ->> 'approver' as approver,
+    r.last_error ->> 'kb_id' as kb_id, r.last_error ->> 'approval_sha256' as approval_sha256
+from cutter_governance.run r
+where r.run_id = any(%(run_ids)s::text[]) and r.state = 'failed_rejected' and r.last_error ->> 'decision' = 'reject'
+
 -- name: batch_texts
 -- Returns the newest report of a batch and the documents of its open queue entries.
 (select o.kind, o.kb_id, o.body from cutter_governance.outbox o

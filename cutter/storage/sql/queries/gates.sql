@@ -45,8 +45,9 @@ join public.information_unit c on c.id = w.continues_unit_id
 where w.run_id = %(run_id)s
 
 -- name: terms_of_run
--- Returns what a run changes, from which day, and why.
-select r.operation_kind, r.base_source_version_id, r.base_receipt_hash, v.effective_from, v.change_reason
+-- Returns what a run changes, from which day, and why, and who registered its text when.
+select r.operation_kind, r.base_source_version_id, r.base_receipt_hash, v.effective_from, v.change_reason,
+    v.registered_by, v.registered_at
 from cutter_governance.run r
 left join public.source_version v on v.id = r.source_version_id
 where r.run_id = %(run_id)s

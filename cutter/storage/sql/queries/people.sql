@@ -57,6 +57,14 @@ join cutter_governance.run r on r.run_id = q.run_id
 where q.run_id = %(run_id)s and q.kb_id is not null
 order by q.status = 'requested' desc, q.requested_at desc limit 1
 
+-- name: state_of_newest_request
+-- Returns the state of the request that is shown of a run, which is the open one, else the newest one.
+select q.status, q.status = 'requested' and r.ended_at is null as is_open, q.expires_at, r.mode, r.state
+from cutter_governance.approval_request q
+join cutter_governance.run r on r.run_id = q.run_id
+where q.run_id = %(run_id)s and q.kb_id is not null
+order by q.status = 'requested' desc, q.requested_at desc limit 1
+
 -- name: text_of_run
 -- Returns the text that a run has pinned, with everything that decides how it is marked. No row before the pin.
 select s.bytes as data, v.profile_body, v.marking_options as options, r.docprefix, d.forbidden_ids,
