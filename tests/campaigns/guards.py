@@ -525,8 +525,6 @@ REVISIONS = (
     ),
     *_of(
         f"{_SQL}functions/units/fn_may_end.sql", _ATTACKS,
-        ("the end of a version that has ended", "'unit_version' then p_old ->> 'lifecycle_status' = 'enacted'",
-         "'unit_version' then true", f"{_LIVING}::test_a_version_that_ended_never_changes_again"),
         ("an end after the enactment", "where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and",
          "where", "::test_no_version_ends_outside_the_enactment_that_is_open"),
     ),
