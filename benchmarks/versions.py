@@ -1,8 +1,9 @@
 """IO: enacts real laws version by version, and compares the text of each version's day with its source byte for byte.
 
 `python -m benchmarks.versions GITDIR... [--only DOCUMENT...]`. Each directory is a git directory of a repository of
-benchmarks/versions.yaml; nothing is fetched. Every version passes all gates in a database of its own, with real
-signatures. Then each day is read with `--at`, and each moment after an enactment with `--recorded`.
+benchmarks/versions.yaml; nothing is fetched. Every version passes all gates with real signatures and a stand-in
+backup, in a database of its law's own. Then each day is read as `--at` reads it, and each moment after an enactment as
+`--recorded` does.
 """
 
 from __future__ import annotations
