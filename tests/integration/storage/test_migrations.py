@@ -33,7 +33,9 @@ USERS = {
     **dict.fromkeys(("max_writes", "tenant_rooms", "epoch_of_verdict"), (READ,)),
     **dict.fromkeys(("snapshot_of_version",), (READ, EXEC, VERIFY)),
     **dict.fromkeys(("stored_units", "version_count"), (READ, EXEC, VERIFY)),
-    **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit", "revise_unit"), (EXEC,)),
+    **dict.fromkeys(
+        ("rows_under_prefix", "create_unit", "units_written", "enact_unit", "revise_unit", "keep_units"), (EXEC,)
+    ),
     **dict.fromkeys(
         ("units_read_back", "revision_written", "drafts_beside", "planned_rows", "units_to_enact"), (EXEC,)
     ),

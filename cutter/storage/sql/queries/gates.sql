@@ -137,6 +137,12 @@ select public.fn_iu_create(%(address)s, %(title)s, %(body)s, %(actor)s, %(unit_k
     %(publication_type)s, (select u.id from public.information_unit u
                            where u.canonical_address = %(parent_address)s and u.deleted_at is null)) ->> 'status'
 
+-- name: keep_units
+-- Writes every kept row of a revision in one call, and returns the status of each.
+select kept.answer ->> 'status'
+from unnest(%(places)s::integer[], %(addresses)s::text[]) as planned(place, address)
+cross join lateral public.fn_iu_revise(%(run_id)s, 'keep', planned.place, planned.address, %(actor)s) as kept(answer)
+
 -- name: revise_unit
 -- Writes one row of a revision with the draft that it begins, and returns the status.
 select public.fn_iu_revise(%(run_id)s, %(operation)s, %(place)s, %(address)s, %(actor)s, %(title)s, %(body)s,
