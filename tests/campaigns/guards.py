@@ -994,6 +994,11 @@ MARKING = _of(
     "cutter/marking/uncut.py", "unit/marking/test_red_findings.py",
     ("a heading after a line break that is no LF", "if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]",
      "if False]", "::test_each_fault_is_refused_with_its_kind_and_line"),
+    ("a heading without a sign that fills a gap", ", *_filling(open_lines, around, place.lines)}", "}",
+     "::test_each_fault_is_refused_with_its_kind_and_line"),
+    ("a sentence taken for the missing heading", " and len(text) <= LIKELY_HEADING_BYTES and text[-1:] not in",
+     " or text in",
+     "::test_a_line_of_text_in_a_gap_is_not_taken_for_the_missing_heading"),
     ("a single article that is text", "if (alone or _is_uncut(run)) and not", "if _is_uncut(run) and not",
      "::test_each_fault_is_refused_with_its_kind_and_line"),
 ) + _of(

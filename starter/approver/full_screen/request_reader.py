@@ -261,6 +261,8 @@ class RequestReader(Deciding):
         if self._shown is not None:
             _select(self.query_one("#body", TextArea), number - self._shown.first_line)
         self._mark(number, number)
+        # The message below the text has taken a line from the tree.
+        self._tree().scroll_to_line(self._tree().cursor_line, animate=False)
 
 
 def _select(area: TextArea, first: int, last: int | None = None) -> None:
@@ -279,7 +281,7 @@ def _text_area(name: str) -> TextArea:
 
 
 def _label(unit: ShownUnit) -> Text:
-    """A title, bold when the unit has a finding. The tree adds the number of words."""
+    """A title, bold if the unit has a finding. The tree adds the number of words."""
     return line(unit.title, "bold" if unit.findings else "")
 
 

@@ -23,7 +23,7 @@ class UnitTree(Tree[Piece]):
         if not isinstance(node.data, ShownUnit):
             return label
         words = line(f"{counted(node.data.words, 'word')}", "dim")
-        room = self.size.width - self.guide_depth * self._depth(node) - words.cell_len - 1
+        room = self.scrollable_content_region.width - self.guide_depth * self._depth(node) - words.cell_len - 1
         label.truncate(max(room, TREE_TITLE_CELLS_MIN), overflow="ellipsis", pad=True)
         return label.append(" ").append_text(words)
 
