@@ -1,1 +1,0 @@
--- Keeps the number 11.
