@@ -51,19 +51,21 @@ class SigningApp(App[bool]):
         """
         if isinstance(event, events.Key) and self._comes_too_early(event):
             key = event.key.capitalize() if len(event.key) > 1 else event.key
-            self.notify(f"{key} came before this page was open: press it again")
+            self.notify(f"{key} came before this page was open: press it again", timeout=1)
             return
         if isinstance(event, events.Key):
             self.notify("")
         await super().on_event(event)
 
-    def notify(self, message: str, *, severity: SeverityLevel = "information", **_: object) -> None:
+    def notify(
+        self, message: str, *, severity: SeverityLevel = "information", timeout: float | None = None, **_: object
+    ) -> None:
         """Say something on the page's own line, in place of what was said before. A dialog has no such line: the page
         below it says it.
         """
         for page in reversed(self.screen_stack):
             for notice in page.query(Notice):
-                notice.say(message, severity)
+                notice.say(message, severity, timeout)
                 return
 
     def _comes_too_early(self, key: events.Key) -> bool:

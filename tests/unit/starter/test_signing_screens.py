@@ -278,6 +278,16 @@ async def test_a_decision_typed_before_the_page_can_be_seen_is_ignored(session: 
         assert session.decision(second) is None
 
 
+async def test_the_message_about_an_early_key_leaves_by_itself(session: Session) -> None:
+    opened = 1000.0
+    async with running(session, pages_open_at=opened) as pilot:
+        await typed_at(pilot, "enter", opened)
+        await typed_at(pilot, "a", opened)
+        assert told(pilot) == ["a came before this page was open: press it again"]
+        await pilot.pause(1.5)
+        assert (told(pilot), "press it again" in printed(pilot)) == ([], False)
+
+
 async def test_two_keys_typed_at_once_decide_about_one_request(session: Session) -> None:
     async with running(session) as pilot:
         await keys(pilot, "enter")
