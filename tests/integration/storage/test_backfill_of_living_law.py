@@ -38,6 +38,9 @@ where c.relnamespace in ('public'::regnamespace, 'cutter_governance'::regnamespa
 group by c.oid
 """
 
+OF_THEN = {"cutter_governance.notification": "where kind <> 'enacted'"}
+"""Which rows a table could have at migration 0008, if it has others now."""
+
 SEQUENCES: LiteralString = """
 select quote_ident(schemaname) || '.' || quote_ident(sequencename), last_value from pg_sequences
 where schemaname in ('public', 'cutter_governance') and last_value is not null
@@ -91,14 +94,16 @@ def make_tables(copy: Database) -> None:
 
 
 def copy_rows(present: Database, copy: Database) -> None:
-    """Every row of the tables that migration 0008 had, by the columns that it had."""
+    """Every row that migration 0008 could have, of the tables and by the columns that it had."""
     with psycopg.connect(present.url("postgres")) as source, psycopg.connect(copy.url("postgres")) as target:
         target.execute("set session_replication_role = replica")
         tables: list[tuple[str, str]] = target.execute(TABLES).fetchall()
         target.execute(f"truncate {', '.join(name for name, _ in tables)}".encode())
         for name, columns in tables:
             with (
-                source.cursor().copy(f"copy {name} ({columns}) to stdout".encode()) as rows,
+                source.cursor().copy(
+                    f"copy (select {columns} from {name} {OF_THEN.get(name, '')}) to stdout".encode()
+                ) as rows,
                 target.cursor().copy(f"copy {name} ({columns}) from stdin".encode()) as into,
             ):
                 for row in rows:
