@@ -81,9 +81,10 @@ class SigningApp(App[bool]):
         if page is self.screen:
             self.page_open_since = self._clock()
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, self._page_changes, immediate=True)
-        self.push_screen(RequestList(self.session))
+        # A page says nothing before its parts are there.
+        await self.push_screen(RequestList(self.session))
         told = restored(self.session.journal.ledger)
         if told:
             self.notify(told)
