@@ -100,8 +100,11 @@ class Bench:
 
     def floor(self, units: int, *, counting: bool = False) -> Sample:
         """Every gate's function in one loop, in this process; `counting` goes through the relay, which costs time."""
-        document_id, sample = self.register(units), Sample()
-        deps = self.wired if counting else self.direct
+        return self.gates_of(self.register(units), counting=counting)
+
+    def gates_of(self, document_id: str, *, counting: bool = False) -> Sample:
+        """Every gate of a run of the document's newest version."""
+        sample, deps = Sample(), self.wired if counting else self.direct
         run_id = known_runs.register_run(self.settings, document_id, "live")
         began = time.perf_counter()
         for gate in GATES:

@@ -650,3 +650,33 @@ DIFF_CONTEXT_CHARACTERS = 80
 
 LAW_EXPORT_BYTES_MAX = 256 * MIB
 """The size of an exported law. It holds a source of 16 MiB twice, and XML and JSON write some letters with six."""
+
+DESK_OUTLINE_BYTES = 200_000
+"""Entries of an outline on one page of `cutter desk`, with their markup: the page must stay below 300 KB."""
+
+DESK_TEXT_BYTES = 200_000
+"""Text of units on one page of `cutter desk`; a longer unit has a page of its own."""
+
+DESK_TITLE_CHARACTERS = 200
+"""Characters of a title in an outline; the page of the unit shows the whole title."""
+
+DESK_ROWS = 500
+"""Rows of a list on one page of `cutter desk`."""
+
+DESK_VERSIONS = 50
+"""Versions of a law on one page of its history; each has a table of signers."""
+
+DESK_CONNECTIONS = 4
+"""Database connections of one `cutter desk`: its pages are short, and the role has at least five."""
+
+DESK_CALLERS_MAX = 64
+"""Requests that `cutter desk` answers at once; it tells the others to come later."""
+
+DESK_STATEMENT_SECONDS = 20
+"""A statement of a page; a search over all laws took less than a second."""
+
+DESK_END_SECONDS = 3
+"""Seconds that open requests get when `cutter desk` ends."""
+
+DESK_USER_CHARACTERS_MAX = 254
+"""A user's name in the header of a proxy: an e-mail address at most."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -35,13 +36,18 @@ NOTIFICATION_SETTINGS = (
 )
 """The settings of all channels. No worker reads them."""
 
+DESK_SETTINGS = ("desk_hosts", "desk_user_header", "desk_proxies")
+"""The settings of `cutter desk`; no worker reads them."""
+
 OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
 """Variables with this prefix that are not settings of the product. One names the place of real laws for the tests."""
 
 Minutes = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
 Address = Annotated[str, Field(max_length=254, pattern=r"^[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$")]
-NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch"]
+NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted"]
+
+HostName = Annotated[str, Field(max_length=260, pattern=r"^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$")]
 
 _URL = r"^(https://[A-Za-z0-9.-]+|http://127\.0\.0\.1)(:[0-9]{1,5})?(/[!-~]{0,500})?$"
 
@@ -149,7 +155,7 @@ class Settings(BaseSettings):
     notify: dict[str, list[NotificationKind]] = Field(
         default_factory=dict,
         description='Kinds of message by channel, such as {"email": ["failure", "batch"]}; default: each channel that '
-        "is on gets all but `finished` (docs/guides/notifications.md)",
+        "is on gets all but `finished`, and only the webhook gets `enacted` (docs/guides/notifications.md)",
     )
     email_to: tuple[Address, ...] = Field(
         (), max_length=20, description='Addresses that get messages by e-mail, such as ["an@example.org"]'
@@ -180,6 +186,26 @@ class Settings(BaseSettings):
         pattern=r"^(https://[a-z0-9.-]+|http://127\.0\.0\.1)(:[0-9]{1,5})?(/[a-z0-9._/-]*)?$",
         description="Address of Slack's Web API",
     )
+
+    desk_hosts: tuple[HostName, ...] = Field(
+        (), max_length=20, description='Names by which browsers reach `cutter desk`, such as ["desk.example.org"]'
+    )
+    desk_user_header: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z][A-Za-z0-9-]{0,63}$",
+        description="Header with the user's name, which a reverse proxy sets after its OpenID Connect login "
+        "(docs/guides/desk.md); `cutter desk` then answers nobody without it",
+    )
+    desk_proxies: tuple[str, ...] = Field(
+        (), max_length=20, description='Addresses or networks of these proxies, such as ["10.0.0.5", "fd00::/64"]'
+    )
+
+    @field_validator("desk_proxies")
+    @classmethod
+    def _proxies_are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for one in proxies:
+            ip_network(one)
+        return proxies
 
     @field_validator("notify")
     @classmethod

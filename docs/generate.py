@@ -15,7 +15,7 @@ from cutter.gates.seed_names import OURS, PROBE, PROBE_RULES
 from cutter.law import export_record
 from cutter.notifications import webhook
 from cutter.settings import PREFIX, Settings
-from docs import law_api, lifecycles, trace
+from docs import law_api, lifecycles, trace, verifier
 
 HERE = Path(__file__).resolve().parent
 MADE = "This page is generated from the code by `python -m docs.generate`, and a test compares them."
@@ -32,6 +32,7 @@ def pages() -> dict[str, str]:
         "../README.md": readme(),
         "reference/notification.schema.json": json.dumps(webhook.schema(), indent=2) + "\n",
         "reference/law-api.md": law_api.page(MADE),
+        "../scripts/verify/verify_evidence.py": verifier.script(),
         "reference/law-export.schema.json": json.dumps(export_record.json_schema(), indent=2) + "\n",
     }
 

@@ -70,6 +70,7 @@ COMMANDS = tuple(
         ("law export", "law_export", "export"),
         ("law verify", "law_export", "verify"),
         ("law site", "law_site", "site"),
+        ("desk", "desk", "desk"),
         ("audit", "audit", "app"),
         ("transitions", "transitions", "app"),
         ("evidence", "evidence", "app"),

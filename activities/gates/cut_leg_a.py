@@ -54,6 +54,7 @@ class Committed:
 NOTHING = Committed(receipt_sealed=False, units=0, writer_digest="", pins={}, state="")
 BEFORE: Rows[int] = values("rows_under_prefix")
 DRAFTS: Rows[int] = values("drafts_beside")
+KEPT: Rows[str] = values("keep_units")
 WRITTEN = records("units_written", Written)
 REVISION_WRITTEN = records("revision_written", Written)
 COMMITTED = records("units_read_back", Committed)
@@ -151,7 +152,7 @@ def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
     before = opened.row(DRAFTS if revision else BEFORE)
     actor = f"cutter_exec/{TOOL}/{ids.slug(pins['docprefix'])}-cut"
     if revision:
-        statuses = many(opened.connection, "revise_unit", revision_rows_of(revision, run_id, actor))
+        statuses = revise_units(opened.connection, revision, run_id, actor)
         written = REVISION_WRITTEN.one(opened.connection, {"run_id": run_id})
     else:
         statuses = create_units(opened.connection, plan, actor=actor)
@@ -192,6 +193,18 @@ def _authorization(approval_sha256: str, said: Statement) -> gate.Authorization:
 def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[str, ...]:
     """Make N calls of fn_iu_create in document order, in one round trip. Returns their statuses."""
     return many(connection, "create_unit", rows_of(plan, actor))
+
+
+def revise_units(connection: Connection, revision: RevisionPlan, run_id: str, actor: str) -> tuple[str, ...]:
+    """Write every row of a revision, and return the statuses.
+
+    A kept row needs no text, and a law has many of them: one call writes them all.
+    """
+    rows = revision_rows_of(revision, run_id, actor)
+    kept = [row for row in rows if row["operation"] == "keep"]
+    places = {"places": [row["place"] for row in kept], "addresses": [row["address"] for row in kept]}
+    statuses = KEPT.all(connection, {"run_id": run_id, "actor": actor, **places})
+    return (*statuses, *many(connection, "revise_unit", [row for row in rows if row["operation"] != "keep"]))
 
 
 def rows_of(plan: CutPlan, actor: str) -> list[Json]:

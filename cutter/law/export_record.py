@@ -92,8 +92,8 @@ class ExportRecord(_Frozen):
         pattern=r"^[0-9a-f]{64}$",
     )
     units: int
-    country: str = Field(description="ISO 3166 code in lower case; zz if nobody gave it")
-    language: str = Field(description="ISO 639 code of three letters; und if nobody gave it")
+    country: str = Field(description="ISO 3166 code in lower case; zz if it is unknown")
+    language: str = Field(description="ISO 639 code of three letters; und if it is unknown")
     versions: tuple[ExportedVersion, ...] = Field(description="This version and those before it")
     signers: tuple[ExportedSigner, ...]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,36 @@ class Unit:
     def words(self) -> int:
         """Words between white space, as the tree shows them."""
         return len(self.body.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineUnit:
+    """A unit without its text. `size` is the size of the text in bytes."""
+
+    address: str
+    title: str
+    unit_kind: str
+    section_type: str
+    parent: str | None
+    order: int
+    version: int
+    size: int
+    content_sha256: str
+    effective_from: date
+    effective_until: date | None
+
+
+class Placed(Protocol):
+    """A unit with its place in the law."""
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def parent(self) -> str | None: ...
+
+
+U = TypeVar("U", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,23 +95,22 @@ class LawVersion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LawText:
-    """A version with its units in document order and the keys that answer for it."""
+class UnitTree(Generic[U]):
+    """A version with its units in document order."""
 
     version: LawVersion
-    units: tuple[Unit, ...]
-    signers: tuple[Signer, ...]
+    units: tuple[U, ...]
 
     @cached_property
-    def below(self) -> dict[str | None, tuple[Unit, ...]]:
+    def below(self) -> dict[str | None, tuple[U, ...]]:
         """The units directly below each address; None gives the topmost. Each has document order."""
         present = {unit.address for unit in self.units}
-        found: dict[str | None, list[Unit]] = {}
+        found: dict[str | None, list[U]] = {}
         for unit in self.units:
             found.setdefault(unit.parent if unit.parent in present else None, []).append(unit)
         return {parent: tuple(units) for parent, units in found.items()}
 
-    def outline(self) -> Iterator[tuple[int, Unit]]:
+    def outline(self) -> Iterator[tuple[int, U]]:
         """Each unit with its depth (0 for the topmost), a parent before the units below it."""
         open_ = [(0, unit) for unit in reversed(self.below.get(None, ()))]
         while open_:
@@ -88,7 +118,7 @@ class LawText:
             yield depth, unit
             open_ += [(depth + 1, child) for child in reversed(self.below.get(unit.address, ()))]
 
-    def branch(self, address: str) -> tuple[Unit, ...]:
+    def branch(self, address: str) -> tuple[U, ...]:
         """A unit and everything below it, in document order; nothing for an unknown address."""
         inside = {address}
         for unit in self.units:
@@ -97,7 +127,14 @@ class LawText:
         return tuple(unit for unit in self.units if unit.address in inside)
 
 
-def addresses_meant(text: LawText, name: str) -> Sequence[str]:
+@dataclass(frozen=True, kw_only=True)
+class LawText(UnitTree[Unit]):
+    """A version with the text of its units and the keys that answer for it."""
+
+    signers: tuple[Signer, ...]
+
+
+def addresses_meant(text: UnitTree[Any], name: str) -> Sequence[str]:
     """The addresses that a person can mean by a name: the whole address, or the part below the law's prefix."""
     wanted = name.strip("/").casefold()
     exact = [unit.address for unit in text.units if unit.address.casefold() == wanted]

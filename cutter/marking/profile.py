@@ -84,6 +84,8 @@ class Profile:
     id: str
     sha256: str
     about: str
+    country: str | None
+    language: str | None
     unit_kind: str
     publication_type: str | None
     owner: str

@@ -34,11 +34,12 @@ T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,47}")
 _SEGMENT = re.compile(r"[A-Z][A-Z0-9-]{0,23}")
+_COUNTRY, _LANGUAGE = re.compile(r"[a-z]{2}"), re.compile(r"[a-z]{3}")
 _FORMS = ("atx", "bold", "plain")
 PROFILE_KEYS = (
-    "schema", "id", "about", "unit_kind", "publication_type", "owner", "forms", "depths", "other_headings",
-    "hierarchy", "merge_titles", "duplicates", "empty", "sentinels", "contents", "tail", "either_way", "deepest",
-    "nesting", "status", "levels",
+    "schema", "id", "about", "country", "language", "unit_kind", "publication_type", "owner", "forms", "depths",
+    "other_headings", "hierarchy", "merge_titles", "duplicates", "empty", "sentinels", "contents", "tail",
+    "either_way", "deepest", "nesting", "status", "levels",
 )  # fmt: skip
 LEVEL_KEYS = (
     "name", "segment", "section_type", "words", "phrases", "marker", "alone", "numbers", "number", "forms",
@@ -73,6 +74,8 @@ def _profile(root: _Fields, data: bytes) -> Profile:
         id=root.name("id"),
         sha256=sha256_hex(data),
         about=root.word("about"),
+        country=root.matching("country", _COUNTRY, "two letters such as vn") if root.has("country") else None,
+        language=root.matching("language", _LANGUAGE, "three letters such as vie") if root.has("language") else None,
         unit_kind=root.name("unit_kind"),
         publication_type=root.name("publication_type") if root.has("publication_type") else None,
         owner=root.name("owner"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -27,6 +28,7 @@ class Kind(StrEnum):
     FAILURE = "failure"
     FINISHED = "finished"
     BATCH = "batch"
+    ENACTED = "enacted"
     TEST = "test"
 
 
@@ -56,10 +58,33 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Enactment:
+    """What a program needs to read an enacted version of a law: its number, its days and its digests, and no text.
+
+    `version` is the number of the enactment, from 1. The digests are those of the view `api.law_version`.
+    """
+
+    document: str
+    version: int
+    operation: str
+    run_id: str
+    change_set: str
+    enacted_at: datetime
+    effective_from: date
+    units: int
+    source_sha256: str
+    region_sha256: str
+    writer_digest: str
+    base_version: int | None
+    base_receipt_hash: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """One message. A question and its answer have the same `subject`. `place` is a gate or a state.
 
-    `unsigned` is true if the press of a button may decide the question. Raises ValueError if `unsigned` is true for a
+    `unsigned` is true if the press of a button may decide the question. Only a card of the kind `enacted` has an
+    `enactment`. Raises ValueError if `unsigned` is true for a
     question that only signatures decide.
     """
 
@@ -77,6 +102,7 @@ class Card:
     text: str = ""
     commands: tuple[str, ...] = ()
     unsigned: bool = False
+    enactment: Enactment | None = None
 
     def __post_init__(self) -> None:
         if self.unsigned and self.place in tuple(Sovereign):

@@ -12,7 +12,7 @@ from cutter import limits
 from cutter.approvals.policy import Tier
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
-from cutter.notifications.card import Card, Fact, Kind, Phase, Severity, one_line
+from cutter.notifications.card import Card, Enactment, Fact, Kind, Phase, Severity, one_line
 
 
 class Outcome(StrEnum):
@@ -91,6 +91,26 @@ def of_run(kind: Kind, subject: str, *, state: str, run_id: str, document_id: st
         kind=kind, phase=Phase.TOLD, severity=_SEVERITIES[kind], subject=subject, place=state, run_id=run_id,
         document_id=document_id, mode=mode, title=one_line(f"{document_id} {_VERBS[kind]}: {state}"),
         facts=_pairs(facts), text=_TEXTS[kind], commands=(f"cutter status {run_id}",),
+    )  # fmt: skip
+
+
+_ENACTED: Final = {"first_cut": "enacted", "revision": "revised", "correction": "corrected", "repeal": "repealed"}
+
+_IN_FORCE: Final = {False: "This version is in force from", True: "No unit of the law is in force from"}
+
+
+def of_enactment(subject: str, *, mode: str, made: Enactment) -> Card:
+    """The card of an enactment. It lacks the law's title, because a title is text of the law."""
+    facts = {
+        "Document": made.document, "Version": str(made.version), "Operation": made.operation,
+        "In force from": made.effective_from.isoformat(), "Units": str(made.units), "Run": made.run_id,
+    }  # fmt: skip
+    return Card(
+        kind=Kind.ENACTED, phase=Phase.TOLD, severity=Severity.INFO, subject=subject, place=made.operation,
+        run_id=made.run_id, document_id=made.document, mode=mode, enactment=made, facts=_pairs(facts),
+        title=one_line(f"{made.document} was {_ENACTED[made.operation]}: version {made.version}"),
+        text=f"{_IN_FORCE[made.operation == 'repeal']} {made.effective_from}.",
+        commands=(f"cutter law show {made.document} --version {made.version}",),
     )  # fmt: skip
 
 

@@ -18,8 +18,11 @@ CHANNELS: Final = NOTIFICATION_CHANNELS
 HOW_TO_SWITCH_ON: Final = "set CUTTER_SLACK_CHANNEL, CUTTER_EMAIL_TO or CUTTER_WEBHOOK_URL"
 """What a person does who wants messages."""
 
-DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.TEST))
+DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.ENACTED, Kind.TEST))
 """The kinds of message that a channel sends if CUTTER_NOTIFY does not name the channel."""
+
+MACHINE_KINDS: Final = {"webhook": (Kind.ENACTED.value,)}
+"""More kinds by default for a channel that programs read."""
 
 
 def channel(settings: Settings, name: str) -> Channel | None:
@@ -50,4 +53,4 @@ def are_on(settings: Settings) -> list[str]:
 
 def kinds_of(settings: Settings, name: str) -> tuple[str, ...]:
     """The kinds of message that go to a channel."""
-    return tuple(settings.notify.get(name, DEFAULT_KINDS))
+    return tuple(settings.notify.get(name, (*DEFAULT_KINDS, *MACHINE_KINDS.get(name, ()))))

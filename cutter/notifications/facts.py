@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
 
 from cutter import limits
 from cutter.approvals.policy import Tier
@@ -13,7 +13,7 @@ from cutter.catalogue import GATES, Sovereign, stands_on
 from cutter.domain.next_step import next_step
 from cutter.errors import ProgrammingError
 from cutter.notifications import card_text
-from cutter.notifications.card import Card, Kind, from_json
+from cutter.notifications.card import Card, Enactment, Kind, from_json
 from cutter.notifications.card_text import Outcome, Waiting
 from cutter.policy.command import Operation, write_of
 from cutter.policy.rules import Broken, Decision, Policy, ProposedAction, decide
@@ -87,6 +87,28 @@ class RunToTell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EnactmentToTell:
+    """An enacted version of a law."""
+
+    id: int
+    subject: str
+    mode: str
+    document: str
+    version: int
+    operation: str
+    run_id: str
+    change_set: str
+    enacted_at: datetime
+    effective_from: date
+    units: int
+    source_sha256: str
+    region_sha256: str
+    writer_digest: str
+    base_version: int | None
+    base_receipt_hash: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchToTell:
     """A batch that halted or ended, with the counts of its documents."""
 
@@ -107,6 +129,7 @@ STOPS = records("notification_stops_to_ask", StopToAsk)
 OVERTAKEN: Rows[int] = values("notification_questions_overtaken")
 ANSWERS = records("notification_answers", AnswerToTell)
 RUNS = records("notification_runs_to_tell", RunToTell)
+ENACTMENTS = records("notification_enactments_to_tell", EnactmentToTell)
 BATCHES = records("notification_batches_to_tell", BatchToTell)
 
 
@@ -130,6 +153,8 @@ def new_cards(
         yield answer.id, _answer(answer)
     for run in RUNS.all(connection, asked):
         yield run.id, _run(run)
+    for enactment in ENACTMENTS.all(connection, asked):
+        yield enactment.id, _enactment(enactment)
     for batch in BATCHES.all(connection, asked):
         yield batch.id, _batch(batch)
 
@@ -142,6 +167,13 @@ def _run(one: RunToTell) -> Card:
     return card_text.of_run(
         Kind(one.kind), one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode
     )
+
+
+def _enactment(one: EnactmentToTell) -> Card:
+    made = asdict(one)
+    subject, mode = (str(made.pop(name)) for name in ("subject", "mode"))
+    made.pop("id")
+    return card_text.of_enactment(subject, mode=mode, made=Enactment(**made))
 
 
 def _batch(one: BatchToTell) -> Card:

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from cutter.batch import batch_step
 from cutter.projections import dag_picture
-from cutter.projections.report import template
+from cutter.projections.report import DeskBar, template
 from cutter.types import Json
 
 TEMPLATE = "batch_report.html.j2"
@@ -42,13 +42,13 @@ SLIVER = 2.0
 """The width of the shortest span. It must be visible next to hours of waiting."""
 
 
-def render(view: Json) -> bytes:
+def render(view: Json, *, bar: DeskBar | None = None) -> bytes:
     """The page of a batch's view (`cutter.projections.batch_view.batch_view`) in UTF-8.
 
-    One view gives the same bytes.
+    One view gives the same bytes. `bar` is the navigation of `cutter desk`.
     """
     page = template(TEMPLATE).render(
-        batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
+        bar=bar, batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
         graph=dag_picture.picture(view["documents"]), tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
         slowest=max((gate["slowest_seconds"] for gate in view["gates"]), default=0.0) or 1.0,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from cutter.law.law_text import LawText, LawVersion
 from cutter.law.views import legal_time
 from cutter.projections.report import template
 
-PAGE, LIST, STYLE = "law.html.j2", "laws.html.j2", "request.css"
+PAGE, LIST, PARTS, STYLE = "law.html.j2", "laws.html.j2", "law_parts.html.j2", "request.css"
 
 
 def pages(laws: Mapping[str, Sequence[LawText]]) -> dict[str, bytes]:
@@ -31,12 +31,19 @@ def file_of(version: LawVersion) -> str:
 
 
 def _list(newest: Sequence[LawVersion]) -> bytes:
-    return template(LIST, STYLE).render(laws=newest, file=file_of, time=legal_time).encode()
+    shown = template(LIST, PARTS, STYLE).render(
+        laws=newest, file=lambda law: f"{law.document}/{file_of(law)}", time=legal_time, kind=_kind
+    )
+    return shown.encode()
+
+
+def _kind(law: LawVersion) -> str:
+    return f"{law.version}, {law.operation.replace('_', ' ')}"
 
 
 def _page(text: LawText, versions: Sequence[LawVersion]) -> bytes:
-    shown = template(PAGE, STYLE).render(
+    shown = template(PAGE, PARTS, STYLE).render(
         law=text.version, versions=versions, units=text.units, below=text.below, signers=text.signers, file=file_of,
-        time=legal_time, enacted=lambda version: readable(version.enacted_at), moment=readable,
+        time=legal_time, moment=readable,
     )  # fmt: skip
     return shown.encode()

@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -22,20 +23,30 @@ from cutter.types import Json
 TEMPLATE = "report.html.j2"
 STYLE = "report.css"
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskBar:
+    """What `cutter desk` adds to a page that is also a file: its script in the head, and its navigation."""
+
+    head: Markup
+    body: Markup
+
+
 NO_LAW = PinnedLaw(why="The text of the run was not read.")
 
 
-def render(view: Json, law: PinnedLaw = NO_LAW) -> bytes:
+def render(view: Json, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = None) -> bytes:
     """The page of a run's view (`projections.run_view.run_view`) and its law, in UTF-8.
 
-    One view gives the same bytes.
+    One view gives the same bytes. `bar` is the navigation of `cutter desk`, which shows the page with its own policy.
     """
     unlike = shown_law.differences(view["digests"], law.view) if law.view else []
     cut = law.view if not unlike else None
     gates = view["gates"]
     page = template(TEMPLATE, shown_law.TEMPLATE).render(
         shown_law.parts(cut, linked=False) if cut else {"view": None},
-        run=view, law=law, other_cut=run_summary.other_cut(unlike) if unlike else "", tone=run_summary.tone(view),
+        bar=bar, run=view, law=law,
+        other_cut=run_summary.other_cut(unlike) if unlike else "", tone=run_summary.tone(view),
         headline=run_summary.headline(view), commands=run_summary.next_commands(view),
         units=run_summary.units_line(view, law), standing=run_summary.standing(view, law),
         open_requests=run_summary.open_requests(view), words=run_summary.GATE_WORDS,

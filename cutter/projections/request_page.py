@@ -19,7 +19,7 @@ from cutter.approvals.request_text import TITLES
 from cutter.catalogue import Sovereign
 from cutter.domain.timestamps import readable
 from cutter.projections import shown_law
-from cutter.projections.report import template
+from cutter.projections.report import DeskBar, template
 from cutter.request_view import LeftOut, RequestView, ShownUnit, view_digest
 from cutter.request_view.markdown import UNREAD
 
@@ -49,15 +49,16 @@ class Row:
     change: str
 
 
-def render(document: RequestDocument, view: RequestView, *, over: str = "") -> bytes:
+def render(document: RequestDocument, view: RequestView, *, over: str = "", bar: DeskBar | None = None) -> bytes:
     """The page of a request and its view, in UTF-8. The same values give the same bytes.
 
-    `over` says why nobody can answer the request. It is empty while the request is open.
+    `over` says why nobody can answer the request; it is empty while the request is open. `bar` is the navigation of
+    `cutter desk`.
     """
     script = (resources.files("cutter.evidence") / SCRIPT).read_text(encoding="utf-8")
     changes = _changes(document)
     page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
-        shown_law.parts(view, linked=True, changes=changes),
+        shown_law.parts(view, linked=True, changes=changes), bar=bar,
         document=document, request=document.request, title=view.title or document.request.document_id,
         asks=TITLES[Sovereign(document.request.gate)], rows=list(rows(view, changes)),
         expires=readable(document.expires_utc), facts=list(_facts(document, view)), script=Markup(script),

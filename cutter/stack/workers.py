@@ -16,7 +16,7 @@ from cutter import limits
 from cutter.build import build_id
 from cutter.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.errors import Unavailable
-from cutter.settings import NOTIFICATION_SETTINGS, PREFIX, Settings
+from cutter.settings import DESK_SETTINGS, NOTIFICATION_SETTINGS, PREFIX, Settings
 from cutter.stack import key_homes, records, supervisor
 from cutter.stack.detached_process import last_line, spawn
 from cutter.stack.processes import until
@@ -62,6 +62,7 @@ def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
 COMMANDS_ONLY = (
     *("tenant", "batch_items_max", "database_port", "temporal_port", "temporal_ui_port"),
     *NOTIFICATION_SETTINGS,
+    *DESK_SETTINGS,
 )
 """Settings that no worker reads."""
 

@@ -24,7 +24,10 @@ from cutter.storage.records import answer
 
 OWNER = "cutter_owner"
 BACKUP = "cutter_backup"
-ROLES = (OWNER, "cutter_read", BACKUP, "cutter_exec", "cutter_verify", "directus", "cutter_operator", "cutter_api")
+READERS = ("directus", "cutter_api", "cutter_desk")
+"""The roles that only read, and whose sessions are bounded more tightly."""
+
+ROLES = (OWNER, "cutter_read", BACKUP, "cutter_exec", "cutter_verify", "cutter_operator", *READERS)
 DATABASES = {"cutter": OWNER, "cutter_scratch": BACKUP}
 """Each database with its owner."""
 
@@ -43,7 +46,7 @@ SET_BY_THE_SUPERUSER: dict[str, dict[str, str]] = {
             "transaction_timeout": f"{limits.READER_SECONDS}s",
             "idle_in_transaction_session_timeout": f"{limits.IDLE_IN_TRANSACTION_SECONDS}s",
         }
-        for role in ("directus", "cutter_api")
+        for role in READERS
     },
 }
 """Settings of a role's sessions.

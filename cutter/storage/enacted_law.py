@@ -5,13 +5,15 @@ Every query of the commands about enacted law is here, in sql/queries/law.sql.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
 
 from cutter import limits
+from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound
-from cutter.law.law_text import LawText, LawVersion, Signer, Unit, addresses_meant
+from cutter.law.law_text import LawText, LawVersion, OutlineUnit, Signer, U, Unit, UnitTree, addresses_meant
 from cutter.storage import likely_names
 from cutter.storage.records import Connection, Rows, records, values
 from cutter.types import Json
@@ -78,10 +80,15 @@ class Source:
     forbidden_ids: list[str]
 
 
+NEWEST = datetime.max.replace(tzinfo=UTC)
+"""The moment that asks for everything that is recorded."""
+
 LAWS = records("laws", Law)
 DOCUMENTS: Rows[str] = values("law_documents")
 VERSIONS = records("law_versions", LawVersion)
 UNITS = records("law_units", Unit)
+OUTLINE = records("law_outline", OutlineUnit)
+PASSAGE = records("law_passage", Unit)
 SIGNERS = records("law_signers", Signer)
 SOURCE = records("law_source", Source)
 UNIT_VERSIONS = records("unit_versions", UnitVersion)
@@ -89,14 +96,19 @@ HITS = records("law_search", Hit)
 RUN_OF_DOCUMENT: Rows[str | None] = values("run_of_document")
 
 
-def laws(connection: Connection, at: date | None = None) -> list[Law]:
-    """Each law as it is on a day (default: today), by document id."""
-    return LAWS.all(connection, {"at": at})
+def laws(connection: Connection, at: date | None = None, *, recorded: datetime = NEWEST) -> list[Law]:
+    """Each law as it is on a day (default: today), by document id, as the database showed it at that moment."""
+    return LAWS.all(connection, {"at": at, "recorded": recorded})
 
 
-def versions(connection: Connection, document: str) -> list[LawVersion]:
-    """Every version of a law in order; NotFound names the law that was probably meant, or the next command."""
-    found = VERSIONS.all(connection, {"document": document})
+def versions(connection: Connection, document: str, *, recorded: datetime = NEWEST) -> list[LawVersion]:
+    """Every version of a law in order, as the database showed them at that moment.
+
+    NotFound names the law that was probably meant, or the next command.
+    """
+    found = VERSIONS.all(connection, {"document": document, "recorded": recorded})
+    if not found and recorded != NEWEST:
+        raise _not_yet_recorded(versions(connection, document)[0], recorded)
     if not found:
         raise _not_enacted(connection, document)
     return found
@@ -122,12 +134,37 @@ def version_meant(known: list[LawVersion], *, at: date | None = None, version: i
     )
 
 
-def text_of(connection: Connection, version: LawVersion) -> LawText:
-    """A version with its units and signers."""
-    asked = {"document": version.document, "version": version.version}
+def text_of(connection: Connection, version: LawVersion, *, recorded: datetime = NEWEST) -> LawText:
+    """A version with its units and signers; units have the ends that were recorded up to that moment."""
+    asked = {"document": version.document, "version": version.version, "recorded": recorded}
     return LawText(
         version=version, units=tuple(UNITS.all(connection, asked)), signers=tuple(SIGNERS.all(connection, asked))
     )
+
+
+def outline_of(connection: Connection, version: LawVersion) -> UnitTree[OutlineUnit]:
+    """A version with its units without their text: what a long law is shown by first."""
+    asked = {"document": version.document, "version": version.version}
+    return UnitTree(version=version, units=tuple(OUTLINE.all(connection, asked)))
+
+
+def passage(connection: Connection, version: LawVersion, addresses: Sequence[str]) -> list[Unit]:
+    """The named units of a version with their text, in document order."""
+    asked = {"document": version.document, "version": version.version, "addresses": list(addresses)}
+    return PASSAGE.all(connection, asked)
+
+
+def version_before(known: list[LawVersion], later: LawVersion, wanted: int | None = None) -> LawVersion:
+    """The version with that number, else the one before `later`. Raises NotFound if there is none."""
+    if wanted is not None:
+        return version_meant(known, version=wanted)
+    before = [one for one in known if one.version < later.version]
+    if not before:
+        raise NotFound(
+            f"{later.document} version {later.version} is the first one: there is nothing to compare it with; "
+            f"`cutter law show {later.document} --version {later.version}` prints it"
+        )
+    return before[-1]
 
 
 def source_of(connection: Connection, version: LawVersion) -> Source:
@@ -141,8 +178,9 @@ def unit_versions(connection: Connection, document: str, address: str) -> list[U
 
 
 def search(
-    connection: Connection, words: str, *, at: date | None, document: str | None, version: int | None, limit: int
-) -> list[Hit]:
+    connection: Connection, words: str, *, at: date | None, document: str | None, version: int | None, limit: int,
+    recorded: datetime = NEWEST,
+) -> list[Hit]:  # fmt: skip
     """The units that have the words, the best first. Raises InvalidInput for words without a letter or digit."""
     if len(words) > limits.SEARCH_WORDS_CHARACTERS_MAX:
         raise InvalidInput(f"the search has {len(words)} characters: at most {limits.SEARCH_WORDS_CHARACTERS_MAX}")
@@ -151,9 +189,10 @@ def search(
     if version is not None and document is None:
         raise InvalidInput("--version: it numbers the versions of one law; name the law with --document")
     if document is not None:
-        known = versions(connection, document)
+        known = versions(connection, document, recorded=recorded)
         version = version if version is None else version_meant(known, version=version, at=at).version
-    asked = {"words": words, "at": at, "document": document, "version": version, "limit": limit}
+    asked = {"words": words, "at": at, "document": document, "version": version, "limit": limit,
+             "recorded": recorded}  # fmt: skip
     return HITS.all(connection, asked)
 
 
@@ -162,7 +201,7 @@ def signers(connection: Connection, version: LawVersion) -> list[Signer]:
     return SIGNERS.all(connection, {"document": version.document, "version": version.version})
 
 
-def require_unit(text: LawText, name: str) -> Unit:
+def require_unit(text: UnitTree[U], name: str) -> U:
     """The unit that a person named by its address or the end of it."""
     found = addresses_meant(text, name)
     if len(found) == 1:
@@ -187,6 +226,15 @@ def _numbered(known: list[LawVersion], version: int) -> LawVersion:
     raise NotFound(
         f"{newest.document} has no version {version}: its newest one is {newest.version}; "
         f"see `cutter law history {newest.document}`",
+        code=NOT_ENACTED,
+    )
+
+
+def _not_yet_recorded(first: LawVersion, recorded: datetime) -> NotFound:
+    """The law was enacted after the moment that a person asked about."""
+    return NotFound(
+        f"{first.document} was not enacted on {utc(recorded)}: its first version was recorded on "
+        f"{utc(first.enacted_at)}; type `cutter law history {first.document}`",
         code=NOT_ENACTED,
     )
 

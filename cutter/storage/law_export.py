@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from cutter import marking
 from cutter.domain.digests import sha256_hex
-from cutter.errors import Conflict
+from cutter.errors import Conflict, InvalidInput
 from cutter.law.export_record import LawExport, export_of
+from cutter.law.jurisdiction import Jurisdiction, jurisdiction_of
 from cutter.law.law_text import LawVersion
 from cutter.law.region import assembled
 from cutter.storage import enacted_law
@@ -16,16 +18,31 @@ from cutter.storage.records import Connection
 
 
 def export_of_version(
-    connection: Connection, known: Sequence[LawVersion], version: LawVersion, *, country: str, language: str
-) -> LawExport:
-    """The export of one of the `known` versions of a law.
+    connection: Connection, known: Sequence[LawVersion], version: LawVersion, *, country: str | None = None,
+    language: str | None = None, recorded: datetime = enacted_law.NEWEST,
+) -> LawExport:  # fmt: skip
+    """The export of one of the `known` versions of a law, as the database showed it at that moment.
 
-    Raises Conflict if the units and the source do not give the bytes whose digest the approvers signed.
+    Without a country or language it takes what the source or its profile names. Raises Conflict if the units and the
+    source do not give the bytes whose digest the approvers signed.
     """
-    text = enacted_law.text_of(connection, version)
-    region = _region(enacted_law.source_of(connection, version), version) if text.units else b""
+    text = enacted_law.text_of(connection, version, recorded=recorded)
+    source = enacted_law.source_of(connection, version)
+    region = _region(source, version) if text.units else b""
     pieces = assembled(region, text.units, version.region_sha256) if text.units else ()
-    return export_of(text, pieces, known, country=country, language=language)
+    known_of = _jurisdiction(source)
+    return export_of(
+        text, pieces, known, country=country or known_of.country, language=language or known_of.language
+    )  # fmt: skip
+
+
+def _jurisdiction(source: Source) -> Jurisdiction:
+    """What the source or its profile names; a profile of an earlier version of cutter may no longer be readable."""
+    try:
+        profile = marking.parse_profile(source.profile_body.encode())
+    except InvalidInput:
+        return jurisdiction_of(source.content, country=None, language=None)
+    return jurisdiction_of(source.content, country=profile.country, language=profile.language)
 
 
 def _region(source: Source, version: LawVersion) -> bytes:

@@ -12,6 +12,21 @@ from cutter.storage.records import records
 LAW = records("law_in_force", UnitInForce)
 """Takes `run_id`; the units of the run's base in document order, none for a first cut."""
 
+ENACTED = records("law_enacted", UnitInForce)
+"""Takes `run_id`; the units of the law that the run enacted, in document order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continued:
+    """A created unit, and the repealed one whose text it continues."""
+
+    address: str
+    continues: str
+
+
+CONTINUED = records("units_continued", Continued)
+"""Takes `run_id`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:

@@ -43,6 +43,7 @@ APPLIED = records("ledger_migrations", Applied)
 REPLACED_AT: Rows[datetime] = values("ledger_set_replaced_at")
 BASELINE_IS_RECORDED: Rows[bool] = values("baseline_is_recorded")
 ROLES_MISSING: Rows[str] = values("roles_missing")
+SEARCH_IS_HERE: Rows[bool] = values("search_is_here")
 GRANTS_ARE_APPLIED: Rows[bool] = values("ledger_grants")
 
 
@@ -116,6 +117,8 @@ def _apply(connection: Connection, files: SchemaFiles) -> Outcome:
     if changed or not _grants_are_applied(connection) or not BASELINE_IS_RECORDED.one(connection, {"version": version}):
         _apply_grants(connection)
         connection.execute(query("baseline_record"), {"version": version})
+    if changed:
+        _fill_search(connection)
     applied = (*(migration.name for migration in missing), *(definition.path for definition in done.apply))
     return Outcome(version=version, applied=applied, dropped=_dropped(done))
 
@@ -173,6 +176,13 @@ def _make_schemas(connection: Connection) -> None:
     """The schemas of grants.yaml that no migration makes: a schema of views alone has nothing to migrate."""
     for schema in grants.declared().schemas:
         connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
+
+
+def _fill_search(connection: Connection) -> None:
+    """Enter law that was enacted before the index of the search; a large corpus takes as long as it needs."""
+    connection.execute("set local statement_timeout = 0")
+    if SEARCH_IS_HERE.one(connection):
+        answer(connection, "select cutter_governance.fn_search_fill()")
 
 
 def _dropped(changes: Changes) -> tuple[str, ...]:

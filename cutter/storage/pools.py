@@ -25,6 +25,9 @@ from cutter.storage.records import answer
 OPERATOR = "cutter_operator"
 """The role of the commands that people type. The roles of workers are in the catalogue."""
 
+DESK = "cutter_desk"
+"""The role of `cutter desk`: it reads what the commands of people read, and may write nothing."""
+
 Connection = psycopg.Connection[tuple[object, ...]]
 Pool = ConnectionPool[Connection]
 
@@ -54,13 +57,14 @@ With them, PostgreSQL frees a killed worker's locks in half a second, not eight 
 
 PERCENT_OF_CONNECTIONS = {
     "cutter_owner": 3,
-    "cutter_read": 36,
+    "cutter_read": 35,
     "cutter_backup": 20,
     "cutter_exec": 14,
     "cutter_verify": 8,
-    "cutter_operator": 11,
+    "cutter_operator": 10,
     "directus": 3,
     "cutter_api": 3,
+    "cutter_desk": 3,
 }
 """The percentage of the server's connections that each role may hold. The superuser and monitoring get the rest.
 

@@ -16,7 +16,7 @@ from cutter.registration import caps_of, mint_run_id, registered
 from cutter.settings import Settings
 from cutter.storage import likely_names
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.records import Rows, values
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
@@ -51,7 +51,12 @@ def register_run(
 def sidecar(settings: Settings, run_id: str) -> Json:
     """All facts of a run from the database. Raises STOP_RUN_NOT_FOUND if the database has no such run."""
     with session(settings, OPERATOR) as connection:
-        found: Json | None = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),))
+        return sidecar_of(connection, run_id)
+
+
+def sidecar_of(connection: Connection, run_id: str) -> Json:
+    """The same on an open connection."""
+    found: Json | None = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),))
     if found is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     return recorded_values.sidecar(found)
@@ -75,15 +80,24 @@ def run_of_document(settings: Settings, document_id: str) -> str:
     document, else the newest run.
     """
     with session(settings, OPERATOR) as connection:
-        run_id = RUN_OF_DOCUMENT.first(connection, {"document_id": ids.document_id(document_id)})
-        if run_id is None:
-            raise likely_names.without_a_run(connection, document_id)
+        return _run_of_document(connection, document_id)
+
+
+def _run_of_document(connection: Connection, document_id: str) -> str:
+    run_id = RUN_OF_DOCUMENT.first(connection, {"document_id": ids.document_id(document_id)})
+    if run_id is None:
+        raise likely_names.without_a_run(connection, document_id)
     return run_id
 
 
 def run_id_of(settings: Settings, name: str) -> str:
     """The run id for a name that a person types: a run id, or a document id (see `run_of_document`)."""
     return ids.run_id(name) if ids.is_run_id(name) else run_of_document(settings, name)
+
+
+def run_meant(connection: Connection, name: str) -> str:
+    """The same on an open connection."""
+    return ids.run_id(name) if ids.is_run_id(name) else _run_of_document(connection, name)
 
 
 def enacting_run(settings: Settings, document_id: str) -> str | None:

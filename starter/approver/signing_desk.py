@@ -68,9 +68,9 @@ class Signing:
     home: Path | None = None
 
 
-def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDocument, bytes]:
+def read_request(settings: Settings, run_id: str, kb_id: str, *, role: str = OPERATOR) -> tuple[RequestDocument, bytes]:
     """A run's request document from the knowledge base. Refuses if a single byte has changed, or if the request is of
-    another run.
+    another run. `role` is the database role that reads.
     """
     again = f"type `cutter rebuild {run_id}`, which puts the request there again"
     try:
@@ -83,7 +83,7 @@ def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDo
     # A genuine request is not enough, because a writer of the knowledge base can put another run's request under this
     # run's name.
     asked = {"run_id": run_id, "challenge": document.request.challenge, "request_sha256": request_sha256(data)}
-    with session(settings, OPERATOR) as connection:
+    with session(settings, role) as connection:
         is_own = ASKED.one(connection, asked)
     if not is_own:
         raise Refused(
@@ -93,25 +93,25 @@ def read_request(settings: Settings, run_id: str, kb_id: str) -> tuple[RequestDo
     return document, data
 
 
-def recompute(settings: Settings, document: RequestDocument) -> RequestView:
+def recompute(settings: Settings, document: RequestDocument, *, role: str = OPERATOR) -> RequestView:
     """The content of the request, built from the snapshot's bytes on this machine. Raises Refused if the request
     differs.
 
     The approver sees only this value, and each digest of the statement is compared with it.
     """
-    view = build_of(settings, document)
+    view = build_of(settings, document, role=role)
     _require_same(view, document)
     return view
 
 
-def build_of(settings: Settings, document: RequestDocument) -> RequestView:
+def build_of(settings: Settings, document: RequestDocument, *, role: str = OPERATOR) -> RequestView:
     """The view of a request from the snapshot, the registered profile and the stored rows, before any comparison."""
     snapshot = Store(settings.kb).get(document.snapshot_kb_id)
     if sha256_hex(snapshot) != document.snapshot_sha256:
         raise Refused(f"{document.snapshot_kb_id} is not the pinned snapshot: do not sign", code="snapshot_differs")
     version = document.request.source_version_id
     asked = {"run_id": document.request.run_id, "gate": document.request.gate}
-    with session(settings, OPERATOR) as connection:
+    with session(settings, role) as connection:
         found = PROFILE.first(connection, {"source_version_id": version})
         stored, sealed = STORED.all(connection, asked), SEALED.all(connection, asked)
         terms, law = TERMS.one(connection, asked), LAW.all(connection, asked)
@@ -154,21 +154,21 @@ def _require_same(view: RequestView, document: RequestDocument) -> None:
         )
 
 
-def read_newest(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, bool]:
+def read_newest(settings: Settings, run_id: str, *, role: str = OPERATOR) -> tuple[RequestDocument, bytes, bool]:
     """A run's open request, else its newest one: the document, its bytes, and whether it waits for an answer."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, role) as connection:
         newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
     if newest is None:
         raise NotFound(f"{run_id} has made no request yet: see `cutter status {run_id}`")
-    document, data = read_request(settings, run_id, newest.kb_id)
+    document, data = read_request(settings, run_id, newest.kb_id, role=role)
     return document, data, newest.is_open
 
 
-def read_view(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, RequestView]:
+def read_view(settings: Settings, run_id: str, *, role: str = OPERATOR) -> tuple[RequestDocument, bytes, RequestView]:
     """A run's open request, else its newest one: the document, its bytes, and the view that was built here."""
-    document, data, is_open = read_newest(settings, run_id)
+    document, data, is_open = read_newest(settings, run_id, role=role)
     try:
-        return document, data, recompute(settings, document)
+        return document, data, recompute(settings, document, role=role)
     except Refused as problem:
         if is_open or not problem.code.endswith("_differs"):
             raise

@@ -34,7 +34,7 @@ from cutter.storage import runs as known_runs
 from starter.approver import signing_desk
 from starter.approver.request_summary import summary as request_summary
 from starter.approver.request_summary import unit_at_its_place
-from starter.commands import approvers, demo_batch, evidence, up
+from starter.commands import approvers, demo_amendment, demo_batch, evidence, up
 from starter.commands.request import Form, saved
 from starter.console.terminal import ExitCode, Json, Listing, end, err, progress, say, show, table
 from starter.operator.run_watch import Tell, by_state, wait_for_people
@@ -64,11 +64,12 @@ def demo(
     try:
         home = ensure_approver(settings)
         first, others = _laws(laws)
-        run_id = asyncio.run(_story(settings, home, first))
-        seen = known_runs.sidecar(settings, run_id)
+        document_id = _registered(settings, first)
+        seen = known_runs.sidecar(settings, asyncio.run(_story(settings, home, document_id)))
         batch = demo_batch.play(settings, signing_desk.who(settings, APPROVER, None, home), others) if others else None
-        told = summary(settings, seen) | {"batch": batch}
-        show(told, as_json=as_json, render=lambda console: _closeout(told, console))
+        amended = _amended(settings, home, document_id, first)
+        told = summary(settings, seen) | {"batch": batch, "amended": demo_amendment.answer(amended)}
+        show(told, as_json=as_json, render=lambda console: _closeout(told, amended, console))
     finally:
         if keep:
             say(f"left up: Web UI {ui_url(settings)}; `cutter down` stops it")
@@ -118,13 +119,27 @@ def _laws(folder: str | None) -> tuple[Path, list[Path]]:
     return first, [path for path in found if path != first]
 
 
-async def _story(settings: Settings, home: Path, law: Path) -> str:
+def _registered(settings: Settings, law: Path) -> str:
     document_id = f"ICX-DEMO-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     sources.register(
         settings, law.read_bytes(), document_id=document_id, docprefix=document_id,
         profile=demo_batch.profile_of(law.name), options=demo_batch.OPTIONS,
     )  # fmt: skip
     say(f"registered {document_id}: {law.name}")
+    return document_id
+
+
+def _amended(settings: Settings, home: Path, document_id: str, law: Path) -> dict[str, Any] | None:
+    """Enact the second version of the law in the same way, and look at both; None if it has no second text."""
+    day = demo_amendment.registered(settings, document_id, law)
+    if day is None:
+        return None
+    run_id = asyncio.run(_story(settings, home, document_id))
+    return demo_amendment.looked_at(settings, document_id, run_id, day)
+
+
+async def _story(settings: Settings, home: Path, document_id: str) -> str:
+    """Run the document's newest version through both sovereign gates, and return the run."""
     client = await connect(settings)
     run_id = known_runs.register_run(settings, document_id, "live")
     first = RunInput(document_id=document_id, run_id=run_id, starter="demo")
@@ -171,7 +186,9 @@ def _sign(settings: Settings, signer: signing_desk.Signing, run_id: str, request
 
 def _show_request(settings: Settings, document: RequestDocument, view: RequestView) -> None:
     """Show what an approver sees before signing: the tree, one unit at its place in the source, and the page."""
-    if document.request.gate == Sovereign.CUT:
+    if document.request.gate == Sovereign.CUT and view.terms:
+        err().print(*demo_amendment.changes_shown(document.changes), sep="\n", soft_wrap=True)
+    elif document.request.gate == Sovereign.CUT:
         longest = max(view.units, key=lambda unit: unit.words)
         err().print(request_summary(document, view), *unit_at_its_place(view, longest), sep="\n", soft_wrap=True)
     page = saved(settings, document, request_page.render(document, view), Form.HTML, None)
@@ -235,7 +252,7 @@ def _gate(receipt: dict[str, Any], attempts: list[dict[str, Any]]) -> dict[str, 
     }
 
 
-def _closeout(told: dict[str, Any], console: Console) -> None:
+def _closeout(told: dict[str, Any], amended: dict[str, Any] | None, console: Console) -> None:
     gates = [(one["gate"], f"{one['milliseconds']} ms", one["attempts"], one["receipt"][:16]) for one in told["gates"]]
     console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{told['run_id']}"))
     used = [
@@ -254,6 +271,8 @@ def _closeout(told: dict[str, Any], console: Console) -> None:
         _show_evidence(told["evidence"], console)
     if told["batch"] is not None:
         demo_batch.show(told["batch"], console)
+    if amended is not None:
+        demo_amendment.show(amended, console)
 
 
 def _show_evidence(bundle: dict[str, Any], console: Console) -> None:

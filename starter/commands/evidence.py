@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from cutter.domain.digests import is_digest
 from cutter.errors import Conflict, InvalidInput, NotFound
-from cutter.evidence import bundle, offline
+from cutter.evidence import bundle, enacted_members, offline
 from cutter.evidence.bundle import Bundle
 from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
@@ -44,6 +45,9 @@ def export(
     sign: Annotated[
         str | None, typer.Option("--sign", help="Sign it with this key of your own: its full fingerprint")
     ] = None,
+    law: Annotated[
+        bool, typer.Option("--with-law", help="Add the enacted text, which the signed digests cover")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write a run's evidence bundle, as its closeout sealed it or, before that, of the present state.
@@ -52,19 +56,24 @@ def export(
     """
     settings = load()
     made, sealed, signature = exported(settings, known_runs.run_id_of(settings, run))
+    data = made.data
+    if law:
+        # The stored signature is of the sealed bundle, so it does not fit the file with the law.
+        data, signature = _with_law(settings, made), None
     path = (out or Path(f"evidence-{made.run_id}.tar")).absolute()
     if sign is not None:
-        signature = Gpg(None, interactive=True).sign_detached(made.data, sign)
-    _write(path, made.data)
+        signature = Gpg(None, interactive=True).sign_detached(data, sign)
+    _write(path, data)
     if signature is not None:
         _write(Path(signature_of(str(path))), signature)
     found = {
         "file": str(path),
         "sha256": made.sha256,
-        "bytes": len(made.data),
+        "bytes": len(data),
         "run_id": made.run_id,
         "sealed": "by the closeout" if sealed else "no: the run is not closed, this is its present state",
         "head": made.head,
+        "law": "the enacted text is in it: law.md, with its units in law.jsonl" if law else None,
         "signature": signature_of(str(path)) if signature else None,
         "next": f"cutter evidence verify {path} --head {made.head} --sha256 {made.sha256}",
     }
@@ -96,6 +105,12 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     return made, True, store.get(signature) if store.exists(signature) else None
 
 
+def _with_law(settings: Settings, made: Bundle) -> bytes:
+    document = str(offline.Bundle(made.data).run["document_id"])
+    with session(settings, OPERATOR) as connection:
+        return enacted_members.with_law(made.data, enacted_members.law_members(connection, document, made.run_id))
+
+
 def _made(settings: Settings, facts: View, sidecar: View) -> Bundle:
     signed = bundle.gathered(facts, Store(settings.kb), settings.approvers)
     return bundle.built(facts, signed, render_transitions(sidecar), facts["history"])
@@ -110,9 +125,13 @@ def _write(path: Path, data: bytes) -> None:
 
 @app.command()
 def verify(
-    file: Annotated[Path, typer.Argument(help="A bundle", exists=True, dir_okay=False)],
-    head: Annotated[str | None, typer.Option(help=HEAD)] = None,
-    sha256: Annotated[str | None, typer.Option(help="The file's digest that was kept elsewhere")] = None,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="A bundle, or those of one law in order", exists=True)
+    ],
+    head: Annotated[list[str] | None, typer.Option(help=HEAD)] = None,
+    sha256: Annotated[
+        list[str] | None, typer.Option(help="The bundle's digest that was kept elsewhere; one for each file")
+    ] = None,
     history: Annotated[
         Path | None, typer.Option(help="What `temporal workflow show --output json` printed", exists=True)
     ] = None,
@@ -123,46 +142,84 @@ def verify(
 ) -> None:
     """Check a bundle offline; each check prints OK, FAILED or NOT CHECKED; exit 1 if one failed.
 
+    Several bundles must be those of one law, from its first cut on: each must follow the one before it.
+
     Exit 5: nothing failed, but gpg is missing here, so no signature was checked. A file that is not a bundle is invalid
     input: exit 2. scripts/verify/verify_evidence.py does the same without cutter.
 
     Example: cutter evidence verify evidence.tar --head 3598c3b6…
     """
-    epochs = epoch or []
-    for name, value in (("--head", head), ("--sha256", sha256), *(("--epoch", one) for one in epochs)):
-        if value is not None and not is_digest(value):
+    heads, digests, epochs = head or [], sha256 or [], epoch or []
+    _require_digests(heads, digests, epochs)
+    for name, values in (("--head", heads), ("--sha256", digests)):
+        if values and len(values) != len(files):
+            raise InvalidInput(f"{name}: give it once for each file, in the same order: {len(values)} of {len(files)}")
+    if history is not None and len(files) > 1:
+        raise InvalidInput("--history: it belongs to one file; check that file without the others")
+    seen = history.read_bytes() if history else None
+    checked = checks_of([*map(_read, files)], heads=heads, sha256s=digests, history=seen, epochs=epochs)
+    lines = [
+        {"file": str(file), "verdict": verdict, "check": what, "why": why}
+        for file, found in zip(files, checked, strict=True)
+        for what, verdict, why in found
+    ]
+    _show_checks(lines, [line for found in checked for line in found], as_json=as_json, several=len(files) > 1)
+
+
+def _require_digests(heads: Sequence[str], digests: Sequence[str], epochs: Sequence[str]) -> None:
+    given = [("--head", heads), ("--sha256", digests), ("--epoch", epochs)]
+    for name, value in ((name, value) for name, values in given for value in values):
+        if not is_digest(value):
             raise InvalidInput(
                 f"{name} {value}: 64 lower-case hex characters, as `cutter evidence export` printed them"
             )
-    seen = history.read_bytes() if history else None
-    checked = checks(file.read_bytes(), head=head, sha256=sha256, history=seen, epochs=epochs)
-    lines = [{"verdict": verdict, "check": what, "why": why} for what, verdict, why in checked]
-    rows = [(line["verdict"], line["check"], line["why"]) for line in lines]
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        raise InvalidInput(f"{file}: {problem.strerror}: name a bundle") from None
+
+
+def _show_checks(lines: list[View], checked: list[offline.Line], *, as_json: bool, several: bool) -> None:
     found: View = {"intact": not failed(checked), "checks": lines}
     if failed(checked):
         first = next(line for line in lines if line["verdict"] == "FAILED")
         found = as_failure(found, code="evidence_failed", message=f"{first['check']}: {first['why']}")
-    show(found, as_json=as_json, render=lambda console: console.print(table(("", "", ""), rows)))
+    show(found, as_json=as_json, render=lambda console: _print_checks(console, lines, several=several))
     end(ExitCode(offline.exit_code(checked)))
 
 
-def checks(
-    data: bytes,
+def _print_checks(console: Console, lines: list[View], *, several: bool) -> None:
+    """One table for each file, below the file's name if there are several."""
+    for file in dict.fromkeys(line["file"] for line in lines):
+        rows = [(line["verdict"], line["check"], line["why"]) for line in lines if line["file"] == file]
+        console.print(table(("", "", ""), rows, title=f"\n{file}" if several else None))
+
+
+def checks(data: bytes, *, head: str, sha256: str) -> list[offline.Line]:
+    """Every check of one bundle against the values that its closeout printed."""
+    return checks_of([data], heads=[head], sha256s=[sha256])[0]
+
+
+def checks_of(
+    files: Sequence[bytes],
     *,
-    head: str | None,
-    sha256: str | None,
+    heads: Sequence[str] = (),
+    sha256s: Sequence[str] = (),
     history: bytes | None = None,
     epochs: Sequence[str] = (),
-) -> list[offline.Line]:
-    """Every check of a bundle, with gpg if it is installed. Raises InvalidInput for a file that is not a bundle."""
+) -> list[list[offline.Line]]:
+    """Every check of each bundle, with gpg if it is installed. Raises InvalidInput for a file that is not a bundle."""
     try:
-        return offline.check(data, head, sha256, history, shutil.which("gpg"), epochs)
+        return offline.check_files(files, heads, sha256s, history, shutil.which("gpg"), epochs)
     except offline.BROKEN:
         raise InvalidInput(
             "this is not an evidence bundle; type `cutter evidence export RUN -o FILE` to make one"
         ) from None
 
 
-def failed(checked: list[offline.Line]) -> bool:
+def failed(checked: Sequence[offline.Line]) -> bool:
     """Whether a check failed."""
     return any(verdict == offline.FAILED for _, verdict, _ in checked)

@@ -3,112 +3,29 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
 
-from cutter.approvals.eligibility import misfit, why_not
-from cutter.approvals.policy import Approver, Policy
-from cutter.approvals.schema import APPROVE, RESUME
-from cutter.catalogue import Sovereign
-from cutter.domain import lanes
-from cutter.domain.next_step import Needs, next_step
-from cutter.domain.timestamps import utc
+from cutter.approvals.eligibility import misfit
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
-from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.records import records
-from cutter.storage.runs import LANES
 from starter.approver import signing_desk
 from starter.console.terminal import Json, Listing, line, show
+from starter.operator import inbox_entries
+from starter.operator.inbox_entries import Person
 
 COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """An open run that waits for a person: at a gate with its open request, or stopped (then `gate` is None)."""
-
-    run_id: str
-    document_id: str
-    starter: str
-    state: str
-    outcome: str | None
-    batch_id: str | None
-    reason: str | None
-    latched: bool
-    gate: str | None
-    kb_id: str | None
-    expires_at: datetime | None
-    expired: bool | None
-    since: datetime
-    wrote: bool
-    needed: int
-    accepted: list[str]
-
-
-INBOX = records("inbox", Waiting)
-
-Person = tuple[Policy, Approver]
-"""The person who looks at the inbox, if known, and the policy that names them."""
-
-
 def waiting(settings: Settings, person: Person | None = None) -> list[dict[str, Any]]:
-    """Open requests and stopped runs, the longest waiting first. Times are UTC texts. `command` is the next command for
-    the entry.
-    """
+    """The entries of the inbox, read by an operator."""
     with session(settings, OPERATOR) as connection:
-        rows = INBOX.all(connection)
-        people = answered(connection)
-        held = lanes.lanes_of(LANES.one(connection))
-    return [_entry(row, person, people) | {"lane": lanes.of_run(held, row.run_id)} for row in rows]
-
-
-def _entry(row: Waiting, person: Person | None, people: Answered) -> dict[str, Any]:
-    step = next_step(
-        run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
-        latched=row.latched, wrote=row.wrote, approved=row.run_id in people.runs,
-        exec_worker=people.exec_worker,
-    )  # fmt: skip
-    return {
-        "run_id": row.run_id,
-        "document_id": row.document_id,
-        "batch_id": row.batch_id,
-        "state": row.state,
-        "gate": row.gate,
-        "needs": "expired" if row.expired else step.needs.value,
-        "reason": row.reason if row.gate is None else None,
-        "since_utc": utc(row.since),
-        "expires_utc": utc(row.expires_at),
-        "approvers_needed": row.needed,
-        "approvers_accepted": row.accepted,
-        "request_kb_id": row.kb_id,
-        "you_may_not": _why_not(row, step.needs, person),
-        "stop_latched": row.latched,
-        # A running workflow ends an expired request by itself.
-        "command": "cutter reconcile" if row.expired else step.command,
-    }
-
-
-SIGNED = (Needs.APPROVAL, Needs.SIGNED_RESUME, Needs.SIGNED_VOID, Needs.SIGNED_ACKNOWLEDGEMENT)
-"""The kinds of decision that need a person's key."""
-
-
-def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
-    """Why that person may not give the needed signature. None if they may, if no signature is needed, or if the person
-    is unknown.
-    """
-    if person is None or needs not in SIGNED:
-        return None
-    gate = row.gate or (Sovereign.LIFECYCLE if row.wrote else Sovereign.CUT).value
-    decision = APPROVE if needs is Needs.APPROVAL else RESUME
-    return why_not(*person, gate, decision, starter=row.starter, now=datetime.now(UTC))
+        return inbox_entries.entries(connection, person)
 
 
 def inbox(

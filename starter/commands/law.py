@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date
+from datetime import UTC, date, datetime, time
 from typing import Annotated
 
 import typer
@@ -30,39 +30,47 @@ UnitName = Annotated[str | None, typer.Argument(help="Address of a unit, or the 
 At = Annotated[str | None, typer.Option("--at", help="The law in force on this day, such as 2026-07-01")]
 Version = Annotated[int | None, typer.Option("--version", help="This version, as `cutter law history` numbers it")]
 
+Recorded = Annotated[
+    str | None,
+    typer.Option("--recorded", help="What the database said at the end of this day (UTC), or at 2026-07-01T12:00:00Z"),
+]
+
 STYLES = {"removed": "red strike", "added": "green", "same": ""}
 SIGNS = {"removed": ("[-", "-]"), "added": ("{+", "+}"), "same": ("", "")}
 """What is written around a piece, as other programs do it: colours alone are lost in a file."""
 
 
-def list_laws(at: At = None, as_json: Json = False) -> None:
+def list_laws(at: At = None, recorded: Recorded = None, as_json: Json = False) -> None:
     """List the laws that are enacted, each with its version in force today or on a day.
 
     Example: cutter law list --at 2026-07-01
     """
     with _reading() as connection:
-        found = enacted_law.laws(connection, day(at))
+        found = enacted_law.laws(connection, day(at), recorded=moment(recorded))
     show([views.plain(law) for law in found], as_json=as_json, render=lambda out: _print_laws(out, found))
 
 
 def show_law(
-    document: Document, unit: UnitName = None, at: At = None, version: Version = None, as_json: Json = False
-) -> None:
+    document: Document, unit: UnitName = None, at: At = None, version: Version = None, recorded: Recorded = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
     """Print a law, or one unit with everything below it: the text in force today, on a day, or of a version.
 
     Example: cutter law show ICX-LAW-2026-001 ARTICLE-3 --at 2026-07-01
     """
-    text = read(document, at=at, version=version)
+    text = read(document, at=at, version=version, recorded=recorded)
     shown = text.units if unit is None else text.branch(enacted_law.require_unit(text, unit).address)
     show(views.law_view(text, shown), as_json=as_json, render=lambda out: _print_text(out, text, shown))
 
 
-def tree(document: Document, at: At = None, version: Version = None, as_json: Json = False) -> None:
+def tree(
+    document: Document, at: At = None, version: Version = None, recorded: Recorded = None, as_json: Json = False
+) -> None:
     """Print the outline of a law: each unit's address and title, in the order of the source.
 
     Example: cutter law tree ICX-LAW-2026-001
     """
-    text = read(document, at=at, version=version)
+    text = read(document, at=at, version=version, recorded=recorded)
     show(views.tree_view(text), as_json=as_json, render=lambda out: _print_tree(out, text))
 
 
@@ -92,6 +100,7 @@ def search(
     document: Annotated[str | None, typer.Option("--document", help="Only in this law")] = None,
     at: At = None,
     version: Version = None,
+    recorded: Recorded = None,
     limit: Annotated[
         int, typer.Option("--limit", help="At most so many units", min=1, max=limits.SEARCH_HITS_MAX)
     ] = limits.SEARCH_HITS_DEFAULT,
@@ -104,7 +113,7 @@ def search(
     asked = " ".join(words)
     with _reading() as connection:
         found = enacted_law.search(
-            connection, asked, at=day(at), document=document, version=version, limit=limit
+            connection, asked, at=day(at), document=document, version=version, limit=limit, recorded=moment(recorded)
         )  # fmt: skip
     answer = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, asked)} for hit in found]
     show({"words": asked, "found": answer}, as_json=as_json, render=lambda out: _print_hits(out, asked, found))
@@ -118,6 +127,7 @@ def diff(
     ] = None,
     at: At = None,
     version: Version = None,
+    recorded: Recorded = None,
     as_json: Json = False,
 ) -> None:
     """Compare two versions of a law by word, with the units that were created, repealed and moved.
@@ -126,17 +136,18 @@ def diff(
 
     Example: cutter law diff ICX-LAW-2026-001 --from 1 --version 2
     """
+    then = moment(recorded)
     with _reading() as connection:
-        known = enacted_law.versions(connection, document)
+        known = enacted_law.versions(connection, document, recorded=then)
         later = known[-1] if at is None and version is None else enacted_law.version_meant(
             known, at=day(at), version=version)  # fmt: skip
-        before = _earlier(known, later, earlier)
-        old, new = (enacted_law.text_of(connection, one) for one in (before, later))
+        before = enacted_law.version_before(known, later, earlier)
+        old, new = (enacted_law.text_of(connection, one, recorded=then) for one in (before, later))
     found = compare(old.units, new.units)
     if unit is not None:
         found = _of_unit(found, document, unit)
     answer = views.comparison_view(before, later, found)
-    show(answer, as_json=as_json, render=lambda out: _print_comparison(out, before, later, found))
+    show(answer, as_json=as_json, render=lambda out: print_comparison(out, before, later, found))
 
 
 def day(text: str | None) -> date | None:
@@ -149,29 +160,38 @@ def day(text: str | None) -> date | None:
         raise InvalidInput(f"--at {text}: a day such as 2026-07-01") from None
 
 
-def read(document: str, *, at: str | None, version: int | None) -> LawText:
+def moment(text: str | None) -> datetime:
+    """A moment that was typed, in UTC; a day means its end. InvalidInput for anything else, and for a later day."""
+    if text is None:
+        return enacted_law.NEWEST
+    try:
+        if len(text) == len("2026-07-01"):
+            meant = datetime.combine(date.fromisoformat(text), time.max, tzinfo=UTC)
+        else:
+            given = datetime.fromisoformat(text)
+            meant = given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"--recorded {text}: a day such as 2026-07-01, or a time such as 2026-07-01T12:00:00Z"
+        ) from None
+    if meant.date() > datetime.now(UTC).date():
+        raise InvalidInput(f"--recorded {text}: nothing is recorded yet after today; `--at` asks for a later day")
+    return meant
+
+
+def read(document: str, *, at: str | None, version: int | None, recorded: str | None = None) -> LawText:
     """The version of a law that the options name."""
+    then = moment(recorded)
     with _reading() as connection:
-        known = enacted_law.versions(connection, document)
-        return enacted_law.text_of(connection, enacted_law.version_meant(known, at=day(at), version=version))
+        known = enacted_law.versions(connection, document, recorded=then)
+        meant = enacted_law.version_meant(known, at=day(at), version=version)
+        return enacted_law.text_of(connection, meant, recorded=then)
 
 
 @contextmanager
 def _reading() -> Iterator[Connection]:
     with session(load(), OPERATOR) as connection:
         yield connection
-
-
-def _earlier(known: list[LawVersion], later: LawVersion, wanted: int | None) -> LawVersion:
-    if wanted is not None:
-        return enacted_law.version_meant(known, version=wanted)
-    before = [one for one in known if one.version < later.version]
-    if not before:
-        raise NotFound(
-            f"{later.document} version {later.version} is the first one: there is nothing to compare it with; "
-            f"`cutter law show {later.document} --version {later.version}` prints it"
-        )
-    return before[-1]
 
 
 def _of_unit(found: Comparison, document: str, name: str) -> Comparison:
@@ -287,7 +307,8 @@ def _print_hits(out: Console, words: str, found: list[Hit]) -> None:
         out.print(line(f"  cutter law show {hit.document} {hit.address} --version {hit.version}"), soft_wrap=True)
 
 
-def _print_comparison(out: Console, before: LawVersion, after: LawVersion, found: Comparison) -> None:
+def print_comparison(out: Console, before: LawVersion, after: LawVersion, found: Comparison) -> None:
+    """Each unit that differs, with its text by word."""
     counts = ", ".join(f"{count} {name}" for name, count in found.counts.items() if count)
     out.print(line(f"{after.document}: version {before.version} to {after.version}: {counts}"), soft_wrap=True)
     for change in found.different:

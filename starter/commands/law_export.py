@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,8 @@ from cutter.settings import load
 from cutter.storage import enacted_law, private
 from cutter.storage.law_export import export_of_version
 from cutter.storage.pools import OPERATOR, session
-from starter.commands.law import At, Document, Version, day
+from starter.commands import law_in_bundle
+from starter.commands.law import At, Document, Recorded, Version, day, moment
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show, table
 
@@ -47,8 +49,13 @@ def export(
     ] = None,
     at: At = None,
     version: Version = None,
-    country: Annotated[str, typer.Option(help="Country for akn, such as vn; zz: unknown")] = "zz",
-    language: Annotated[str, typer.Option(help="Language for akn and jsonld, such as vie; und: unknown")] = "und",
+    recorded: Recorded = None,
+    country: Annotated[
+        str | None, typer.Option(help="Country for akn, such as vn; default: of the source or its profile, else zz")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language for akn and jsonld, such as vie; default: likewise, else und")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a version of a law with its digests, its run and the fingerprints of its signers.
@@ -57,9 +64,11 @@ def export(
 
     Example: cutter law export ICX-LAW-2026-001 --form json -o law.json
     """
-    if not COUNTRY.fullmatch(country) or not LANGUAGE.fullmatch(language):
+    if not COUNTRY.fullmatch(country or "zz") or not LANGUAGE.fullmatch(language or "und"):
         raise InvalidInput("--country has two letters such as vn, and --language three such as vie, in lower case")
-    made = _export(document, at=at, version=version, country=country, language=language)
+    made = _export(
+        document, at=at, version=version, country=country, language=language, recorded=moment(recorded)
+    )  # fmt: skip
     data = _written(made, form.value)
     if out is not None and str(out) == "-":
         sys.stdout.buffer.write(data)
@@ -79,7 +88,10 @@ def export(
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(help="An export in any form", exists=True, dir_okay=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="An export, or an evidence bundle with its law", exists=True, dir_okay=False),
+    ],
     as_json: Json = False,
 ) -> None:
     """Check an export with the database: every unit, digest and signer; exit 1 if anything differs.
@@ -89,6 +101,9 @@ def verify(
     Example: cutter law verify law.json
     """
     data = _read(file)
+    if data[257:262] == b"ustar":
+        law_in_bundle.verify(file, data, as_json=as_json)
+        return
     form, record = _record(file, data)
     document, version = str(record["document"]), int(str(record["version"]))
     fresh = _export(
@@ -114,12 +129,15 @@ def verify(
 
 
 def _export(
-    document: str, *, at: str | None = None, version: int | None = None, country: str, language: str
-) -> LawExport:
+    document: str, *, at: str | None = None, version: int | None = None, country: str | None, language: str | None,
+    recorded: datetime = enacted_law.NEWEST,
+) -> LawExport:  # fmt: skip
     with session(load(), OPERATOR) as connection:
-        known = enacted_law.versions(connection, document)
+        known = enacted_law.versions(connection, document, recorded=recorded)
         meant = enacted_law.version_meant(known, at=day(at), version=version)
-        return export_of_version(connection, known, meant, country=country, language=language)
+        return export_of_version(
+            connection, known, meant, country=country, language=language, recorded=recorded
+        )  # fmt: skip
 
 
 def _written(made: LawExport, form: str) -> bytes:

@@ -27,7 +27,15 @@ def site(
     """
     with session(load(), OPERATOR) as connection:
         wanted = documents or [law.document for law in enacted_law.laws(connection)]
-        made = pages({document: _versions(connection, document) for document in wanted})
+        laws = {document: _versions(connection, document) for document in wanted}
+    written = write(out, laws)
+    answer = {"folder": str(out.absolute()), "index": str((out / "index.html").absolute()), "pages": written}
+    show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
+
+
+def write(out: Path, laws: dict[str, list[LawText]]) -> int:
+    """Write the pages of laws into a folder, and return their number."""
+    made = pages(laws)
     try:
         for path, page in made.items():
             file = out / path
@@ -35,8 +43,7 @@ def site(
             file.write_bytes(page)
     except OSError as problem:
         raise InvalidInput(f"--out {out}: {problem.strerror}: name a folder that can be written") from None
-    answer = {"folder": str(out.absolute()), "index": str((out / "index.html").absolute()), "pages": len(made)}
-    show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
+    return len(made)
 
 
 def _versions(connection: Connection, document: str) -> list[LawText]:

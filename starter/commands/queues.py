@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from itertools import zip_longest
 from textwrap import shorten
 from typing import Annotated, Any
@@ -11,20 +9,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console, RenderableType
 
-from cutter.batch import ways
 from cutter.batch.batch_step import QUEUES
-from cutter.batch.view import ItemRecord
 from cutter.domain import ids
-from cutter.domain.timestamps import utc
 from cutter.errors import NotFound
 from cutter.settings import Settings, load
-from cutter.storage import batches as registry
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
-from cutter.storage.records import Rows, records, values
 from starter.console.terminal import Json, Listing, show
-from starter.operator import rejections
-from starter.operator.batch_status import age_text
+from starter.operator import queue_entries
 
 View = dict[str, Any]
 
@@ -32,32 +24,6 @@ WHY_WIDTH = 60
 """The width of a reason in the list. `cutter queues show` prints the whole reason."""
 
 app = typer.Typer(add_completion=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenEntry:
-    """An entry of a queue on which a person can act, with the present state of its run. `now` is the database's
-    clock.
-    """
-
-    batch_id: str
-    document_id: str
-    run_id: str | None
-    queue: str
-    code: str
-    reason: str
-    kb_id: str
-    entered_at: datetime
-    state: str | None
-    outcome: str | None
-    latched: bool | None
-    now: datetime
-    wrote: bool
-    enacted: bool
-
-
-ENTRIES = records("queues", OpenEntry)
-DOCUMENT: Rows[str] = values("queue_document")
 
 
 @app.callback(invoke_without_command=True)
@@ -96,36 +62,9 @@ def show_entry(
 
 
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
-    """Open entries, the longest waiting first. Times are UTC texts. `commands` continue the entry's document."""
+    """The open entries, read by an operator."""
     with session(settings, OPERATOR) as connection:
-        asked = {"batch_id": batch_id, "run_id": run_id}
-        rows = ENTRIES.all(connection, asked)
-        rejected = rejections.read(settings, connection, batch_id=batch_id, run_id=run_id) if rows else {}
-        views = {one: registry.view(connection, one) for one in dict.fromkeys(row.batch_id for row in rows)}
-    items = {(name, item.document_id): item for name, seen in views.items() for item in seen.items}
-    return [_entry(row, items[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
-
-
-def _entry(row: OpenEntry, item: ItemRecord, rejected: View | None) -> View:
-    return {
-        "queue": row.queue,
-        "document_id": row.document_id,
-        "run_id": row.run_id,
-        "batch_id": row.batch_id,
-        "state": row.state,
-        "code": row.code,
-        "reason": rejections.sentence(rejected) if rejected else row.reason,
-        "since_utc": utc(row.entered_at),
-        "age": age_text(row.entered_at.isoformat(), row.now.isoformat()),
-        "kb_id": row.kb_id,
-        "commands": _commands(row.batch_id, item),
-    }
-
-
-def _commands(batch_id: str, item: ItemRecord) -> list[str]:
-    """The commands to type, in order."""
-    step = ways.item_step(batch_id, item)
-    return list(step.commands) if step else [f"cutter status {item.document_id}"]
+        return queue_entries.entries(settings, connection, batch_id=batch_id, run_id=run_id)
 
 
 def _listing(found: list[View]) -> RenderableType:
@@ -150,7 +89,7 @@ def _listing(found: list[View]) -> RenderableType:
 
 def _document(settings: Settings, kb_id: str) -> str:
     with session(settings, OPERATOR) as connection:
-        return DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
+        return queue_entries.document(connection, kb_id)
 
 
 def _print(out: Console, entry: View) -> None:

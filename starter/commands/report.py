@@ -68,8 +68,8 @@ def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, byt
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     with session(settings, OPERATOR) as connection:
         view = batch_view(batch_folder.read_facts(connection, batch_id))
-        rejected = rejections.read(settings, connection, batch_id=batch_id)
-    listed = [*view["documents"], *(one for waiting in view["queues"].values() for one in waiting)]
+        listed = [*view["documents"], *(one for waiting in view["queues"].values() for one in waiting)]
+        rejected = rejections.read(settings, connection, (one["run_id"] for one in listed if one["run_id"]))
     for one in listed:
         if one["run_id"] in rejected:
             one["reason"] = rejections.sentence(rejected[one["run_id"]])

@@ -168,7 +168,7 @@ def watched() -> Iterator[Tell]:
 def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: bool) -> None:
     state, goes_on = found["state"], found.pop("goes_on", False)
     step = step_of(settings, found["run_id"], told=found)
-    # A run that continues will soon leave its state, unless no worker is there to take it.
+    # A run that continues is about to leave its state, unless no worker is there to take it.
     watches = goes_on and step.needs is not Needs.WORKER
     found["next"] = f"cutter status {found['run_id']} --watch" if watches else step.command
     found["ui"] = ui_url(settings)

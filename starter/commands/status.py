@@ -5,79 +5,30 @@ Temporal is down.
 from __future__ import annotations
 
 import importlib
-from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
 
-from cutter import limits
-from cutter.approvals import schema
-from cutter.catalogue import BY_NAME, GATES
+from cutter.catalogue import GATES
 from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
-from cutter.domain.digests import sha256_hex
-from cutter.domain.next_step import Step, next_step
-from cutter.domain.timestamps import utc
-from cutter.errors import InvalidInput, NotFound, Unavailable
-from cutter.kb.store import Store
+from cutter.errors import NotFound
 from cutter.notifications import health
-from cutter.projections.run_view import run_view, short_time
+from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
-from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.likely_names import DOCUMENTS
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import OPERATOR, Connection, session
-from cutter.storage.records import records
-from cutter.storage.still_runs import STILL
 from starter.commands import tenants
 from starter.commands.lifecycle_view import status_as
 from starter.console.terminal import Json, Listing, line, table
 from starter.console.watch import follow
-from starter.operator import batch_ways, rejections
+from starter.operator import run_status
 from starter.operator.batch_status import open_batches, status_of_batch, table_of_batches
 
-RUNS_SHOWN = 200
 View = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedMessage:
-    """A message that a run refused."""
-
-    gate: str
-    message: str
-    code: str
-    reason: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewestRun:
-    """The run that represents a document. `sealed` holds its receipts. `law_by` is the run that enacted the
-    document.
-    """
-
-    run_id: str
-    document_id: str
-    mode: str
-    state: str
-    outcome: str | None
-    batch_id: str | None
-    created_at: datetime
-    state_at: datetime
-    ended_at: datetime | None
-    latched: bool
-    wrote: bool
-    sealed: int
-    expires_at: datetime | None
-    law_by: str | None
-
-
-REFUSED = records("refusals_of_run", RefusedMessage)
-NEWEST = records("newest_runs", NewestRun)
 
 
 def status(
@@ -117,73 +68,9 @@ def _run_id_of(settings: Settings, name: str) -> str:
 
 
 def view_of(settings: Settings, run_id: str) -> View:
-    """One run in the form for people. Raises STOP_RUN_NOT_FOUND if there is none."""
-    sidecar = known_runs.sidecar(settings, run_id)
+    """One run in the form for people, read by an operator. Raises STOP_RUN_NOT_FOUND if there is none."""
     with session(settings, OPERATOR) as connection:
-        refusals = REFUSED.all(connection, {"run_id": run_id})
-        still = still_runs(connection, run_id)
-        people = answered(connection)
-        run = sidecar["run"]
-        rejected = rejections.read(settings, connection, run_id=run_id).get(run_id)
-        step = batch_ways.step_of(connection, **{name: run[name] for name in _OF_BATCH})
-    skipped = run["outcome"] == "skipped"
-    law_by = known_runs.enacting_run(settings, run["document_id"]) if skipped else None
-    shown = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
-    view = run_view(sidecar, shown, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
-    lane = lanes.of_run(known_runs.lanes(settings), run_id) if run["ended_at"] is None else None
-    flaw = request_flaw(settings, sidecar)
-    moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
-    return {**_with_rejection(view, rejected), "lane": lane, "request_flaw": flaw, **_as_shown(step), **moved}
-
-
-_OF_BATCH = ("run_id", "document_id", "state", "batch_id")
-"""What the batch of a run must know to name the run's next commands."""
-
-
-def _as_shown(step: Step | None) -> View:
-    return {"needs": step.needs.value, "first": step.first or None, "next": step.command} if step else {}
-
-
-def _with_rejection(view: View, rejected: View | None) -> View:
-    """The view with the signed reason of the rejection, wherever it says that an approver rejected the run."""
-    if rejected is None:
-        return {**view, "rejected": None}
-    said = rejections.sentence(rejected)
-    timeline = [{**one, "reason": said} if one["to"] == view["state"] else one for one in view["timeline"]]
-    signed = [
-        {**one, "reason": rejected["reason"]} if one["decision"] == schema.REJECT else one for one in view["approvals"]
-    ]
-    return {**view, "rejected": rejected, "reason": said, "timeline": timeline, "approvals": signed}
-
-
-def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
-    """Seconds since the last move of open runs that wait for nobody, by run id. Runs that have moved lately are left
-    out.
-    """
-    asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
-    return {one.run_id: one.still_seconds for one in STILL.all(connection, asked)}
-
-
-def _stillness(seconds: float | None) -> View:
-    """The advice for a run that no workflow seems to drive. Its workflow may know of a stop that PostgreSQL does not
-    know.
-    """
-    if seconds is None:
-        return {}
-    return {"needs": f"a look: nothing has moved for {seconds / 60:.0f} minutes", "next": "cutter reconcile"}
-
-
-def request_flaw(settings: Settings, sidecar: View) -> str | None:
-    """What is wrong with the request document that people must sign. None also if the document cannot be checked."""
-    put = {one["kb_id"]: one["sha256"] for one in sidecar["documents"] if one["sha256"]}
-    asked = [one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested" and one["kb_id"] in put]
-    try:
-        differs = [name for name in asked if sha256_hex(Store(settings.kb).get(name)) != put[name]]
-    except Unavailable:
-        return None
-    except (NotFound, InvalidInput) as problem:
-        return str(problem)
-    return f"{differs[0]} is not the request that the run made" if differs else None
+        return run_status.view_of(settings, connection, run_id)
 
 
 def newest(settings: Settings) -> View:
@@ -191,27 +78,17 @@ def newest(settings: Settings) -> View:
     caps.
     """
     with session(settings, OPERATOR) as connection:
-        rows = NEWEST.all(connection, {"limit": RUNS_SHOWN})
-        still = still_runs(connection)
-        people = answered(connection)
+        runs = run_status.newest_runs(connection)
         undelivered = list(health.sentences(health.health(connection)))
-        first = None if rows else _first_step(connection)
-        steps = {row.run_id: _step_in_batch(connection, row) for row in rows}
+        first = None if runs else _first_step(connection)
     return {
-        "runs": [{**_run_line(row, people), **steps[row.run_id], **_stillness(still.get(row.run_id))} for row in rows],
+        "runs": runs,
         "next": first,
         "batches": open_batches(settings),
         "tenants": tenants.apart(settings),
         "lanes": list(lanes.sentences(known_runs.lanes(settings))),
         "messages": undelivered,
     }
-
-
-def _step_in_batch(connection: Connection, row: NewestRun) -> View:
-    step = batch_ways.step_of(
-        connection, run_id=row.run_id, document_id=row.document_id, state=row.state, batch_id=row.batch_id
-    )
-    return {"needs": step.needs.value, "next": step.command} if step else {}
 
 
 def _first_step(connection: Connection) -> str:
@@ -222,30 +99,6 @@ def _first_step(connection: Connection) -> str:
     if document_id is None:
         return "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
     return f"cutter run {document_id}"
-
-
-def _run_line(row: NewestRun, people: Answered) -> View:
-    step = next_step(
-        run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
-        latched=row.latched, wrote=row.wrote, law_by=row.law_by,
-        enacted=row.sealed >= BY_NAME["IG_lifecycle_enact_execute"].number,
-        approved=row.run_id in people.runs, exec_worker=people.exec_worker,
-    )  # fmt: skip
-    return {
-        "document_id": row.document_id,
-        "run_id": row.run_id,
-        "mode": row.mode,
-        "state": row.state,
-        "outcome": row.outcome,
-        "law_by": row.law_by,
-        "batch_id": row.batch_id,
-        "gates_passed": row.sealed,
-        "since_utc": utc(row.state_at),
-        "ended_utc": utc(row.ended_at),
-        "expires_utc": utc(row.expires_at),
-        "needs": step.needs.value,
-        "next": step.command,
-    }
 
 
 def _over(view: View) -> bool:

@@ -24,7 +24,7 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import batches as registry
 from cutter.storage import likely_names
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.records import records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
@@ -226,8 +226,12 @@ def _counted(rows: Sequence[View]) -> str:
 def open_batches(settings: Settings) -> list[View]:
     """The batches that have not ended, newest first."""
     with session(settings, OPERATOR) as connection:
-        newest = BATCHES.all(connection, {"limit": OPEN_MAX})
-    return [_batch(one) for one in newest]
+        return newest_batches(connection)
+
+
+def newest_batches(connection: Connection, *, ended: bool = False) -> list[View]:
+    """The newest batches that have not ended, or with `ended` the newest of all."""
+    return [_batch(one) for one in BATCHES.all(connection, {"limit": OPEN_MAX, "ended": ended})]
 
 
 def _batch(row: BatchLine) -> View:
@@ -240,6 +244,7 @@ def _batch(row: BatchLine) -> View:
         "documents": row.items,
         "queued": row.queued,
         "created_utc": utc(row.created_at),
+        "ended_utc": utc(row.ended_at),
         "next": f"cutter status {row.batch_id}",
     }
 

@@ -11,7 +11,7 @@ from cutter.projections.shown_law import PinnedLaw
 from cutter.request_view import build_view
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW, TERMS
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.records import records
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.types import Json
@@ -43,13 +43,18 @@ HELD = records("units_held", Held)
 
 def pinned_law(settings: Settings, run_id: str) -> PinnedLaw:
     """The law of a run: its cut if the text can be marked, and the rows that PostgreSQL holds if the run wrote."""
-    asked = {"run_id": run_id, "gate": Sovereign.LIFECYCLE.value}
     with session(settings, OPERATOR) as connection:
-        text = TEXT.first(connection, asked)
-        sealed = SEALED.all(connection, asked)
-        stored = STORED.all(connection, asked) if sealed else []
-        terms, law = TERMS.first(connection, asked), LAW.all(connection, asked)
-        held = {one.status: one.units for one in HELD.all(connection, asked)} if sealed else {}
+        return read_pinned_law(connection, run_id)
+
+
+def read_pinned_law(connection: Connection, run_id: str) -> PinnedLaw:
+    """The same on an open connection."""
+    asked = {"run_id": run_id, "gate": Sovereign.LIFECYCLE.value}
+    text = TEXT.first(connection, asked)
+    sealed = SEALED.all(connection, asked)
+    stored = STORED.all(connection, asked) if sealed else []
+    terms, law = TERMS.first(connection, asked), LAW.all(connection, asked)
+    held = {one.status: one.units for one in HELD.all(connection, asked)} if sealed else {}
     if text is None:
         return PinnedLaw(why="The run has pinned no text.")
     title = law_title(text.data)

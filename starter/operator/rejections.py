@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import lru_cache
 
 from cutter import limits
 from cutter.approvals import statement
@@ -36,10 +36,9 @@ class Rejected:
 REJECTED = records("rejections", Rejected)
 
 
-def read(settings: Settings, connection: Connection, *, batch_id: str | None = None, run_id: str | None = None
-         ) -> dict[str, Json]:  # fmt: skip
-    """The rejections of a batch's runs, of one run, or of all runs, by run: the gate, the approver and the reason."""
-    rows = REJECTED.all(connection, {"batch_id": batch_id, "run_id": run_id})
+def read(settings: Settings, connection: Connection, run_ids: Iterable[str]) -> dict[str, Json]:
+    """The rejections of these runs by run: the gate, the approver and the reason. Other runs are left out."""
+    rows = REJECTED.all(connection, {"run_ids": sorted(run_ids)})
     return with_reasons(settings, {one.run_id: asdict(one) for one in rows})
 
 
@@ -66,7 +65,7 @@ def _reason(kb: str, rejection: Json) -> str:
         return f"the reason cannot be read; the signed statement was {kb_id}"
 
 
-@cache
+@lru_cache(maxsize=1000)
 def _signed_reason(kb: str, kb_id: str, approval_sha256: str) -> str:
     """The text of the statement on one line. A file that is not the judged statement is InvalidInput."""
     body = Store(kb).get(kb_id, limit=limits.STATEMENT_BYTES_MAX)

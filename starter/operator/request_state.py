@@ -27,11 +27,11 @@ class RequestState:
 STATE = records("state_of_newest_request", RequestState)
 
 
-def over(settings: Settings, run_id: str) -> str:
+def over(settings: Settings, run_id: str, *, role: str = OPERATOR) -> str:
     """Why nobody can answer the request that is shown of a run. Empty while it is open, and for a rehearsal."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, role) as connection:
         asked = STATE.first(connection, {"run_id": run_id})
-        rejected = rejections.read(settings, connection, run_id=run_id).get(run_id)
+        rejected = rejections.read(settings, connection, [run_id]).get(run_id)
     if asked is None or asked.is_open or asked.mode != "live":
         return ""
     why = rejections.sentence(rejected).rstrip(".") if rejected else _why(asked)

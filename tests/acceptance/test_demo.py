@@ -21,6 +21,7 @@ def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up
         assert not [name for name, one in records.read(alone.state / DEMO).items() if one.alive]
         leaves_the_state_folder_to_its_owner(alone)
         ends_with_a_batch(done.stdout)
+        ends_with_an_amended_law(done.stdout, done.stderr)
         can_be_left_up_found_and_taken_down(alone)
     assert {name: one.process for name, one in records.read(standing.state).items() if one.alive} == before
     ends_at_closeout(done.stdout)
@@ -37,12 +38,13 @@ def leaves_the_state_folder_to_its_owner(alone: Stack) -> None:
 def can_be_left_up_found_and_taken_down(alone: Stack) -> None:
     with_one_that_is_refused = alone.state / "laws"
     with_one_that_is_refused.mkdir()
-    for law in LAWS.iterdir():
+    for law in LAWS.glob("*.md"):
         shutil.copy(law, with_one_that_is_refused)
     (with_one_that_is_refused / "README.md").write_text("no law")
     (with_one_that_is_refused / "empty-act.md").write_text("Nothing here has a heading.\n")
     kept = alone.cutter("demo", "--keep", "--laws", str(with_one_that_is_refused))
     shows_what_was_refused(kept.stdout)
+    assert "amended law" not in kept.stdout  # the folder has no amended text
     assert f"export CUTTER_STATE_DIR={alone.state / DEMO}" in kept.stderr
     away = alone.cutter("status")
     assert (away.returncode, away.stdout) == (5, "")
@@ -61,6 +63,23 @@ def ends_with_a_batch(text: str) -> None:
     assert page.count("enacted") >= 3
 
 
+def ends_with_an_amended_law(text: str, told: str) -> None:
+    assert re.search(
+        r"registered ICX-DEMO-\S+: amended/\S+, as `cutter source add --effective \d{4}-\d\d-\d\d` does", told
+    )
+    difference = told.partition("the difference to the law in force\n")[2].partition("SG_cut_authz:")[0]
+    assert [line.split()[0] for line in difference.splitlines()] == ["+", "~", "~", "-"]
+    shown = text.partition("\namended law ICX-DEMO-")[2]
+    assert "version 1 to 2: 24 kept, 2 revised, 1 created, 1 repealed" in shown
+    assert "at least [-five-]{+six+} days a week" in shown
+    days = re.findall(r"^\$ cutter law show ICX-DEMO-\S+ \S+ --at (\S+)\n(?:.+\n\n)?.*\n", shown, re.M)
+    assert len(set(days)) == 2
+    assert shown.index("for at most three months") < shown.index("for at most six weeks")
+    site = re.search(r"^site: (/.*/index\.html) \(\d+ pages\)$", shown, re.M)
+    assert site is not None
+    assert Path(site[1]).is_file()
+
+
 def shows_what_was_refused(text: str) -> None:
     assert re.search(r"^ICX-DEMO-\S+ +empty-act\.md +failed +quarantine_queue", text, re.M)
     failed = re.search(r"^(ICX-DEMO-\S+) failed_mark: (.+)\n  cutter ", text, re.M)
@@ -75,7 +94,7 @@ def shows_what_was_refused(text: str) -> None:
 def checks_its_evidence_offline(text: str) -> None:
     assert re.search(r"^evidence: /.*\.evidence\.tar$", text, re.M)
     assert re.search(r"^  sha256 [0-9a-f]{64}, as the closeout's report says; checked offline:$", text, re.M)
-    assert "  OK: archive, sha256, audit chain, head, receipts, approvals, authorship\n" in text
+    assert "  OK: archive, sha256, audit chain, head, receipts, approvals, authorship, predecessor\n" in text
     assert "  NOT CHECKED: policy, workers, history, the law\n" in text
 
 

@@ -17,14 +17,13 @@ ROWS = [
 ]
 TERMS = [term for row in ROWS for term in re.findall(r"\*\*(.+?)\*\*", row[0])]
 TABLES = re.findall(r"\| `((?:public\.)?[a-z_]+(?:\.[a-z_0-9]+)?)` \|", GLOSSARY)
-TABLE = re.compile(r"create table ((?:public|cutter_governance)\.\w+) \((.*?)^\);", re.DOTALL | re.MULTILINE)
+TABLE = re.compile(r"CREATE TABLE ((?:public|cutter_governance)\.\w+) \((.*?)^\);?$", re.DOTALL | re.MULTILINE)
 
 
 @cache
 def tables() -> dict[str, str]:
-    """Each table of the migrations with the text of its columns."""
-    files = sorted((ROOT / "cutter" / "storage" / "sql" / "migrations").glob("*.sql"))
-    return dict(TABLE.findall("\n".join(file.read_text(encoding="utf-8") for file in files)))
+    """Each table that all migrations together make, with the text of its columns."""
+    return dict(TABLE.findall((ROOT / "tests" / "golden" / "schema.sql").read_text(encoding="utf-8")))
 
 
 @cache

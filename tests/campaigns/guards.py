@@ -37,6 +37,8 @@ _UNITS = f"{_STORAGE}test_unit_functions.py"
 _ALONE = f"{_STORAGE}test_one_password_alone.py"
 _AUDIT = f"{_STORAGE}test_audit_and_immutability.py"
 _LIVING = "integration/living_law/test_guards_of_a_revision.py"
+_ATTACKS = "integration/living_law/test_attacks_on_a_revision.py"
+_IN_BATCHES = "integration/living_law/test_revisions_in_batches.py"
 _NOISE = f"{_STORAGE}test_what_roles_may_take.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
@@ -503,6 +505,73 @@ UNITS = (
         f"{_SQL}functions/gates/fn_pins_name_base.sql", _LIVING,
         ("a base of the caller's choice", "'run', e.run_id,", "'run', p_pins -> 'base_run_id',",
          "::test_the_first_gate_cannot_choose_its_base"),
+    ),
+)  # fmt: skip
+
+REVISIONS = (
+    *_of(
+        f"{_SQL}triggers/enactment.sql", f"{_ATTACKS}::test_a_grant_too_many_changes_nothing_of_what_was_enacted",
+        ("a change of an enactment", "before update or delete on public.enactment", "before delete on public.enactment",
+         "[the base of an enactment]"),
+    ),
+    *_of(
+        f"{_SQL}triggers/revision_row.sql", f"{_ATTACKS}::test_a_grant_too_many_changes_nothing_of_what_was_enacted",
+        ("a change of a plan", "before update or delete on cutter_governance.revision_row",
+         "before delete on cutter_governance.revision_row", "[the plan of a revision]"),
+        ("a plan that is emptied",
+         "before truncate on cutter_governance.revision_row\n    for each statement execute",
+         "before truncate on cutter_governance.revision_row\n    for each statement when (false) execute",
+         "[a plan that is gone]"),
+    ),
+    *_of(
+        f"{_SQL}functions/units/fn_may_end.sql", _ATTACKS,
+        ("an end after the enactment", "where g.opened_xid = pg_current_xact_id() and g.sealed_at is null and",
+         "where", "::test_no_version_ends_outside_the_enactment_that_is_open"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_gate_close.sql", _ATTACKS,
+        ("an end without its successor", "receipt.before_pins, p_result), v_survey);\n    if v_drift is not null then",
+         "receipt.before_pins, p_result), v_survey);\n    if false then",
+         "::test_a_version_that_ends_without_its_successor_is_not_sealed"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_base_problem.sql", _ATTACKS,
+        ("a base that is not as it was sealed", "when newest.run_id is not null and (g.receipt_hash",
+         "when false and (g.receipt_hash", "::test_a_base_that_is_not_as_it_was_sealed_opens_no_gate"),
+    ),
+    *_of(
+        f"{_SQL}migrations/0009_living_law.sql", _ATTACKS,
+        ("two successors of one base in the table",
+         "constraint enactment_once_for_each_base unique nulls not distinct (source_document_ref, base_run_id),",
+         "constraint enactment_once_for_each_base check (true),", "::test_a_base_has_one_successor_in_the_table_too"),
+    ),
+    *_of(
+        f"{_SQL}functions/survey/fn_revision_digest.sql", _ATTACKS,
+        ("a digest of another base",
+         "concat_ws(E'\\x1f', r.operation_kind, r.base_source_version_id, r.base_receipt_hash)", "r.operation_kind",
+         f"{_LIVING}::test_the_approved_rows_of_a_revision_commit"),
+    ),
+    *_of(
+        f"{_SQL}functions/units/fn_law_of.sql", f"{_STORAGE}test_backfill_of_living_law.py",
+        ("a law from before revisions", "coalesce(b.target_version_id, a.unit_version_id)", "b.target_version_id",
+         "::test_a_law_that_was_enacted_before_the_migration_is_revised_after_it"),
+    ),
+    *_of(
+        f"{_SQL}functions/batches/fn_item_kept_out.sql", _IN_BATCHES,
+        ("a failed revision of an enacted law", " and e.enacted_at > coalesce((",
+         " and e.enacted_at > least('-infinity', (",
+         "::test_a_revision_that_failed_is_left_out_until_somebody_signs_or_a_later_one_is_enacted"),
+    ),
+    *_of(
+        f"{_SQL}queries/batch.sql", _IN_BATCHES,
+        ("a failure before the last enactment", "and r.created_at > coalesce((",
+         "and r.created_at > least('-infinity', (",
+         "::test_a_revision_that_failed_is_left_out_until_somebody_signs_or_a_later_one_is_enacted"),
+    ),
+    *_of(
+        f"{_SQL}functions/sources/fn_source_register.sql", _IN_BATCHES,
+        ("an older version for the newest", "and v.version_seq = (select max", "and v.version_seq <= (select max",
+         "::test_a_text_that_is_registered_again_is_the_newest_version"),
     ),
 )  # fmt: skip
 
@@ -1013,7 +1082,7 @@ RULES = (
 
 EVIDENCE = (
     *_of(
-        "cutter/evidence/offline.py", "unit/evidence/test_audit_chain.py",
+        "cutter/evidence/offline/audit_chain.py", "unit/evidence/test_audit_chain.py",
         ("an event that was altered",
          'if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:', "if False:",
          "::test_a_problem_says_what_happened"),
@@ -1022,23 +1091,50 @@ EVIDENCE = (
         ("another run's body", 'and name in (GLOBAL, said["run_id"])', "", "::test_a_body_about_another_run_is_seen"),
         ("a run that is missing", "    if GLOBAL in heads and GLOBAL not in broken:", "    if False:",
          "::test_what_happens_to_a_whole_run_is_seen_by_the_global_chain_though_every_chain_fits"),
-        ("a line in another notation", "if isinstance(value, dict) and canonical(value).encode() == line else None",
-         "if isinstance(value, dict) else None", "::test_the_same_value_in_another_notation_is_altered"),
         ("a head that is not its own", "if head not in (None, own, *places):", "if False:",
          "::test_a_rewritten_file_needs_an_outside_head_and_the_check_says_so"),
     ),
     *_of(
-        "cutter/evidence/offline.py", "unit/evidence/test_forgeries.py",
+        "cutter/evidence/offline/notation.py", "unit/evidence/test_audit_chain.py",
+        ("a line in another notation", "if isinstance(value, dict) and canonical(value).encode() == line else None",
+         "if isinstance(value, dict) else None", "::test_the_same_value_in_another_notation_is_altered"),
+    ),
+    *_of(
+        "cutter/evidence/offline/approvals.py", "unit/evidence/test_forgeries.py",
         ("a consumption without a statement",
          'if len(found) != 1 or len(asked) != 1 or found[0]["decision"] != "approve":', "if False:",
          "::test_a_bundle_that_nobody_signed_fails"),
         ("a gate with too few people",
          "if min(map(len, [*distinct, keys])) < needed or len(distinct[0]) != len(used):", "if False:",
          "::test_a_gate_that_asks_for_two_people_fails_with_one"),
+    ),
+    *_of(
+        "cutter/evidence/offline/checks.py", "unit/evidence/test_forgeries.py",
         ("authorship of nothing", "    if not signers:\n", "    if False:\n",
          "::test_nothing_signed_is_nothing_checked"),
         ("gpg that is not there", 'return 5 if any(what == "authorship"', 'return 0 if any(what == "authorship"',
          "::test_without_gpg_the_exit_code_is_5_and_the_signatures_are_listed"),
+    ),
+    *_of(
+        "cutter/evidence/offline/enacted_text.py", "unit/evidence/test_law_in_bundle.py",
+        ("text between the units", 'if digest(region) != self.pins["region_sha"]:', "if False:",
+         "::test_a_forged_text_is_refused[text between the units-law-1]"),
+        ("a changed byte of a unit", 'or digest(region[start:stop]) != row["body_sha256"]', "",
+         "::test_a_text_that_fits_its_region_alone_is_refused"),
+        ("another title", 'if own != self.pins["writer_digest"]:', "if False:",
+         "::test_a_forged_text_is_refused[another title-law-1]"),
+        ("a law without an enactment", "if ENACTING not in {row", "if ENACTING == {row",
+         "::test_a_law_without_an_enactment_is_refused"),
+    ),
+    *_of(
+        "cutter/evidence/offline/predecessor.py", "unit/evidence/test_law_in_bundle.py",
+        ("a missing first cut", "* (not self.begins)", "* 0", "::test_a_forged_chain_is_refused[a missing first cut]"),
+        ("two first cuts", "        if self.begins:\n", "        if False:\n",
+         "::test_a_first_cut_cannot_follow_another_bundle"),
+        ("a missing predecessor", "if own[name] != named[name]", "if False",
+         "::test_a_chain_without_its_law_is_followed_by_the_pinned_base"),
+        ("a unit of the base that is left out", "if lines.get(address) != ends.get(address):", "if False:",
+         "::test_a_unit_of_the_base_that_is_left_out_is_seen_in_the_bundle_that_follows"),
     ),
     *_of(
         "cutter/notifications/http_post.py", "unit/notifications/test_webhook.py",
@@ -1307,11 +1403,73 @@ LAW = (
          "'view', case when c.relkind in ('v', 'm') then md5(pg_get_viewdef(c.oid)) end,", "'view', null,",
          "::test_the_survey_sees_a_changed_view"),
     ),
+    *_of(
+        f"{_SQL}api/law_version_recorded.sql", "integration/law/test_law_recorded.py",
+        ("a version that was recorded later", " and a.enacted_at <= recorded offset 0", " offset 0",
+         "::test_each_command_says_again_what_it_said_then"),
+    ),
+    *_of(
+        f"{_SQL}queries/law.sql", "integration/law/test_law_recorded.py",
+        ("the end of a unit that was recorded later",
+         "case when ended_at <= %(recorded)s then effective_until end as effective_until", "effective_until",
+         "::test_each_command_says_again_what_it_said_then"),
+    ),
+    *_of(
+        f"{_SQL}functions/law/fn_search_units.sql", "integration/law/test_law_recorded.py",
+        ("a hit in a version that was recorded later", "and e.enacted_at <= p_recorded", "and true",
+         "::test_each_command_says_again_what_it_said_then"),
+        ("a hit that only has the letters",
+         "and case when h.is_word then true else\n", "and case when true then true else\n",
+         "integration/law/test_search_languages.py::test_what_the_law_does_not_have_is_not_found"),
+    ),
 )  # fmt: skip
 """Reading of enacted law."""
 
+_DESK = "unit/starter/test_desk_boundary.py"
+DESK = (
+    *_of(
+        "starter/desk/access.py", _DESK,
+        ("a site that points its own name at this machine", "if len(host) != 1 or host[0].lower() not in access.hosts:",
+         "if len(host) != 1:", "::test_only_a_trusted_proxy_with_one_user_is_answered"),
+        ("a script of a foreign site", "if any(origin not in _origins(access) for origin in",
+         "if any(False for origin in",
+         "::test_only_a_trusted_proxy_with_one_user_is_answered"),
+        ("a page of a foreign site that embeds ours", "if from_elsewhere and _values(", "if False and _values(",
+         "::test_a_page_is_not_embedded_by_another_site"),
+        ("a method that could change something", "    if method not in METHODS:", "    if False:",
+         "::test_only_a_method_that_reads_is_answered"),
+        ("a user whom anybody names", "    if not _is_trusted(access, peer):", "    if False:",
+         "::test_only_a_trusted_proxy_with_one_user_is_answered"),
+        ("two users in one request", "if len(names) != 1 or not _is_name(", "if not names or not _is_name(",
+         "::test_only_a_trusted_proxy_with_one_user_is_answered"),
+    ),
+    *_of(
+        "starter/desk/server.py", _DESK,
+        ("a server on a network without a login",
+         "    if not _is_loopback(host) and settings.desk_user_header is None:", "    if False:",
+         "::test_a_server_without_a_login_listens_on_this_machine_alone"),
+        ("a trusted header without a trusted proxy",
+         "    if settings.desk_user_header is not None and not settings.desk_proxies:", "    if False:",
+         "::test_a_header_without_a_proxy_is_refused"),
+        ("a proxy's address from a header", "proxy_headers=False,", "proxy_headers=True,",
+         "integration/desk/test_desk_access.py::test_a_peer_that_is_no_proxy_is_refused_whatever_its_headers_say"),
+    ),
+    *_of(
+        "starter/desk/boundary.py", _DESK,
+        ("an answer without security headers", "                headers.setdefault(name, value)\n",
+         "                pass\n", "::test_every_answer_has_the_security_headers"),
+    ),
+    *_of(
+        "cutter/projections/desk_parts.py", "unit/law/test_desk_parts.py",
+        ("a page without end", "if size > room and place > begins[-1]:", "if False:",
+         "::test_every_entry_is_on_one_part_and_no_part_is_too_large"),
+    ),
+)  # fmt: skip
+"""`cutter desk`: who gets an answer, and what an answer may do."""
+
 GUARDS = (
     *OUTSIDE,
+    *DESK,
     *LAW,
     *OPENING,
     *CLOSED,
@@ -1320,6 +1478,7 @@ GUARDS = (
     *CLOSING,
     *PEOPLE,
     *UNITS,
+    *REVISIONS,
     *TABLES,
     *APPROVALS,
     *BATCHES,

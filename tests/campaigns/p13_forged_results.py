@@ -4,8 +4,8 @@ Three arms. `told`: at each of the eleven gates of a live run the gate's activit
 five forgeries while its worker has done nothing; the run must reach its end all the same, with every gate sealed by the
 database and two approvals consumed. `scheduled`: a workflow of a stranger runs our activities with chosen arguments
 while a run waits for its approval; no row may appear and the run must go on as if nothing had been. `password`: with
-cutter_exec's own password and no approval, no unit may be committed. The control arm asks the engine instead of the
-database: Temporal itself took each forged result for the gate's own.
+cutter_exec's own password and no approval, no unit may be committed, and no law in force may end. The control arm asks
+the engine instead of the database: Temporal itself took each forged result for the gate's own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from cutter.types import Json
 from temporal import names
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import gate_calls
-from tests.support.stack import Run, Stack, played
+from tests.support.stack import THREE_UNITS, Run, Stack, played
 
 FORGERIES = ("passed", "failed", "drift", "ended", "nonsense")
 ARGUMENTS = ("nothing_approved", "other_runs_approval", "unknown_run", "path_outside", "wrong_type")
@@ -261,6 +261,81 @@ def password(stack: Stack, victim: Run) -> list[Json]:
     return rows
 
 
+# --- password: the same, and a revision that waits for its enactment
+
+LAW = (
+    "select md5(string_agg(v::text, '|' order by v.id)) from public.unit_version v where v.lifecycle_status <> 'draft'"
+)
+ENDED = """
+update public.unit_version set lifecycle_status = 'superseded', effective_until = effective_from, ended_at = now(),
+    ended_by = (select change_set_id from cutter_governance.cut_change_set where run_id = %s)
+where lifecycle_status = 'enacted'
+"""
+ENACT = """
+select public.fn_iu_enact(u.canonical_address, 'thief', d.review_decision_id, 'enacted', c.change_set_id)
+from cutter_governance.cut_change_set c
+join cutter_governance.review_decision d on d.run_id = c.run_id and d.type = 'lifecycle_enactment'
+join cutter_governance.cut_change_set_affected_row a on a.change_set_id = c.change_set_id
+join public.information_unit u on u.id = a.unit_id
+where c.run_id = %s
+"""
+OPEN_ENACTMENT = "select cutter_governance.fn_gate_open(%s, 'IG_lifecycle_enact_execute', 1, %s, '[]', false, %s)"
+
+
+def _ended_by_hand(connection: psycopg.Connection[Any], run_id: str) -> None:
+    connection.execute(ENDED, (run_id,))
+    connection.commit()
+
+
+def _enacted_without_gate(connection: psycopg.Connection[Any], run_id: str) -> None:
+    connection.execute(ENACT, (run_id,))
+    connection.commit()
+
+
+def _enacted_without_approval(connection: psycopg.Connection[Any], run_id: str) -> None:
+    connection.execute(
+        "select cutter_governance.fn_gate_attempt(%s, 'IG_lifecycle_enact_execute', 'thief', 60)", (run_id,)
+    )
+    said = Jsonb(gate_calls.allowed("IG_lifecycle_enact_execute"))
+    connection.execute(OPEN_ENACTMENT, (run_id, "0" * 64, said))
+    _enacted_without_gate(connection, run_id)
+
+
+REVISION_THEFTS = (_ended_by_hand, _enacted_without_gate, _enacted_without_approval)
+
+
+async def of_a_revision(stack: Stack) -> list[Json]:
+    """Three ways to another law with cutter_exec's password; then the approved one is enacted all the same."""
+    document, text = "ICX-REVISED", THREE_UNITS
+    stack.register(document, text)
+    await (await stack.start(document)).through()
+    stack.register(document, text.replace(b"Two.", b"Three."))
+    victim = await stack.start(document)
+    await victim.approve("SG_cut_authz")
+    await victim.until_requested("SG_lifecycle_authz")
+    rows = await asyncio.to_thread(_thefts_of_law, stack, victim)
+    await victim.approve("SG_lifecycle_authz")
+    result = await victim.result()
+    if result.state != "closeout_reported":
+        rows[-1]["problems"].append(f"the run ended as {result.state}")
+    return rows
+
+
+def _thefts_of_law(stack: Stack, victim: Run) -> list[Json]:
+    rows = []
+    for theft in REVISION_THEFTS:
+        before, said = stack.database.value(LAW), "committed"
+        with psycopg.connect(stack.database.url("cutter_exec")) as connection:
+            try:
+                theft(connection, victim.run_id)
+            except psycopg.Error as problem:
+                said = f"{problem.sqlstate}"
+                connection.rollback()
+        problems = [] if stack.database.value(LAW) == before else ["the law has changed"]
+        rows.append({"arm": "password", "kind": theft.__name__, "said": said, "problems": problems})
+    return rows
+
+
 # --- the campaign
 
 
@@ -282,6 +357,7 @@ async def play(stack: Stack, *, trials: int, seed: int) -> list[Json]:
         victim, other = await _victim(stack)
         rows += await asyncio.to_thread(password, stack, victim)
         rows += await scheduled(stack, victim, other, pairs)
+        rows += await of_a_revision(stack)
     return rows
 
 

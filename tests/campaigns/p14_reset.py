@@ -30,6 +30,8 @@ select md5(string_agg(line, '|' order by line)) from (
     union all select 'c' || c::text from cutter_governance.approval_consumption c
     union all select 'r' || r::text from cutter_governance.gate_receipt r
     union all select 's' || s::text from cutter_governance.cut_change_set s
+    union all select 'e' || e::text from public.enactment e
+    union all select 'w' || w::text from cutter_governance.revision_row w
     union all select 'd' || d::text from cutter_governance.review_decision d
     union all select 'o' || o::text from cutter_governance.order_consumption o) as lines
 """
@@ -37,7 +39,7 @@ select md5(string_agg(line, '|' order by line)) from (
 
 
 async def finished(stack: Stack, document_id: str, *, plain: bool) -> Run:
-    """A run through both gates; one that is not plain was stopped and resumed on its way."""
+    """A run of the newest version through both gates; one that is not plain was stopped and resumed on its way."""
     run = await stack.start(document_id)
     if plain:
         await run.through()
@@ -99,7 +101,9 @@ async def _gates_after(history: Any, event_id: int) -> int:
 
 
 async def play(stack: Stack, *, trials: int, seed: int) -> list[Json]:
-    """Runs until there were so many resets, each run to each of its workflow tasks; `seed` says where to begin."""
+    """Runs until there were so many resets, each run to each of its workflow tasks; `seed` says where to begin. Every
+    other run is a revision.
+    """
     rows: list[Json] = []
     number = 0
     async with stack.workers():
@@ -107,6 +111,9 @@ async def play(stack: Stack, *, trials: int, seed: int) -> list[Json]:
             document = f"ICX-P14-{number}"
             stack.register(document, THREE_UNITS)
             run = await finished(stack, document, plain=number % 2 == 0)
+            if number % 2 == 0:
+                stack.register(document, THREE_UNITS.replace(b"Two.", b"Three."))
+                run = await finished(stack, document, plain=True)
             history = await run.history()
             events = resettable(history)
             left = min(trials - len(rows), len(events))

@@ -22,6 +22,7 @@ from tests.cases.tampering import KINDS, Tampering, seed_sees
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import gate_calls as gates
 from tests.support.database import Database, own_cluster
+from tests.support.revisions import revision_stage
 from tests.support.runs import Stage, keyring, stage
 
 GATE, ROLE = "IG_write_verify", "cutter_verify"
@@ -139,11 +140,14 @@ def run(*, trials: int, seed: int, out: Path | None = None, kinds: tuple[Tamperi
     dice = Dice(seed, "order")
     order = sorted(kinds, key=lambda _kind: dice.below(1 << 30))
     rows: list[Row] = []
-    with own_cluster() as server, keyring() as keys, stage(server, keys, until="IG_leg_b_record") as at:
+    with (
+        own_cluster() as server, keyring() as keys, stage(server, keys, until="IG_leg_b_record") as at,
+        revision_stage(server, keys, until="IG_leg_b_record") as revised,
+    ):  # fmt: skip
         for kind in order:
             for judge in (before_gate, while_open):
                 with undone(at, kind):
-                    rows.append({**judge(at, kind), "dimension": kind.dimension})
+                    rows.append({**judge(revised if kind.at else at, kind), "dimension": kind.dimension})
         untouched = list(clean(at, seed, trials))
     write_lines(out, ({"seed": seed, **row} for row in (*rows, *untouched)))
     return summary(rows, untouched)

@@ -1,5 +1,7 @@
 """P17: no role but the owner and the superuser changes an enacted row, a version, a receipt or an audit event.
 
+The law was revised, so that there are versions in force and ended ones, and a chain of two enactments.
+
     python -m tests.campaigns.p17_immutability --trials 5000 --seed 1 --out p17.jsonl
 
 A trial is one route (routes.sql) to one protected table as one role, committed if it can be. What counts is not the
@@ -20,7 +22,8 @@ import psycopg
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import ROLES, Connection, Database, own_cluster
 from tests.support.gate_calls import one
-from tests.support.runs import Stage, keyring, stage
+from tests.support.revisions import revision_stage
+from tests.support.runs import Stage, keyring
 
 _BLOCK = re.compile(r"^-- route: (.+)\n((?:(?!-- ).+\n?)+)", re.MULTILINE)
 ROUTES: dict[str, str] = {
@@ -31,6 +34,8 @@ ROUTES: dict[str, str] = {
 COLUMNS = {
     "public.information_unit": "owner_ref",
     "public.unit_version": "body",
+    "public.enactment": "operation_kind",
+    "cutter_governance.revision_row": "operation",
     "public.iu_lifecycle_log": "actor",
     "public.source_snapshot": "bytes",
     "public.source_version": "profile_body",
@@ -50,6 +55,8 @@ COLUMNS = {
 """Protected table → a column that a route rewrites."""
 
 CONTROL_SHARE = 10
+CONTROL_MIN = 60
+"""Only one in ten routes changes a row even without the guards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +75,7 @@ class Target:
 
 @dataclass(slots=True, kw_only=True)
 class Field:
-    """One copy of a finished run, with an eye on its content."""
+    """One copy of a finished revision, with an eye on its content."""
 
     database: Database
     target: Target
@@ -178,9 +185,9 @@ def control_rows(at: Stage, trials: int, seed: int) -> Iterator[dict[str, Any]]:
 
 def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     """The guarded trials and a tenth as many unguarded ones."""
-    with own_cluster() as server, keyring() as keys, stage(server, keys, until="IG_closeout") as at:
+    with own_cluster() as server, keyring() as keys, revision_stage(server, keys, until="IG_closeout") as at:
         rows = list(guarded_rows(at, trials, seed))
-        control = list(control_rows(at, max(10, min(200, trials // CONTROL_SHARE)), seed))
+        control = list(control_rows(at, max(CONTROL_MIN, min(200, trials // CONTROL_SHARE)), seed))
     write_lines(out, ({"seed": seed, **row} for row in (*rows, *control)))
     result = Summary(
         name="P17 immutability",

@@ -12,6 +12,9 @@ With gpg it must end with 1. Without gpg it must end with 1, or with 5 where a s
 replaced, and never with 0. What no file can show by itself (events left out at the end, keys and epochs of the forger's
 own) must be NOT CHECKED, and must fail after the auditor gives the head or the epoch that was kept elsewhere. The
 control arm is the earlier verifier, which looked at accepted verdicts alone.
+
+Bundles of laws that changed are forged too (law_forgeries.py): another text in a bundle with its law, and bundles that
+are not the whole chain of one law. Each must end with 1, with gpg and without.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +37,10 @@ from typing import Any
 from cutter.evidence import offline
 from cutter.gpg import Gpg
 from starter.commands.evidence import exported
-from tests.cases import earlier_verifier
+from tests.cases import earlier_verifier, law_forgeries
 from tests.cases.bundle_forger import CUT, LIFECYCLE, Forger
 from tests.cases.bundle_forgeries import NAMED, REMOVED, REPLACED, UNSEEN_WITHOUT_GPG, Forgery, remove
+from tests.cases.law_bundles import bundles_of_laws
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import Database, own_cluster
 from tests.support.runs import Deployment, Keys, deployment, drive, in_force, keyring, law
@@ -53,6 +57,7 @@ class Originals:
     bundles: dict[str, bytes]
     forger: Gpg
     fingerprint: str
+    laws: dict[str, bytes]
 
     def kept(self, name: str, what: str) -> tuple[str, ...]:
         """What the auditor gives of a genuine bundle, as the command line takes it."""
@@ -99,8 +104,26 @@ def original(made: Deployment, *, people: int) -> bytes:
 def originals(database: Database, keys: Keys) -> Originals:
     """Both genuine bundles, made on a real database."""
     with deployment(database, keys) as made:
+        laws = bundles_of_laws(made)
         bundles = {"one": original(made, people=1), "two": original(made, people=2)}
-    return Originals(bundles=bundles, forger=keys.people, fingerprint=keys.people.generate_key("mallory"))
+    fingerprint = keys.people.generate_key("mallory")
+    return Originals(bundles=bundles, forger=keys.people, fingerprint=fingerprint, laws=laws)
+
+
+def law_trials(have: Originals) -> Iterator[dict[str, Any]]:
+    """Each forged text of each bundle with its law, and each forged chain, as the stand-alone verifier judges it."""
+    for name, of in itertools.product(law_forgeries.TEXTS, law_forgeries.CHAIN[:2]):
+        yield _law_trial(f"law: {name} in {of}", [law_forgeries.forged_text(have.laws, of, name)])
+    for chain in law_forgeries.CHAINS:
+        yield _law_trial(f"chain: {chain.name}", chain.bundles(have.laws))
+
+
+def _law_trial(name: str, files: Sequence[bytes]) -> dict[str, Any]:
+    codes = [NEW.several(files, gpg=gpg) for gpg in (True, False)]
+    control = [max(EARLIER.called(data, gpg=gpg)[0] for data in files) for gpg in (True, False)]
+    problem = "" if codes == [1, 1] else f"exit codes {codes}, not 1 and 1"
+    return {"trial": name, "forgery": name, "exit": codes[0], "without_gpg": codes[1], "given": 1, "problem": problem,
+            "control": control[0], "control_without_gpg": control[1]}  # fmt: skip
 
 
 def removals() -> Iterator[Forgery]:
@@ -136,15 +159,21 @@ class Judge:
     script: Path
     module: ModuleType
 
-    def alone(self, data: bytes, *given: str, gpg: bool) -> tuple[int, str]:
+    def alone(self, *files: bytes, given: Sequence[str] = (), gpg: bool) -> tuple[int, str]:
         """(Exit code, output), as an auditor calls it, where gpg is found or is not."""
         with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "evidence.tar")
-            file.write_bytes(data)
+            names = [Path(folder, f"evidence-{n}.tar") for n in range(len(files))]
+            for name, data in zip(names, files, strict=True):
+                name.write_bytes(data)
             path = os.path.dirname(shutil.which("gpg") or "") if gpg else folder
-            words = [sys.executable, "-S", "-I", str(self.script), str(file), *given]
+            words = [sys.executable, "-S", "-I", str(self.script), *map(str, names), *given]
             done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, env={"PATH": path})
         return done.returncode, done.stdout + done.stderr
+
+    def several(self, files: Sequence[bytes], *, gpg: bool) -> int:
+        """The exit code for a chain of bundles; a traceback is no answer."""
+        code, said = self.alone(*files, gpg=gpg)
+        return -1 if "Traceback" in said else code
 
     def called(self, data: bytes, *, gpg: bool) -> tuple[int, str]:
         """(Exit code, output) without a process of its own."""
@@ -176,7 +205,7 @@ def trial(have: Originals, forgery: Forgery, number: int, *, alone: bool) -> dic
     new, earlier = (NEW.alone, EARLIER.alone) if alone else (NEW.called, EARLIER.called)
     code, said = new(data, gpg=True)
     blind, whispered = new(data, gpg=False)
-    given, _ = NEW.alone(data, *have.kept(forgery.of, forgery.seen_by), gpg=True) if outside else (1, "")
+    given, _ = NEW.alone(data, given=have.kept(forgery.of, forgery.seen_by), gpg=True) if outside else (1, "")
     problem = _problem(forgery, (code, blind, given), said, whispered)
     control = [earlier(data, gpg=gpg)[0] for gpg in (True, False)]
     return {"trial": number, "forgery": forgery.name, "exit": code, "without_gpg": blind, "given": given,
@@ -210,7 +239,9 @@ def run(*, trials: int, seed: int, out: Path | None = None, have: Originals | No
         rows = list(pool.map(
             lambda pair: trial(have, pair[1], pair[0], alone=pair[0] < len(first)), enumerate(chosen)
         ))  # fmt: skip
+    rows += law_trials(have)
     clean = [NEW.alone(data, gpg=gpg)[0] for data in have.bundles.values() for gpg in (True, False)]
+    clean += [NEW.several([have.laws[name] for name in law_forgeries.CHAIN], gpg=gpg) for gpg in (True, False)]
     write_lines(out, ({"seed": seed, **row} for row in rows))
     return summary(rows, clean, {one.name for one in first})
 
@@ -221,7 +252,7 @@ def summary(rows: list[dict[str, Any]], clean: list[int], named: set[str]) -> Su
     result = Summary(
         name="P27 forged evidence bundles",
         n=len(rows),
-        failures=sum(bool(row["problem"]) for row in rows) + (clean != [0, 5, 0, 5]),
+        failures=sum(bool(row["problem"]) for row in rows) + (clean != [0, 5] * 3),
         control=len(fooled),
         control_n=len(rows),
         counts=Counter(f"exit {row['exit']} with gpg, {row['without_gpg']} without" for row in rows),

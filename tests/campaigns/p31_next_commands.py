@@ -33,6 +33,7 @@ from starter.console.terminal import ExitCode
 from tests.acceptance.cli.conftest import Cutter, Told
 from tests.cases import printed_machine
 from tests.cases.printed_batches import BATCHES, batch_of
+from tests.cases.printed_laws import LAWS
 from tests.cases.printed_machine import REFUSED, UNREACHED, WORKS
 from tests.cases.printed_mistakes import MISTAKES
 from tests.cases.printed_states import AWAY, DOCUMENTS, RUNS, Ask, Builder, World, left_behind, put_back, signed_by
@@ -60,7 +61,7 @@ BY_THE_TERMINAL = ("cutter up", "cutter down", "cutter demo")
 LOOKING = (
     "status", "inbox", "source list", "queues", "doctor", "report", "workers", "tenants", "backup list",
     "backup verify", "approvers show", "policy check", "audit export", "audit verify", "evidence export",
-    "evidence verify", "policy explain", "transitions", "schedule show", "migrate --check", "rebuild",
+    "evidence verify", "policy explain", "transitions", "schedule show", "migrate --check", "rebuild", "law",
 )  # fmt: skip
 
 LEFT = 130
@@ -410,7 +411,7 @@ def places() -> list[list[Place]]:
     """The shares of the campaign. Each state of a batch has a deployment of its own: one worker drives so many only."""
     every = tuple(WorkerRole)
     alone: list[Place] = [((one,), every) for one in BATCHES]
-    others = (*RUNS, *STOPS, *MISTAKES)
+    others = (*RUNS, *STOPS, *MISTAKES, *LAWS)
     return [
         *(alone[n : n + BATCHES_A_SHARE] for n in range(0, len(alone), BATCHES_A_SHARE)),
         *([(others[n : n + STATES_A_SHARE], every)] for n in range(0, len(others), STATES_A_SHARE)),

@@ -113,8 +113,26 @@ select public.fn_iu_create((select canonical_address from public.information_uni
 
 -- route: the enacting function again
 select public.fn_iu_enact((select canonical_address from public.information_unit where id = '{unit}'), 'x',
-(select review_decision_id from cutter_governance.review_decision where type = 'lifecycle_enactment'), 'retired',
-(select change_set_id from cutter_governance.cut_change_set))
+(select review_decision_id from cutter_governance.review_decision where type = 'lifecycle_enactment' and run_id = '{run}'),
+'retired', (select change_set_id from cutter_governance.cut_change_set where run_id = '{run}'))
+
+-- route: a revision again
+select public.fn_iu_revise('{run}', 'repeal', 1, (select canonical_address from public.information_unit where id = '{unit}'),
+'x')
+
+-- route: an end without a successor
+update public.unit_version set lifecycle_status = 'retired', effective_until = effective_from, ended_by = enacted_by,
+ended_at = now() where lifecycle_status = 'enacted'
+
+-- route: an end taken back
+update public.unit_version set lifecycle_status = 'enacted', effective_until = null, ended_by = null, ended_at = null
+where lifecycle_status in ('superseded', 'retired')
+
+-- route: a later end
+update public.unit_version set effective_until = effective_until + 1 where effective_until is not null
+
+-- route: an enactment put off
+update public.enactment set effective_from = effective_from + 1
 
 -- route: an edit of enacted law
 insert into public.iu_edit_draft values (gen_random_uuid(), '{unit}', 'other', 'x'); select

@@ -78,6 +78,9 @@ CAMPAIGNS = tuple(
          "0 requests take effect; without the guards they signal, end, start and read"),
         ("P31", "printed commands: next lines, errors, JSON fields, help, mistakes, runbooks, in 108 states",
          "p31_next_commands", (), "each leads on in its state: 0 circles; planted ones are found"),
+        ("P32", "random changes of laws, with kills, stops, rejections and voids, against a simple model",
+         "p32_changing_laws", ("--sequences", "20", "--steps", "12"),
+         "after each step the law in force on each day, every enacted text and its signatures are the model's"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )

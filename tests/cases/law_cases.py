@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from cutter.domain.digests import sha256_hex
-from cutter.law.law_text import LawText, LawVersion, Signer, Unit
+from cutter.law.law_text import LawText, LawVersion, OutlineUnit, Signer, Unit, UnitTree
 
 
 def unit(name: str, body: str | None = None, *, order: int = 1, parent: str | None = None, **changed: Any) -> Unit:
@@ -40,3 +40,16 @@ SIGNERS = (
 
 def law_text(*units: Unit, **changed: Any) -> LawText:
     return LawText(version=version(units=len(units), **changed), units=units, signers=SIGNERS)
+
+
+def outline(*places: tuple[str, str | None], title: str | None = None) -> UnitTree[OutlineUnit]:
+    """The outline of a law with a unit for each (address, parent)."""
+    units = tuple(
+        OutlineUnit(
+            address=address, title=title or address, unit_kind="law_unit", section_type="article", parent=parent,
+            order=order, version=2, size=100, content_sha256="d" * 64, effective_from=date(2026, 1, 1),
+            effective_until=None,
+        )
+        for order, (address, parent) in enumerate(places, 1)
+    )  # fmt: skip
+    return UnitTree(version=version(document="L", version=2), units=units)

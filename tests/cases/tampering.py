@@ -29,13 +29,17 @@ SEED_SURVEY = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tampering:
-    """One kind: what is executed, on which guarded table, what undoes what is not in the database (roles)."""
+    """One kind: what is executed, on which guarded table, what undoes what is not in the database (roles).
+
+    `at` is `revision` if the tampered run must be a revision.
+    """
 
     name: str
     dimension: str
     statements: str
     table: str | None = None
     undo: str = ""
+    at: str = ""
 
     def apply(self, connection: Connection, *, prefix: str, run: str) -> None:
         """Execute it; the caller commits."""

@@ -406,3 +406,30 @@ grant cutter_owner to cutter_exec
 -- dimension: grants
 -- undo: revoke cutter_owner from stranger; drop role stranger
 create role stranger; grant cutter_owner to stranger
+
+-- kind: the base of a revision taken away
+-- dimension: base
+-- table: public.enactment
+-- at: revision
+delete from public.enactment
+
+-- kind: the text in force under a revision
+-- dimension: row_content
+-- table: public.unit_version
+-- at: revision
+update public.unit_version set body = body || ' ', content_hash = encode(sha256(convert_to(body || ' ', 'UTF8')),
+'hex') where lifecycle_status = 'enacted'
+
+-- kind: a version in force ended under a revision
+-- dimension: row_content
+-- table: public.unit_version
+-- at: revision
+update public.unit_version set lifecycle_status = 'retired', effective_until = effective_from, ended_by = enacted_by,
+ended_at = now() where lifecycle_status = 'enacted' and unit_id = (select unit_id from cutter_governance.revision_row
+where run_id = '{run}' and operation = 'keep' order by address limit 1)
+
+-- kind: a draft beside the law in force
+-- dimension: row_content
+-- table: public.unit_version
+-- at: revision
+update public.unit_version set title = 'other' where lifecycle_status = 'draft' and version_seq > 1

@@ -77,14 +77,16 @@ def write_lines(path: Path | None, rows: Iterable[dict[str, Any]]) -> None:
             file.write(json.dumps(row, sort_keys=True) + "\n")
 
 
-def command_line(run: Callable[..., Summary], title: str, **sizes: int) -> int:
-    """A campaign's command line: each size an option with its default (False: a switch); 0 when it is accepted."""
+def command_line(run: Callable[..., Summary], title: str, **sizes: int | str) -> int:
+    """A campaign's command line: each size an option with its default (False: a switch; a text: a word); 0 when it is
+    accepted.
+    """
     parser = argparse.ArgumentParser(description=title)
     for name, default in sizes.items():
         if isinstance(default, bool):
             parser.add_argument(f"--{name}", action="store_true")
         else:
-            parser.add_argument(f"--{name}", type=int, default=default, help=f"{default} unless given")
+            parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{default!r} unless given")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, help="file for the trials, one JSON object a line")
     result = run(**vars(parser.parse_args()))

@@ -1,33 +1,45 @@
-"""Records the kept evidence bundle, evidence/bundle.tar.gz: `python -m tests.golden.record_bundle`.
+"""Records the kept evidence bundles, evidence/*.tar.gz: `python -m tests.golden.record_bundle`.
 
-It drives a run of a small law to its end on a cluster of its own. Record it again only when the form of a statement or
-of a bundle changes: the tests that read it say whether a bundle of earlier code still verifies.
+It drives runs of small laws to their end on a cluster of its own. Record them again only when the form of a statement
+or of a bundle changes: the tests that read them say whether a bundle of earlier code still verifies. `laws` records
+only the bundles of laws that changed.
 """
 
 from __future__ import annotations
 
 import gzip
+import sys
 from pathlib import Path
 
 from starter.commands.evidence import exported
+from tests.cases.law_bundles import bundles_of_laws
 from tests.support.database import own_cluster
 from tests.support.runs import deployment, drive, keyring, law
 
-KEPT = Path(__file__).parent / "evidence" / "bundle.tar.gz"
+FOLDER = Path(__file__).parent / "evidence"
 
 
-def main() -> None:
-    """Drive a run, export its sealed bundle, write the file."""
+def kept(name: str = "bundle") -> bytes:
+    """A kept bundle."""
+    return gzip.decompress((FOLDER / f"{name}.tar.gz").read_bytes())
+
+
+def main(*only: str) -> None:
+    """Drive the runs, export their bundles, write the files."""
     with (
         own_cluster() as server,
         keyring("alice") as keys,
         server.database(prefix="kept") as database,
         deployment(database, keys) as made,
     ):
-        found, sealed, _ = exported(made.settings, drive(made, law(3)).run_id)
-    assert sealed, "the closeout sealed no bundle"
-    KEPT.write_bytes(gzip.compress(found.data, mtime=0))
+        found = bundles_of_laws(made)
+        if "laws" not in only:
+            made_now, sealed, _ = exported(made.settings, drive(made, law(3)).run_id)
+            assert sealed, "the closeout sealed no bundle"
+            found["bundle"] = made_now.data
+    for name, data in found.items():
+        (FOLDER / f"{name}.tar.gz").write_bytes(gzip.compress(data, mtime=0))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

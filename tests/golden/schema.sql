@@ -2,44 +2,64 @@ CREATE SCHEMA api;
 
 CREATE SCHEMA cutter_governance;
 
-CREATE FUNCTION api.search(words text, "on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date, in_document text DEFAULT NULL::text, in_version integer DEFAULT NULL::integer, at_most integer DEFAULT 20) RETURNS TABLE(document text, version integer, address text, title text, body text, content_sha256 text, effective_from date, rank real)
+CREATE FUNCTION api.law_version_recorded(recorded timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, in_document text DEFAULT NULL::text) RETURNS TABLE(document text, version integer, title text, operation text, run_id text, change_set uuid, enacted_at timestamp with time zone, effective_from date, effective_until date, status text, source_version integer, source_sha256 text, region_sha256 text, writer_digest text, units integer, base_version integer, base_receipt_hash text, reason text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    with asked as (
-        select cutter_governance.fn_search_query(words) as query,
-            nullif(btrim(cutter_governance.fn_search_form(words)), '') as form),
-    unit as (
-        select u.*, cutter_governance.fn_search_form(u.title) as title_form,
-            cutter_governance.fn_search_form(u.body) as body_form
-        from api.law_version v
-        join api.unit_of_version u on u.document = v.document and u.version = v.version
-        where (in_document is null or v.document = in_document)
-            and case when in_version is null
-                then v.effective_from <= "on" and ("on" < v.effective_until or v.effective_until is null)
-                else v.version = in_version end),
-    hit as (
-        select unit.*, asked.form, asked.query,
-            setweight(to_tsvector('simple', title_form), 'A') || to_tsvector('simple', left(body_form, 250000)) as vector
-        from unit, asked)
-    select document, version, address, title, body, content_sha256, effective_from,
-        (ts_rank(vector, query) + 4 * (strpos(title_form, form) > 0)::integer
-            + 2 * (strpos(lower(body), lower(words)) > 0)::integer + (strpos(body_form, form) > 0)::integer)::real as rank
-    from hit
-    where vector @@ query or strpos(body_form, form) > 0 and words !~ '["-]'
-    order by rank desc, document, document_order
-    limit least(at_most, 1000)
+    select v.document, v.version, v.title, v.operation, v.run_id, v.change_set, v.enacted_at, v.effective_from,
+        lead(v.effective_from) over later,
+        case
+            when v.effective_from > today.day then 'not_yet_in_force'
+            when lead(v.effective_from) over later <= today.day then 'superseded'
+            when v.operation = 'repeal' then 'repealed'
+            else 'in_force' end,
+        v.source_version, v.source_sha256, v.region_sha256, v.writer_digest, v.units, v.base_version,
+        v.base_receipt_hash, v.reason
+    from (
+        select in_document as document where in_document is not null
+        union all
+        select d.doc_code from public.enactment e
+        join public.source_document d on d.source_document_ref = e.source_document_ref
+        where in_document is null and e.n = 1) as law
+    cross join (select (least(recorded, now()) at time zone 'UTC')::date as day) as today
+    -- each law by its key: `offset 0` keeps the condition inside
+    cross join lateral (
+        select * from api.law_version a where a.document = law.document and a.enacted_at <= recorded offset 0) as v
+    window later as (partition by v.document order by v.version)
+    order by v.document, v.version
 $$;
 
-CREATE FUNCTION api.unit_in_force("on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date) RETURNS TABLE(document text, version integer, document_order integer, address text, unit_version integer, title text, unit_kind text, section_type text, parent text, body text, content_sha256 text, effective_from date, effective_until date)
+CREATE FUNCTION api.search(words text, "on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date, in_document text DEFAULT NULL::text, in_version integer DEFAULT NULL::integer, at_most integer DEFAULT 20, recorded timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS TABLE(document text, version integer, address text, title text, body text, content_sha256 text, effective_from date, rank real)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+    v_most constant integer := least(at_most, 1000);
+    v_corrected tsquery;
+begin
+    return query select * from cutter_governance.fn_search_units(
+        cutter_governance.fn_search_query(words), words, "on", in_document, in_version, recorded, v_most);
+    if not found and words !~ '(^|\s)-|"' then
+        v_corrected := cutter_governance.fn_search_corrected(cutter_governance.fn_search_form(words));
+        return query select * from cutter_governance.fn_search_units(
+            v_corrected, words, "on", in_document, in_version, recorded, v_most) where v_corrected is not null;
+    end if;
+end
+$$;
+
+CREATE FUNCTION api.unit_in_force("on" date DEFAULT NULL::date, recorded timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, in_document text DEFAULT NULL::text) RETURNS TABLE(document text, version integer, document_order integer, address text, unit_version integer, title text, unit_kind text, section_type text, parent text, body text, content_sha256 text, effective_from date, effective_until date)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     select u.document, u.version, u.document_order, u.address, u.unit_version, u.title, u.unit_kind, u.section_type,
-        u.parent, u.body, u.content_sha256, u.effective_from, u.effective_until
-    from api.law_version v
-    join api.unit_of_version u on u.document = v.document and u.version = v.version
-    where v.effective_from <= "on" and ("on" < v.effective_until or v.effective_until is null)
+        u.parent, u.body, u.content_sha256, u.effective_from,
+        case when u.ended_at <= recorded then u.effective_until end
+    from (select coalesce("on", (least(recorded, now()) at time zone 'UTC')::date) as day) as asked
+    join api.law_version_recorded(recorded, in_document) v
+        on v.effective_from <= asked.day and (asked.day < v.effective_until or v.effective_until is null)
+    cross join lateral (
+        select * from api.unit_of_version a where a.document = v.document and a.version = v.version offset 0) as u
     order by u.document, u.document_order
 $$;
 
@@ -1986,7 +2006,7 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
              join pg_roles g on g.oid = m.member where m.roleid = r.oid))
         from pg_roles r
         where r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify',
-            'cutter_operator', 'directus', 'cutter_api')
+            'cutter_operator', 'directus', 'cutter_api', 'cutter_desk')
         union all
         select name, settings from (
             select 'settings of ' || coalesce(r.rolname, 'everyone')
@@ -2026,10 +2046,10 @@ CREATE FUNCTION cutter_governance.fn_item_kept_out(p_item cutter_governance.batc
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     select p_item.kept_out and not exists (
-        select from cutter_governance.run r
-        join cutter_governance.gate_receipt g on g.run_id = r.run_id
-        where r.document_id = p_item.document_id and r.mode = 'live' and g.gate = 'IG_lifecycle_enact_execute'
-            and g.sealed_at is not null)
+        select from public.enactment e
+        where e.source_document_ref = p_item.document_id and e.enacted_at > coalesce((
+            select max(r.created_at) from cutter_governance.run r
+            where r.document_id = p_item.document_id and r.mode = 'live' and r.state like 'failed\_%'), '-infinity'))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_lane_take(p_lane text, p_run_id text) RETURNS boolean
@@ -2294,6 +2314,18 @@ begin
             new.batch_id, case when new.ended_at is not null then new.state else 'halted_' || new.halted end)
         on conflict (subject, phase) do nothing;
     end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_notification_of_enactment() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    insert into cutter_governance.notification (kind, phase, subject, run_id, place)
+    values ('enacted', 'told', 'enactment:' || new.run_id, new.run_id, new.operation_kind)
+    on conflict (subject, phase) do nothing;
     return null;
 end
 $$;
@@ -3721,15 +3753,200 @@ CREATE FUNCTION cutter_governance.fn_run_version(p_run_id text, p_build_id text)
     select p_run_id
 $$;
 
+CREATE FUNCTION cutter_governance.fn_search_corrected(p_form text) RETURNS tsquery
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with asked as (
+        select word, (select k.word from public.search_word k where k.word = asked.word collate "C") is not null as known
+        from regexp_split_to_table(btrim(p_form), ' +') as asked (word)),
+    meant as (
+        select a.word, a.known, case when a.known or length(a.word) < 4 then array[a.word] else (
+            select array_agg(k.word) from (
+                select k.word from public.search_word k
+                where k.near && cutter_governance.fn_search_near(a.word)
+                order by abs(length(k.word) - length(a.word)), k.word limit 8) k) end as words
+        from asked a)
+    select case when bool_and(known or length(word) < 4) or bool_or(words is null) then null
+        else to_tsquery('simple', string_agg('(' || array_to_string(words, '|') || ')', '&')) end
+    from meant
+$$;
+
+CREATE FUNCTION cutter_governance.fn_search_enter(p_change_set_id uuid) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    insert into public.unit_search (version_id, words, grams)
+    select v.id, cutter_governance.fn_search_words(f.title, f.body, f.law),
+        array_append(cutter_governance.fn_search_grams(f.title || ' ' || f.body), f.law)
+    from public.enactment e
+    join public.source_document d on d.source_document_ref = e.source_document_ref
+    join cutter_governance.cut_change_set_affected_row a on a.change_set_id = e.change_set_id
+    join public.unit_version v on v.id = a.unit_version_id
+    cross join lateral (
+        select cutter_governance.fn_search_form(v.title) as title, cutter_governance.fn_search_form(v.body) as body,
+            cutter_governance.fn_search_law(d.doc_code) as law offset 0) f
+    where e.change_set_id = p_change_set_id
+    on conflict (version_id) do nothing;
+    insert into public.search_word (word, near)
+    select word, cutter_governance.fn_search_near(word)
+    from (
+        select distinct lexeme as word
+        from cutter_governance.cut_change_set_affected_row a
+        join public.unit_search s on s.version_id = a.unit_version_id
+        cross join lateral unnest(tsvector_to_array(s.words)) lexeme
+        where a.change_set_id = p_change_set_id) as words
+    where length(word) between 4 and 40 and word !~ '[\x01[:digit:]]'
+        and (select k.word from public.search_word k where k.word = words.word collate "C") is null
+    on conflict (word) do nothing
+$$;
+
+CREATE FUNCTION cutter_governance.fn_search_fill() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_change_set uuid;
+    v_entered integer := 0;
+begin
+    for v_change_set in
+        select e.change_set_id from public.enactment e
+        where exists (
+            select from cutter_governance.cut_change_set_affected_row a
+            where a.change_set_id = e.change_set_id and a.unit_version_id is not null
+                and not exists (select from public.unit_search s where s.version_id = a.unit_version_id))
+    loop
+        perform cutter_governance.fn_search_enter(v_change_set);
+        v_entered := v_entered + 1;
+    end loop;
+    return v_entered;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_search_fold(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN NORMALIZE(translate(replace(replace(replace(lower(regexp_replace(NORMALIZE(p_text, NFKD), '[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]'::text, ''::text, 'g'::text)), 'ß'::text, 'ss'::text), 'æ'::text, 'ae'::text), 'œ'::text, 'oe'::text), 'đøłıðςٱىیةک٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹'::text, (('dolidσايي'::text || 'هك'::text) || '01234567890123456789'::text)), NFC);
+
 CREATE FUNCTION cutter_governance.fn_search_form(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    RETURN regexp_replace(translate(lower(regexp_replace(NORMALIZE(p_text, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text)), 'đøłı'::text, 'doli'::text), '[^[:alnum:]]+'::text, ' '::text, 'g'::text);
+    RETURN regexp_replace(cutter_governance.fn_search_fold(p_text), '[^[:alnum:]]+'::text, ' '::text, 'g'::text);
+
+CREATE FUNCTION cutter_governance.fn_search_grams(p_form text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with letter as (
+        select a, lead(a) over following as b, lead(a, 2) over following as c
+        from unnest(string_to_array(
+            (select string_agg(distinct word, ' ') from string_to_table(p_form, ' ') word), null)) with ordinality l(a, n)
+        window following as (order by n))
+    select coalesce(array_agg(distinct gram), '{}')
+    from letter cross join lateral (values
+        (a || b || c, a <> ' ' and b <> ' ' and c <> ' '),
+        (a || b, ascii(a) >= 3584 and ascii(b) >= 3584),
+        (a, ascii(a) >= 3584)) as part (gram, wanted)
+    where wanted
+$$;
+
+CREATE FUNCTION cutter_governance.fn_search_hits(p_query tsquery, p_grams text[], p_document text) RETURNS TABLE(version_id uuid, is_word boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 20
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_law text := cutter_governance.fn_search_law(p_document);
+    v_query tsquery := case when v_law is null then p_query
+        else p_query && ('''' || replace(replace(v_law, '\', '\\'), '''', '''''') || '''')::tsquery end;
+begin
+    return query select s.version_id, true from public.unit_search s where s.words @@ v_query;
+    if cardinality(p_grams) > 0 then
+        return query select s.version_id, false from public.unit_search s
+            where s.grams @> array_remove(array_append(p_grams, v_law), null) and not s.words @@ v_query;
+    end if;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_search_law(p_document text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN (''::text || p_document);
+
+CREATE FUNCTION cutter_governance.fn_search_near(p_word text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(array_agg(distinct near), '{}')
+    from (
+        select p_word as near
+        union all
+        select overlay(p_word placing '' from place for 1) from generate_series(1, length(p_word)) place) as words
+    where length(p_word) between 4 and 40
+$$;
+
+CREATE FUNCTION cutter_governance.fn_search_of_enactment() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform cutter_governance.fn_search_enter(new.change_set_id);
+    return null;
+end
+$$;
 
 CREATE FUNCTION cutter_governance.fn_search_query(p_words text) RETURNS tsquery
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    RETURN CASE WHEN (p_words ~ '"|(^|\s)-\S|\mOR\M'::text) THEN websearch_to_tsquery('simple'::regconfig, regexp_replace(translate(lower(NORMALIZE(p_words, NFKD)), 'đøłı'::text, 'doli'::text), '[\u0300-\u036f]'::text, ''::text, 'g'::text)) ELSE plainto_tsquery('simple'::regconfig, cutter_governance.fn_search_form(p_words)) END;
+    RETURN CASE WHEN (p_words ~ '"|(^|\s)-\S|\mOR\M'::text) THEN websearch_to_tsquery('simple'::regconfig, regexp_replace(cutter_governance.fn_search_fold(p_words), '[^[:alnum:]"-]+|(?<=[[:alnum:]])-'::text, ' '::text, 'g'::text)) ELSE plainto_tsquery('simple'::regconfig, cutter_governance.fn_search_form(p_words)) END;
+
+CREATE FUNCTION cutter_governance.fn_search_units(p_query tsquery, p_words text, p_on date, p_document text, p_version integer, p_recorded timestamp with time zone, p_most integer) RETURNS TABLE(document text, version integer, address text, title text, body text, content_sha256 text, effective_from date, rank real)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with asked as materialized (
+        select btrim(cutter_governance.fn_search_form(p_words)) as form),
+    hit as materialized (
+        select v.id, d.doc_code, e.n, v.document_order, ts_rank(
+            (select s.words from public.unit_search s where s.version_id = h.version_id), p_query) as rank
+        from asked
+        cross join cutter_governance.fn_search_hits(p_query, case when p_words !~ '(^|\s)-|"' then
+            cutter_governance.fn_search_grams(asked.form) end, p_document) h
+        join public.unit_version v on v.id = h.version_id
+        join public.enactment b on b.change_set_id = v.enacted_by
+        join public.source_document d on d.source_document_ref = b.source_document_ref
+        left join public.enactment x on x.change_set_id = v.ended_by
+        cross join lateral (
+            select e.n from public.enactment e
+            where e.source_document_ref = b.source_document_ref and e.enacted_at <= p_recorded
+                and case when p_version is null then e.effective_from <= p_on else e.n = p_version end
+            order by e.n desc limit 1) e
+        where b.n <= e.n and (x.n is null or x.n > e.n) and (p_document is null or d.doc_code = p_document)
+            and case when h.is_word then true else
+                strpos(cutter_governance.fn_search_form(v.title), asked.form) > 0
+                or strpos(cutter_governance.fn_search_form(v.body), asked.form) > 0 end
+        order by h.is_word desc, rank desc, d.doc_code, v.document_order limit 2000),
+    best as materialized (
+        select hit.id, hit.doc_code, hit.n, hit.document_order, (
+            hit.rank + 4 * (strpos(cutter_governance.fn_search_form(v.title), asked.form) > 0)::integer
+            + 2 * (strpos(lower(v.body), lower(p_words)) > 0)::integer
+            + (strpos(cutter_governance.fn_search_form(v.body), asked.form) > 0)::integer)::real as rank
+        from asked cross join hit
+        join public.unit_version v on v.id = hit.id
+        order by 5 desc, hit.doc_code, hit.document_order limit p_most)
+    select best.doc_code, best.n, u.canonical_address, v.title, v.body, v.content_hash, v.effective_from, best.rank
+    from best
+    join public.unit_version v on v.id = best.id
+    join public.information_unit u on u.id = v.unit_id
+    order by best.rank desc, best.doc_code, best.document_order
+$$;
+
+CREATE FUNCTION cutter_governance.fn_search_words(p_title text, p_body text, p_law text) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select setweight(to_tsvector('simple', left(p_title, 1000)), 'A') || to_tsvector('simple', left(p_body, 250000))
+        || array_to_tsvector(array[p_law])
+$$;
 
 CREATE FUNCTION cutter_governance.fn_sessions_end_overdue() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3812,10 +4029,8 @@ begin
         and v.change_kind = coalesce(p_version ->> 'change_kind', 'text')
         and v.change_reason is not distinct from p_version ->> 'change_reason'
         and v.effective_from is not distinct from (p_version ->> 'effective_from')::date
-        and v.version_seq >= coalesce((
-            select s.version_seq from public.enactment e join public.source_version s on s.id = e.source_version_id
-            where e.source_document_ref = document.source_document_ref order by e.n desc limit 1), 0)
-    order by v.version_seq limit 1;
+        and v.version_seq = (select max(s.version_seq) from public.source_version s
+                             where s.source_document_ref = document.source_document_ref);
     if found then
         return jsonb_build_object('status', 'registered_before', 'source_version_id', version.id,
             'version_seq', version.version_seq, 'sha256', v_sha);
@@ -4942,7 +5157,9 @@ CREATE FUNCTION public.fn_law_of(p_run_id text) RETURNS TABLE(document_order int
     from public.enactment e
     join cutter_governance.cut_change_set c on c.change_set_id = e.change_set_id
     join cutter_governance.manifest_unit_block b on b.envelope_id = c.manifest_id and b.block_role = 'result'
-    join public.unit_version v on v.id = b.target_version_id
+    left join cutter_governance.cut_change_set_affected_row a
+        on a.change_set_id = c.change_set_id and a.unit_id = b.target_unit_id
+    join public.unit_version v on v.id = coalesce(b.target_version_id, a.unit_version_id)
     join public.information_unit u on u.id = v.unit_id
     left join public.information_unit p on p.id = v.parent_unit_id
     where e.run_id = p_run_id
@@ -5294,15 +5511,17 @@ CREATE VIEW api.unit_of_version WITH (security_barrier='true') AS
     v.body,
     v.content_hash AS content_sha256,
     v.effective_from,
-    v.effective_until
-   FROM (((((((public.enactment e
+    v.effective_until,
+    x.enacted_at AS ended_at
+   FROM ((((((((public.enactment e
      JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
      JOIN cutter_governance.cut_change_set c ON ((c.change_set_id = e.change_set_id)))
      JOIN cutter_governance.manifest_unit_block b ON (((b.envelope_id = c.manifest_id) AND (b.block_role = 'result'::text))))
      LEFT JOIN cutter_governance.cut_change_set_affected_row a ON (((a.change_set_id = c.change_set_id) AND (a.unit_id = b.target_unit_id))))
      JOIN public.unit_version v ON ((v.id = COALESCE(b.target_version_id, a.unit_version_id))))
      JOIN public.information_unit u ON ((u.id = v.unit_id)))
-     LEFT JOIN public.information_unit p ON ((p.id = v.parent_unit_id)));
+     LEFT JOIN public.information_unit p ON ((p.id = v.parent_unit_id)))
+     LEFT JOIN public.enactment x ON ((x.change_set_id = v.ended_by)));
 
 CREATE VIEW api.unit WITH (security_barrier='true') AS
  SELECT u.document,
@@ -5595,7 +5814,7 @@ CREATE TABLE cutter_governance.notification (
     batch_id text,
     place text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT notification_kind_check CHECK ((kind = ANY (ARRAY['approval'::text, 'policy_stop'::text, 'stop'::text, 'failure'::text, 'finished'::text, 'batch'::text]))),
+    CONSTRAINT notification_kind_check CHECK ((kind = ANY (ARRAY['approval'::text, 'policy_stop'::text, 'stop'::text, 'failure'::text, 'finished'::text, 'batch'::text, 'enacted'::text]))),
     CONSTRAINT notification_of_run_or_batch CHECK ((num_nonnulls(run_id, batch_id) = 1)),
     CONSTRAINT notification_phase_check CHECK ((phase = ANY (ARRAY['asked'::text, 'answered'::text, 'told'::text])))
 );
@@ -5764,6 +5983,17 @@ ALTER TABLE public.iu_lifecycle_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.search_word (
+    word text NOT NULL COLLATE pg_catalog."C",
+    near text[] NOT NULL
+);
+
+CREATE TABLE public.unit_search (
+    version_id uuid NOT NULL,
+    words tsvector NOT NULL,
+    grams text[] NOT NULL
 );
 
 CREATE TABLE public.vocabulary (
@@ -6017,6 +6247,9 @@ ALTER TABLE ONLY public.iu_edit_draft
 ALTER TABLE ONLY public.iu_lifecycle_log
     ADD CONSTRAINT iu_lifecycle_log_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.search_word
+    ADD CONSTRAINT search_word_pkey PRIMARY KEY (word);
+
 ALTER TABLE ONLY public.source_document
     ADD CONSTRAINT source_document_address_docprefix_key UNIQUE (address_docprefix);
 
@@ -6040,6 +6273,9 @@ ALTER TABLE ONLY public.source_version
 
 ALTER TABLE ONLY public.source_version
     ADD CONSTRAINT source_version_source_document_ref_version_seq_key UNIQUE (source_document_ref, version_seq);
+
+ALTER TABLE ONLY public.unit_search
+    ADD CONSTRAINT unit_search_pkey PRIMARY KEY (version_id);
 
 ALTER TABLE ONLY public.unit_version
     ADD CONSTRAINT unit_version_pkey PRIMARY KEY (id);
@@ -6142,7 +6378,13 @@ CREATE UNIQUE INDEX information_unit_address_key ON public.information_unit USIN
 
 CREATE INDEX iu_lifecycle_log_change_set ON public.iu_lifecycle_log USING btree (change_set_id);
 
+CREATE INDEX search_word_near ON public.search_word USING gin (near);
+
 CREATE INDEX source_version_of_text ON public.source_version USING btree (source_document_ref, content_checksum);
+
+CREATE INDEX unit_search_grams ON public.unit_search USING gin (grams);
+
+CREATE INDEX unit_search_words ON public.unit_search USING gin (words);
 
 CREATE UNIQUE INDEX unit_version_enacted_once ON public.unit_version USING btree (unit_id) WHERE (lifecycle_status = 'enacted'::text);
 
@@ -6468,6 +6710,8 @@ CREATE TRIGGER trg_enactment_no_truncate BEFORE TRUNCATE ON public.enactment FOR
 
 ALTER TABLE public.enactment ENABLE ALWAYS TRIGGER trg_enactment_no_truncate;
 
+CREATE TRIGGER trg_enactment_notification AFTER INSERT ON public.enactment FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_notification_of_enactment();
+
 CREATE TRIGGER trg_iu_birth_gate_layer1 BEFORE INSERT ON public.information_unit FOR EACH ROW EXECUTE FUNCTION public.fn_iu_birth_gate_layer1();
 
 CREATE CONSTRAINT TRIGGER trg_iu_birth_gate_layer2 AFTER INSERT OR UPDATE ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.fn_iu_birth_gate_layer2();
@@ -6527,6 +6771,8 @@ ALTER TABLE public.vocabulary ENABLE ALWAYS TRIGGER trg_vocabulary_no_truncate;
 CREATE CONSTRAINT TRIGGER trg_zz_enactment_gate AFTER INSERT ON public.enactment DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_lifecycle_enact_execute');
 
 ALTER TABLE public.enactment ENABLE ALWAYS TRIGGER trg_zz_enactment_gate;
+
+CREATE CONSTRAINT TRIGGER trg_zz_enactment_search AFTER INSERT ON public.enactment DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_search_of_enactment();
 
 CREATE CONSTRAINT TRIGGER trg_zz_iu_insert_gate AFTER INSERT ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_cut_leg_a_execute');
 
@@ -6800,6 +7046,9 @@ ALTER TABLE ONLY public.source_version
 
 ALTER TABLE ONLY public.source_version
     ADD CONSTRAINT source_version_source_document_ref_fkey FOREIGN KEY (source_document_ref) REFERENCES public.source_document(source_document_ref);
+
+ALTER TABLE ONLY public.unit_search
+    ADD CONSTRAINT unit_search_version_id_fkey FOREIGN KEY (version_id) REFERENCES public.unit_version(id);
 
 ALTER TABLE ONLY public.unit_version
     ADD CONSTRAINT unit_version_continues_unit_id_fkey FOREIGN KEY (continues_unit_id) REFERENCES public.information_unit(id);

@@ -12,17 +12,19 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutter.evidence import offline
 from tests.cases.bundle_forger import Forger
+from tests.golden.record_bundle import kept
 
 MUTATIONS = 250
 """Of one bundle; each takes some 10 ms."""
 
 STEPS = {"archive", "sha256", "audit chain", "head", "receipts", "approvals", "authorship", "policy", "workers",
-         "history", "the law"}  # fmt: skip
+         "history", "the law", "predecessor"}  # fmt: skip
 FREE = {
     "verdicts": {"id", "reason", "recorded_at"},
     "consumptions": {"consumed_at"},
@@ -48,8 +50,13 @@ BUNDLE = gzip.decompress((Path(__file__).parents[1] / "golden" / "evidence" / "b
 """The bundle of a closed run that alice approved, as a closeout sealed it in November 2026."""
 
 
-def test_a_bundle_that_was_kept_still_verifies() -> None:
-    lines = offline.check(BUNDLE, gpg=shutil.which("gpg"))
+LAW = kept("law-2")
+"""The bundle of a revision with its law."""
+
+
+@pytest.mark.parametrize("bundle", [BUNDLE, LAW], ids=["without its law", "with its law"])
+def test_a_bundle_that_was_kept_still_verifies(bundle: bytes) -> None:
+    lines = offline.check(bundle, gpg=shutil.which("gpg"))
     assert offline.exit_code(lines) == 0
     is_the_verifiers_own(lines)
 
@@ -116,6 +123,24 @@ def is_the_verifiers_own(lines: list[offline.Line]) -> None:
 def test_any_value_in_any_place_ends_with_a_sentence(data: st.DataObject) -> None:
     members = mutated(offline.Bundle(BUNDLE).members, data)
     is_the_verifiers_own(offline.check(packed(members)))
+
+
+@settings(max_examples=MUTATIONS // 3, deadline=None)  # each checks three bundles
+@given(data=st.data())
+def test_no_other_value_of_an_enacted_unit_is_accepted(data: st.DataObject) -> None:
+    """Each value in the rows of the law, with the archive made to fit, also as the bundle before another one."""
+    members = {name: body for name, body in offline.Bundle(LAW).members.items() if name != offline.MANIFEST}
+    lines = members["law.jsonl"].split(b"\n")
+    place = data.draw(st.integers(0, len(lines) - 2), "line")
+    row = json.loads(lines[place])
+    other = replaced(row, data)
+    if other == row:
+        return
+    lines[place] = json.dumps(other, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    changed = offline.sealed(members | {"law.jsonl": b"\n".join(lines)})
+    for found in offline.check_files([kept("law-1"), changed, kept("law-3")])[1:]:
+        is_the_verifiers_own(found)
+    assert offline.exit_code(offline.check(changed)) == 1, other
 
 
 @settings(max_examples=MUTATIONS, deadline=None)

@@ -15,7 +15,8 @@ return violations.map(each => [each.impact, each.id, ...each.nodes.map(node => n
 """
 
 UNNAMED = """
-return [...document.querySelectorAll('a, button, input, summary, section, nav, article, form')].filter(each => {
+const named = 'a, button, input:not([type=hidden]), summary, section, nav, article, form';
+return [...document.querySelectorAll(named)].filter(each => {
     const by = (each.getAttribute('aria-labelledby') || '').split(' ').map(id => document.getElementById(id));
     const labels = each.labels ? [...each.labels] : [];
     const name = each.getAttribute('aria-label')

@@ -34,7 +34,10 @@ FOLDER_VARIABLE = "TEST_CLUSTER_FOLDER"
 TEMPLATE = "cutter"
 SCRATCH = "cutter_scratch"
 OWNER = "cutter_owner"
-ROLES = ("cutter_read", "cutter_backup", "cutter_exec", "cutter_verify", "directus", "cutter_operator", "cutter_api")
+ROLES = (
+    "cutter_read", "cutter_backup", "cutter_exec", "cutter_verify", "directus", "cutter_operator", "cutter_api",
+    "cutter_desk",
+)  # fmt: skip
 """Every role but the owner."""
 
 MEMORY_FREE_MIN_BYTES = 2 * 1024 * MIB

@@ -65,6 +65,10 @@ DERIVED = {
     "public.source_version.content_checksum": "encode(sha256(convert_to(t.content_checksum || m.n, 'UTF8')), 'hex')",
     "public.source_version.profile_sha256": "t.profile_sha256",
     "public.source_version.profile_body": "t.profile_body",
+    "public.unit_search.words": "array_to_tsvector(array['copy' || m.n])",
+    "public.unit_search.grams": "array['copy' || m.n]",
+    "public.search_word.word": "t.word || 'copy' || m.n",
+    "public.search_word.near": "array[t.word || 'copy' || m.n]",
     "public.unit_version.body": "t.body",
     "public.unit_version.content_hash": "t.content_hash",
     "cutter_governance.gate_receipt.prev_hash": "t.prev_hash",
@@ -81,7 +85,8 @@ DERIVED = {
     "cutter_governance.batch_queue.left_at": "coalesce(t.left_at, t.entered_at)",
     "cutter_governance.notification.created_at": "t.created_at - m.n * interval '5 minutes'",
 }
-"""Columns of a copy that are no plain renaming of the first row's: those that a constraint derives from others."""
+"""Columns of a copy that are no plain renaming of the first row's: those that a constraint derives from others, and the
+words of a search, because a copy must not be found by the words of the first row."""
 
 
 BATCH = "01a209c2-51eb-75a6-a427-3458bd6fab88"
@@ -117,7 +122,7 @@ values (%(run)s, 'IG_mark', %(run)s, 'low', 'approve', 'alice', 'A');
 def add_rare_rows(database: Database, run_id: str, document_id: str) -> None:
     """Give an ended run one row in each table that an untroubled run leaves empty, so that `fill` copies it too."""
     values = {"run": run_id, "document": document_id, "batch": BATCH, "digest": DIGEST}
-    with database.connect("postgres") as connection, _without_triggers(connection):
+    with database.connect("postgres") as connection, without_triggers(connection):
         for statement in RARE.strip().rstrip(";").split(";\n"):
             connection.execute(statement.encode(), values)
 
@@ -133,7 +138,7 @@ def fill(database: Database, copies: int) -> None:
     with database.connect("postgres") as connection:
         connection.execute("set statement_timeout = 0")
         ids = [one for (one,) in connection.execute(IDS).fetchall()]
-        with _without_triggers(connection):
+        with without_triggers(connection):
             for table, columns in growing(connection).items():
                 connection.execute(_copy(table, columns, ids), {"copies": copies})
         connection.execute("select setval('cutter_governance.pin_seq', %s)", (STEP * (copies + 1),))
@@ -141,7 +146,7 @@ def fill(database: Database, copies: int) -> None:
 
 
 @contextmanager
-def _without_triggers(connection: Connection) -> Iterator[None]:
+def without_triggers(connection: Connection) -> Iterator[None]:
     """Foreign keys and triggers are off inside, also those that fire always; then each is as it was."""
     triggers = connection.execute(TRIGGERS, (list(SCHEMAS),)).fetchall()
     connection.execute("set local session_replication_role = replica")

@@ -8,6 +8,7 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from cutter.approvals import schema
+from cutter.domain.next_step import THEN
 from cutter.messages import RunResult
 from cutter.storage.batches import Options
 from temporal import runs
@@ -67,6 +68,10 @@ async def test_the_failure_of_a_run_says_why_and_what_to_type_and_carries_the_re
         assert isinstance(cause, ApplicationError)
         assert cause.type == "failed_mark"
         assert cause.message.startswith("failed_mark: ")
-        assert f"; next: cutter void {run.run_id} --reason TEXT" in cause.message
+        commands = (
+            "cutter source add FILE --document-id ICX-POISON --profile PROFILE",
+            f"cutter run ICX-POISON --amends {run.run_id}",
+        )
+        assert cause.message.endswith(f"; next: {THEN.join(commands)}")
         result = await runs.result_of(run.handle, RunResult)
         assert (result.run_id, result.state) == (run.run_id, "failed_mark")

@@ -117,8 +117,8 @@ async def test_another_source_uri_than_the_registered_one_is_refused(stack: Stac
         result = await run.result()
         assert result.state == "failed_source_pin"
         advice = (await run.status())["next_command"]
-        assert advice.startswith(f"cutter void {run.run_id} --reason TEXT")
-        assert f"cutter source add FILE --document-id {DOCUMENT}" in advice
+        assert advice.startswith(f"cutter source add FILE --document-id {DOCUMENT}")
+        assert advice.endswith(f"cutter run {DOCUMENT} --amends {run.run_id}")
 
 
 async def test_a_rejection_ends_the_run_and_an_amended_one_goes_through(stack: Stack) -> None:

@@ -83,6 +83,7 @@ class SigningApp(App[bool]):
 
     async def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, self._page_changes, immediate=True)
+        # A page says nothing before its parts are there.
         await self.push_screen(RequestList(self.session))
         told = restored(self.session.journal.ledger)
         if told:

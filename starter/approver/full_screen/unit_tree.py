@@ -25,7 +25,7 @@ class UnitTree(Tree[Piece]):
         words = line(f"{counted(node.data.words, 'word')}", "dim")
         room = self.scrollable_content_region.width - self.guide_depth * self._depth(node) - words.cell_len - 1
         label.truncate(max(room, TREE_TITLE_CELLS_MIN), overflow="ellipsis", pad=True)
-        return label.append(" ").append(words)
+        return label.append(" ").append_text(words)
 
     def _depth(self, node: TreeNode[Piece]) -> int:
         """How many guides are to the left of a node. The root is not shown."""

@@ -304,7 +304,7 @@ async def test_the_evidence_of_a_run_verifies_offline_with_temporals_own_history
     assert whole.code == 0
     assert verdicts == {
         *((what, "OK") for what in ("archive", "sha256", "audit chain", "head", "receipts", "approvals", "authorship",
-                                    "history")),
+                                    "history", "predecessor")),
         ("policy", "NOT CHECKED"), ("workers", "NOT CHECKED"), ("the law", "NOT CHECKED"),
     }  # fmt: skip
     blind = await cutter("evidence", "verify", str(file), **nowhere)

@@ -50,11 +50,21 @@ def _json(data: bytes) -> bytes:
 
 def test_akoma_ntoso_fits_the_official_schema(corpus: Corpus, tmp_path: Path) -> None:
     file = tmp_path / "law.akn.xml"
-    made = corpus("law", "export", RULES, "--form", "akn", "--country", "vn", "--language", "vie", "-o", str(file))
+    made = corpus("law", "export", RULES, "--form", "akn", "-o", str(file))
     assert made.code == 0, made
     assert akoma_ntoso.problems(file.read_bytes()) == []
     assert b"/akn/vn/act/" in file.read_bytes()
+    assert b'<FRBRlanguage language="vie"/>' in file.read_bytes()
     assert corpus("law", "verify", str(file), "--json").json["identical"]
+
+
+def test_a_typed_country_and_language_replace_those_of_the_profile(corpus: Corpus, tmp_path: Path) -> None:
+    file = tmp_path / "law.akn.xml"
+    corpus("law", "export", RULES, "--form", "akn", "--country", "la", "--language", "lao", "-o", str(file))
+    assert b"/akn/la/act/" in file.read_bytes()
+    assert corpus("law", "verify", str(file), "--json").json["identical"]
+    corpus("law", "export", ACT, "--form", "akn", "-o", str(file))
+    assert b"/akn/zz/act/" in file.read_bytes()
 
 
 def test_an_export_goes_to_standard_output(corpus: Corpus) -> None:

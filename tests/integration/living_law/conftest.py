@@ -19,10 +19,10 @@ from cutter.marking.revision import plan_revision
 from cutter.storage.law_in_force import LAW
 from cutter.storage.many import many
 from cutter.types import Json
-from tests.integration.living_law.texts import FIRST, SECOND
 from tests.support import gate_calls as gates
 from tests.support.database import Connection, Database, TestCluster
-from tests.support.runs import Keys, Stage, deployment, drive, offer
+from tests.support.revisions import revision_stage
+from tests.support.runs import Keys, Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,26 +102,6 @@ class At:
     def pins(self) -> Json:
         pins: Json = self.database.value("select cutter_governance.fn_run_pins(%s)", (self.run_id,))
         return pins
-
-
-@contextmanager
-def revision_stage(server: TestCluster, keys: Keys, *, until: str, sovereign: Sovereign | None) -> Iterator[Stage]:
-    """The revision of an enacted law with `until` sealed and, with `sovereign`, that request approved."""
-    with server.database(prefix="living") as database:
-        with deployment(database, keys) as made:
-            first = drive(made, FIRST)
-            made.register(SECOND, document_id=first.document_id)
-            driven = drive(made, document_id=first.document_id, until=until)
-            offers: tuple[Json, ...] = ()
-            if sovereign is not None:
-                _, verdict = made.approve(driven.run_id, sovereign)
-                assert verdict.accepted, verdict
-                offers = (offer(made, verdict),)
-        database.close()
-        yield Stage(
-            server=server, template=database.name, run_id=driven.run_id, document_id=first.document_id, units=6,
-            offers=offers,
-        )  # fmt: skip
 
 
 @pytest.fixture(scope="session")

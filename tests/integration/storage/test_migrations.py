@@ -33,11 +33,15 @@ USERS = {
     **dict.fromkeys(("max_writes", "tenant_rooms", "epoch_of_verdict"), (READ,)),
     **dict.fromkeys(("snapshot_of_version",), (READ, EXEC, VERIFY)),
     **dict.fromkeys(("stored_units", "version_count"), (READ, EXEC, VERIFY)),
-    **dict.fromkeys(("rows_under_prefix", "create_unit", "units_written", "enact_unit", "revise_unit"), (EXEC,)),
+    **dict.fromkeys(
+        ("rows_under_prefix", "create_unit", "units_written", "enact_unit", "revise_unit", "keep_units"), (EXEC,)
+    ),
     **dict.fromkeys(
         ("units_read_back", "revision_written", "drafts_beside", "planned_rows", "units_to_enact"), (EXEC,)
     ),
-    **dict.fromkeys(("law_in_force", "drafted_units", "revision_rows"), (READ, EXEC, VERIFY)),
+    **dict.fromkeys(("drafted_units", "revision_rows"), (READ, EXEC, VERIFY)),
+    "law_in_force": (READ, EXEC, VERIFY, "cutter_operator"),
+    **dict.fromkeys(("law_enacted", "units_continued"), ("cutter_operator",)),
     "terms_of_run": (READ, "cutter_operator"),
     **dict.fromkeys(("request_open", "request_facts", "request_snapshot"), (READ,)),
     **dict.fromkeys(("units_stored", "gates_sealed_between"), (READ, "cutter_operator")),
@@ -61,6 +65,7 @@ USERS = {
     **dict.fromkeys(("ledger_record", "ledger_forget", "ledger_set_record", "ledger_set_replaced_at"), (OWNER,)),
     **dict.fromkeys(("functions_present", "function_signatures", "view_readers", "roles_missing"), (OWNER,)),
     **dict.fromkeys(("function_callers", "triggers_of_table", "baseline_is_recorded", "baseline_record"), (OWNER,)),
+    "search_is_here": (OWNER,),
     "gauges": (READ,),
 }
 """Roles that send each query. Of the others, leg B's are the executor's, a gate's are cutter_read's, and the rest are a

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from cutter.evidence import offline
+from cutter.evidence.offline import receipts
 from tests.cases import bundle_forgeries as forgeries
 from tests.cases.bundle_forger import CUT, LIFECYCLE, Forger
 
@@ -35,9 +36,9 @@ def test_the_kept_bundle_verifies() -> None:
 def test_a_gate_that_a_later_version_added_is_not_missed_in_an_earlier_bundle(
     monkeypatch: pytest.MonkeyPatch, added: set[str], word: str
 ) -> None:
-    first, *rest = offline.GATES.items()
-    monkeypatch.setattr(offline, "GATES", dict([first, ("IG_later", "later"), *rest]))
-    monkeypatch.setattr(offline, "ADDED", offline.ADDED | added)
+    first, *rest = receipts.GATES.items()
+    monkeypatch.setattr(receipts, "GATES", dict([first, ("IG_later", "later"), *rest]))
+    monkeypatch.setattr(receipts, "ADDED", receipts.ADDED | added)
     assert judged(KEPT)[1]["receipts"][0] == word
 
 

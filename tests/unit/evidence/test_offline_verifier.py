@@ -1,4 +1,4 @@
-"""The stand-alone verifier is one file of a bounded length that needs nothing but Python, and is the package's own."""
+"""The stand-alone verifier is one file of bounded parts that needs nothing but Python, and is the package's own."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from cutter.catalogue import GATES
 from cutter.evidence import offline
+from docs import verifier
 from tests.unit.evidence.test_audit_chain import WHOLE, events_of, joined, lines_of
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "scripts" / "verify" / "verify_evidence.py"
-LINES_MAX = 800
+LINES_MAX = 200
 
 
 def alone(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -25,9 +27,28 @@ def alone(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
 
 
-def test_the_script_is_the_packages_own_file_and_short_enough_to_be_read() -> None:
-    assert SCRIPT.resolve() == ROOT / "cutter" / "evidence" / "offline.py"
-    assert SCRIPT.read_text(encoding="utf-8").count("\n") <= LINES_MAX
+def test_the_script_is_the_modules_of_the_package_and_nothing_else() -> None:
+    text = verifier.script()
+    assert SCRIPT.read_text(encoding="utf-8") == text
+    for module in verifier.PACKAGE.glob("[a-z]*.py"):
+        source = module.read_text(encoding="utf-8")
+        nodes = [node for node in ast.parse(source).body if not isinstance(node, ast.Import | ast.ImportFrom)][1:]
+        assert all(str(ast.get_source_segment(source, node)) in text for node in nodes), module.name
+
+
+def test_each_subject_is_short_enough_to_be_read() -> None:
+    for module in verifier.PACKAGE.glob("*.py"):
+        assert module.read_text(encoding="utf-8").count("\n") <= LINES_MAX, module.name
+
+
+def test_no_two_modules_give_a_different_meaning_to_one_name() -> None:
+    """In the joined file the later one would replace the earlier one."""
+    found: Counter[str] = Counter()
+    for node in ast.parse(verifier.script()).body:
+        found.update([node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else [])
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        found.update(name.id for part in targets for name in ast.walk(part) if isinstance(name, ast.Name))
+    assert [name for name, times in found.items() if times > 1] == []
 
 
 def test_the_steps_are_numbered_as_its_page_describes_them() -> None:

@@ -1,5 +1,7 @@
--- Returns the units of all laws that are in force on a day, in the order of each law's source.
-create or replace function api.unit_in_force("on" date default (now() at time zone 'UTC')::date)
+-- Returns the units of all laws, or of one law, that are in force on a day, in the order of each law's source. With `recorded`
+-- it answers what the database said at that moment. Without a day it takes the day of that moment, and by default today.
+create or replace function api.unit_in_force(
+    "on" date default null, recorded timestamptz default 'infinity', in_document text default null)
 returns table (
     document text, version integer, document_order integer, address text, unit_version integer, title text,
     unit_kind text, section_type text, parent text, body text, content_sha256 text, effective_from date,
@@ -8,10 +10,14 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
     select u.document, u.version, u.document_order, u.address, u.unit_version, u.title, u.unit_kind, u.section_type,
-        u.parent, u.body, u.content_sha256, u.effective_from, u.effective_until
-    from api.law_version v
-    join api.unit_of_version u on u.document = v.document and u.version = v.version
-    where v.effective_from <= "on" and ("on" < v.effective_until or v.effective_until is null)
+        u.parent, u.body, u.content_sha256, u.effective_from,
+        case when u.ended_at <= recorded then u.effective_until end
+    from (select coalesce("on", (least(recorded, now()) at time zone 'UTC')::date) as day) as asked
+    join api.law_version_recorded(recorded, in_document) v
+        on v.effective_from <= asked.day and (asked.day < v.effective_until or v.effective_until is null)
+    cross join lateral (
+        select * from api.unit_of_version a where a.document = v.document and a.version = v.version offset 0) as u
     order by u.document, u.document_order
 $$;
-comment on function api.unit_in_force(date) is 'The units of all laws that are in force on a day';
+comment on function api.unit_in_force(date, timestamptz, text) is
+    'The units of all laws that are in force on a day, also as the database said at an earlier moment';

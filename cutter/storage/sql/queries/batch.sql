@@ -82,8 +82,8 @@ where q.batch_id = %(batch_id)s and q.left_at is null
 order by q.queue, q.entered_at
 
 -- name: batch_known
--- Returns what is registered about each named document: prefix, tenant, newest version, and its open, enacting and
--- failed run.
+-- Returns what is registered about each named document: prefix, tenant, newest version, its open run, the run that
+-- enacted that version, and the run that failed since the last enactment.
 select d.doc_code as document_id, d.address_docprefix as docprefix, d.tenant, v.profile_id as profile,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.ended_at is null
@@ -94,6 +94,8 @@ select d.doc_code as document_id, d.address_docprefix as docprefix, d.tenant, v.
         and g.sealed_at is not null and r.source_version_id = v.id limit 1) as enacted_run,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.mode = 'live' and r.state like 'failed\_%%'
+        and r.created_at > coalesce((
+            select max(e.enacted_at) from public.enactment e where e.source_document_ref = d.source_document_ref), '-infinity')
      order by r.created_at desc limit 1) as failed_run,
     v.id as version_id, v.profile_sha256, v.marking_options ->> 'scope' as scope
 from public.source_document d
@@ -133,11 +135,11 @@ select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at)
 from cutter_governance.batch b where b.ended_at is null order by b.created_at
 
 -- name: batches
--- Returns the newest open batches with the number of their items and open queue entries.
+-- Returns the newest open batches, or the newest of all, with the number of their items and open queue entries.
 select b.batch_id, b.mode, b.state, b.policy, b.created_at, b.ended_at, b.halted,
     (select count(*) from cutter_governance.batch_item i where i.batch_id = b.batch_id) as items,
     (select count(*) from cutter_governance.batch_queue q where q.batch_id = b.batch_id and q.left_at is null) as queued
-from cutter_governance.batch b where b.ended_at is null order by b.created_at desc limit %(limit)s
+from cutter_governance.batch b where b.ended_at is null or %(ended)s order by b.created_at desc limit %(limit)s
 
 -- name: batch_facts
 -- Returns everything that a batch's view and folder are made of, of one moment.
@@ -202,13 +204,11 @@ select cutter_governance.fn_batch_seen(%(batch_id)s) as view, clock_timestamp() 
     where r.batch_id = %(batch_id)s and r.state = 'failed_rejected' and r.last_error ->> 'decision' = 'reject') as rejections
 
 -- name: rejections
--- Returns the rejected runs, or those of one batch or the one named, each with the statement that was judged.
+-- Returns those of some runs that were rejected, each with the statement that was judged.
 select r.run_id, r.last_error ->> 'gate' as gate, r.last_error ->> 'approver' as approver,
     r.last_error ->> 'kb_id' as kb_id, r.last_error ->> 'approval_sha256' as approval_sha256
 from cutter_governance.run r
-where r.state = 'failed_rejected' and r.last_error ->> 'decision' = 'reject'
-    and (%(batch_id)s::text is null or r.batch_id = %(batch_id)s)
-    and (%(run_id)s::text is null or r.run_id = %(run_id)s)
+where r.run_id = any(%(run_ids)s::text[]) and r.state = 'failed_rejected' and r.last_error ->> 'decision' = 'reject'
 
 -- name: batch_texts
 -- Returns the newest report of a batch and the documents of its open queue entries.

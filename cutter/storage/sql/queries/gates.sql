@@ -31,6 +31,19 @@ from cutter_governance.run r, public.fn_law_of(r.base_run_id) as l
 where r.run_id = %(run_id)s
 order by l.document_order
 
+-- name: law_enacted
+-- Returns the units of the law that a run enacted, in document order.
+select l.address, l.title, l.body_sha256, l.unit_kind, l.section_type, l.publication_type, l.owner, l.parent_address
+from public.fn_law_of(%(run_id)s) as l
+order by l.document_order
+
+-- name: units_continued
+-- Returns each unit that a revision moved: its address and the one that it continues.
+select w.address, c.canonical_address as continues
+from cutter_governance.revision_row w
+join public.information_unit c on c.id = w.continues_unit_id
+where w.run_id = %(run_id)s
+
 -- name: terms_of_run
 -- Returns what a run changes, from which day, and why, and who registered its text when.
 select r.operation_kind, r.base_source_version_id, r.base_receipt_hash, v.effective_from, v.change_reason,
@@ -123,6 +136,12 @@ where u.canonical_address >= %(docprefix)s || '/' collate "C" and u.canonical_ad
 select public.fn_iu_create(%(address)s, %(title)s, %(body)s, %(actor)s, %(unit_kind)s, %(section_type)s, %(owner)s,
     %(publication_type)s, (select u.id from public.information_unit u
                            where u.canonical_address = %(parent_address)s and u.deleted_at is null)) ->> 'status'
+
+-- name: keep_units
+-- Writes every kept row of a revision in one call, and returns the status of each.
+select kept.answer ->> 'status'
+from unnest(%(places)s::integer[], %(addresses)s::text[]) as planned(place, address)
+cross join lateral public.fn_iu_revise(%(run_id)s, 'keep', planned.place, planned.address, %(actor)s) as kept(answer)
 
 -- name: revise_unit
 -- Writes one row of a revision with the draft that it begins, and returns the status.

@@ -1,32 +1,43 @@
 -- name: laws
--- Returns each law as it is on a day: its version in force on that day, else the row of today.
-select l.document, coalesce(v.title, l.title) as title, coalesce(v.status, l.status) as status,
-    coalesce(v.version, l.version) as version, l.newest_version, coalesce(v.units, l.units) as units,
-    coalesce(v.effective_from, l.effective_from) as effective_from,
-    case when v.version is null then l.effective_until else v.effective_until end as effective_until
-from api.law l
-left join lateral (
-    select a.* from api.law_version a
-    where a.document = l.document and a.effective_from <= coalesce(%(at)s, (now() at time zone 'UTC')::date)
-    order by a.version desc limit 1) v on true
-where %(at)s::date is null or v.version is not null
-order by l.document collate "C"
+-- Returns each law as it is on a day: its version in force on that day, else the first one to be if no day is given.
+select distinct on (v.document collate "C") v.document, v.title, v.status, v.version, v.newest_version, v.units,
+    v.effective_from, v.effective_until
+from (
+    select a.*, max(a.version) over (partition by a.document) as newest_version,
+        a.effective_from <= coalesce(%(at)s, (least(%(recorded)s, now()) at time zone 'UTC')::date) as begun
+    from api.law_version_recorded(%(recorded)s) a) as v
+where %(at)s::date is null or v.begun
+order by v.document collate "C", v.begun desc, case when v.begun then v.version else -v.version end desc
 
 -- name: law_documents
 -- Returns the document id of every law that has an enacted version.
 select document from api.law order by document collate "C" limit %(limit)s
 
 -- name: law_versions
--- Returns every version of a law in order.
+-- Returns every version of a law in order, as the database showed it at a moment.
 select document, version, title, operation, run_id, change_set::text as change_set, enacted_at, effective_from,
     effective_until, source_sha256, region_sha256, writer_digest, units, status, reason, base_version
-from api.law_version where document = %(document)s order by version
+from api.law_version_recorded(%(recorded)s, %(document)s) order by version
 
 -- name: law_units
--- Returns the units of one version of a law in document order.
+-- Returns the units of one version of a law in document order, with the ends that were recorded up to a moment.
+select address, title, unit_kind, section_type, parent, document_order as "order", unit_version as version, body,
+    content_sha256, effective_from, case when ended_at <= %(recorded)s then effective_until end as effective_until
+from api.unit_of_version where document = %(document)s and version = %(version)s order by document_order
+
+-- name: law_outline
+-- Returns the units of one version of a law in document order, without their text. The size of a text is known without
+-- reading it.
+select address, title, unit_kind, section_type, parent, document_order as "order", unit_version as version,
+    octet_length(body) as size, content_sha256, effective_from, effective_until
+from api.unit_of_version where document = %(document)s and version = %(version)s order by document_order
+
+-- name: law_passage
+-- Returns the named units of one version of a law in document order.
 select address, title, unit_kind, section_type, parent, document_order as "order", unit_version as version, body,
     content_sha256, effective_from, effective_until
-from api.unit_of_version where document = %(document)s and version = %(version)s order by document_order
+from api.unit_of_version
+where document = %(document)s and version = %(version)s and address = any (%(addresses)s) order by document_order
 
 -- name: law_signers
 -- Returns the keys that answer for a version of a law.
@@ -50,4 +61,5 @@ order by address collate "C", unit_version
 -- name: law_search
 -- Returns the units in force on a day that have the words, the best first.
 select document, version, address, title, body, content_sha256, effective_from, rank
-from api.search(%(words)s, coalesce(%(at)s, (now() at time zone 'UTC')::date), %(document)s, %(version)s, %(limit)s)
+from api.search(%(words)s, coalesce(%(at)s, (least(%(recorded)s, now()) at time zone 'UTC')::date), %(document)s,
+    %(version)s, %(limit)s, %(recorded)s)

@@ -51,13 +51,16 @@ insert into cutter_governance.manifest_envelope (
     envelope_id, run_id, operation_kind, status, source_doc_ref, cut_change_set_ref, created_by)
 values (%(envelope_id)s, %(run_id)s, %(operation_kind)s, 'accepted', %(source_doc_ref)s, %(change_set_id)s, %(actor)s)
 
--- name: leg_b_block
--- Writes one block of a cut's manifest.
+-- name: leg_b_blocks
+-- Writes all blocks of a cut's manifest in one call.
 insert into cutter_governance.manifest_unit_block (
     envelope_id, unit_local_id, block_role, source_span, span_sha256, render_order, target_unit_id,
     proposed_canonical_address, decision_backlog_ref, operation, target_version_id)
-values (%(envelope_id)s, %(local_id)s, %(role)s, %(span)s, %(span_sha256)s, %(order)s, %(unit_id)s, %(address)s, %(entry_id)s,
-    %(operation)s, coalesce(%(version_id)s::uuid, %(ended_version_id)s::uuid))
+select %(envelope_id)s, b.local_id, b.role, b.span, b.span_sha256, b.place, b.unit_id, b.address, %(entry_id)s, b.operation,
+    b.version_id
+from unnest(%(local_ids)s::text[], %(roles)s::text[], %(spans)s::text[], %(span_sha256s)s::text[], %(places)s::integer[],
+        %(unit_ids)s::uuid[], %(addresses)s::text[], %(operations)s::text[], %(version_ids)s::uuid[])
+    as b(local_id, role, span, span_sha256, place, unit_id, address, operation, version_id)
 
 -- name: leg_b_decision
 -- Writes the review decision of a cut.

@@ -90,3 +90,7 @@ select cutter_governance.fn_baseline_record(%(version)s)
 -- Returns those of these roles that the server lacks.
 select name from unnest(%(roles)s::text[]) as name
 where not exists (select from pg_roles where rolname = name) order by name
+
+-- name: search_is_here
+-- Returns whether the database has the index of the search.
+select to_regprocedure('cutter_governance.fn_search_fill()') is not null

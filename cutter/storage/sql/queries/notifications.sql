@@ -82,7 +82,24 @@ select n.id, n.kind, n.subject, n.place, r.run_id, r.document_id, r.mode, r.tena
 from cutter_governance.notification n
 join cutter_governance.notification_channel c on c.name = %(channel)s
 join cutter_governance.run r on r.run_id = n.run_id
-where n.kind = any(%(kinds)s) and n.phase = 'told'
+where n.kind = any(%(kinds)s) and n.kind <> 'enacted' and n.phase = 'told'
+    and n.created_at > %(since)s::timestamptz and n.created_at > c.since
+    and not exists (select from cutter_governance.notification_delivery d
+                    where d.notification_id = n.id and d.channel = c.name)
+order by n.id
+limit %(most)s
+
+-- name: notification_enactments_to_tell
+-- Returns the enactments that a channel has not told yet since it was first served, with their dates and digests.
+select n.id, n.subject, r.mode, v.document, v.version, v.operation, v.run_id, v.change_set::text as change_set,
+    v.enacted_at, v.effective_from, v.units, v.source_sha256, v.region_sha256, v.writer_digest, v.base_version,
+    v.base_receipt_hash
+from cutter_governance.notification n
+join cutter_governance.notification_channel c on c.name = %(channel)s
+join cutter_governance.run r on r.run_id = n.run_id
+cross join lateral (
+    select * from api.law_version a where a.document = r.document_id and a.run_id = r.run_id offset 0) as v
+where n.kind = any(%(kinds)s) and n.kind = 'enacted' and n.phase = 'told'
     and n.created_at > %(since)s::timestamptz and n.created_at > c.since
     and not exists (select from cutter_governance.notification_delivery d
                     where d.notification_id = n.id and d.channel = c.name)

@@ -1,8 +1,6 @@
--- Returns a text in the form in which words are compared: lower case, without accents, with a space for everything that is
--- no letter or digit. So `luat` finds `Luật`, and quotation marks next to a word do not hide it.
+-- Returns a text in the form in which words are compared: folded, with a space for everything that is no letter or digit.
+-- So `luat` finds `Luật`, and quotation marks next to a word do not hide it.
 create or replace function cutter_governance.fn_search_form(p_text text) returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
-return regexp_replace(
-    translate(lower(regexp_replace(normalize(p_text, NFKD), '[\u0300-\u036f]', '', 'g')), 'đøłı', 'doli'),
-    '[^[:alnum:]]+', ' ', 'g');
+return regexp_replace(cutter_governance.fn_search_fold(p_text), '[^[:alnum:]]+', ' ', 'g');

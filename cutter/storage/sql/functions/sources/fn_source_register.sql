@@ -1,6 +1,6 @@
--- Registers a version of a law with its bytes and profile, or finds the registered version with the same bytes,
--- profile, options, change and effective date. A version that is older than the enacted one is not found: a law may
--- return to an earlier text.
+-- Registers a version of a law with its bytes and profile, or finds the newest version if it has the same bytes, profile,
+-- options, change and effective date. An older version is not found: a run cuts the newest one, and a law may return to
+-- an earlier text.
 create or replace function cutter_governance.fn_source_register(
     p_document jsonb, p_bytes bytea, p_version jsonb, p_by text) returns jsonb
 language plpgsql security definer
@@ -34,10 +34,8 @@ begin
         and v.change_kind = coalesce(p_version ->> 'change_kind', 'text')
         and v.change_reason is not distinct from p_version ->> 'change_reason'
         and v.effective_from is not distinct from (p_version ->> 'effective_from')::date
-        and v.version_seq >= coalesce((
-            select s.version_seq from public.enactment e join public.source_version s on s.id = e.source_version_id
-            where e.source_document_ref = document.source_document_ref order by e.n desc limit 1), 0)
-    order by v.version_seq limit 1;
+        and v.version_seq = (select max(s.version_seq) from public.source_version s
+                             where s.source_document_ref = document.source_document_ref);
     if found then
         return jsonb_build_object('status', 'registered_before', 'source_version_id', version.id,
             'version_seq', version.version_seq, 'sha256', v_sha);

@@ -40,7 +40,7 @@ as $$
              join pg_roles g on g.oid = m.member where m.roleid = r.oid))
         from pg_roles r
         where r.rolname in ('cutter_owner', 'cutter_read', 'cutter_backup', 'cutter_exec', 'cutter_verify',
-            'cutter_operator', 'directus', 'cutter_api')
+            'cutter_operator', 'directus', 'cutter_api', 'cutter_desk')
         union all
         select name, settings from (
             select 'settings of ' || coalesce(r.rolname, 'everyone')

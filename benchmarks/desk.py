@@ -1,0 +1,111 @@
+"""IO: the first page of a long law in `cutter desk`, beside the bare SQL query for the same rows.
+
+Run: python -m benchmarks.desk [--units 60,1000,5000] [--repeat 30]
+
+Method: one embedded cluster with the real schema. Each law is driven through every gate by the workers' own functions,
+with real signatures. The server is a process of its own. Each round asks for the page and sends the query, one after
+the other, on connections that are open. Medians and maxima are of `--repeat` rounds after three that are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cutter.storage import enacted_law
+from cutter.storage.enacted_law import OUTLINE
+from cutter.types import Json
+from tests.support import database, desks
+from tests.support.desks import Desk
+from tests.support.runs import Deployment, deployment, drive, keyring, law
+
+RESULTS = Path(__file__).resolve().parent / "results" / "desk.jsonl"
+WARM = 3
+BYTES_MAX, MS_MAX = 300_000, 200.0
+"""What the first page of a law of 1,000 units may take."""
+
+
+def enacted(made: Deployment, units: int) -> str:
+    """A law of that many units, through every gate: its document id."""
+    document = f"ICX-LONG-{units}"
+    made.register(law(units), document_id=document)
+    drive(made, document_id=document)
+    return document
+
+
+def measure(made: Deployment, desk: Desk, document: str, repeat: int) -> Json:
+    """Medians and maxima in milliseconds, and the bytes of the page."""
+    pages = http.client.HTTPConnection("127.0.0.1", desk.port)
+    size = 0
+
+    def page() -> None:
+        nonlocal size
+        pages.request("GET", f"/laws/{document}")
+        answer = pages.getresponse()
+        size = len(answer.read())
+        assert answer.status == 200
+
+    with made.database.connect("cutter_desk", autocommit=True) as connection:
+        version = enacted_law.versions(connection, document)[0]
+        asked = {"document": document, "version": version.version}
+        times = rounds({"page": page, "query": lambda: OUTLINE.all(connection, asked)}, repeat)
+    return {"units": version.units, "bytes": size, "repeat": repeat} | {
+        f"{name}_{word}_ms": round(1000 * figure(taken), 2)
+        for name, taken in times.items()
+        for word, figure in (("median", statistics.median), ("max", max))
+    }
+
+
+def rounds(works: dict[str, Callable[[], object]], repeat: int) -> dict[str, list[float]]:
+    """Seconds of each work in each round; the works take turns."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for number in range(WARM + repeat):
+        for name, work in works.items():
+            started = time.perf_counter()
+            work()
+            if number >= WARM:
+                times[name].append(time.perf_counter() - started)
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--units", default="60,1000,5000")
+    parser.add_argument("--repeat", type=int, default=30)
+    given = parser.parse_args()
+    owns = database.claim()
+    try:
+        with (
+            keyring() as keys,
+            database.session_cluster().database(prefix="desk") as base,
+            deployment(base, keys) as made,
+        ):
+            documents = [enacted(made, int(units)) for units in given.units.split(",")]
+            with desks.desk(made.settings) as desk:
+                found = [measure(made, desk, document, given.repeat) for document in documents]
+    finally:
+        if owns:
+            database.release()
+    RESULTS.write_text("".join(f"{json.dumps(one)}\n" for one in found), encoding="utf-8")
+    show(found)
+
+
+def show(found: list[Json]) -> None:
+    """A table, and whether the goal for 1,000 units is met."""
+    print(f"{'units':>6} {'bytes':>8} {'page ms':>17} {'query ms':>17} {'ratio':>6}   (median / maximum)")
+    for one in found:
+        page, query = (f"{one[f'{name}_median_ms']:7.1f} / {one[f'{name}_max_ms']:7.1f}" for name in ("page", "query"))
+        ratio = one["page_median_ms"] / one["query_median_ms"]
+        print(f"{one['units']:>6} {one['bytes']:>8} {page:>17} {query:>17} {ratio:>6.1f}")
+        if one["units"] == 1000:
+            met = one["bytes"] < BYTES_MAX and one["page_median_ms"] < MS_MAX
+            print(f"       goal: below {BYTES_MAX} bytes and {MS_MAX:.0f} ms: {'met' if met else 'NOT met'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""IO: what a revision costs that changes one unit in a hundred, next to the first cut of the same law in one run.
+
+    python -m benchmarks.revision --units 1000 --repetitions 3
+
+Both are the gates' own functions in one loop, without the engine and without people's time. CPU is that of this process
+and of PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+import structlog
+
+from benchmarks.document import OPTIONS, RESULTS, Bench, Sample
+from benchmarks.wire import relay
+from cutter import sources
+from tests.support.laws import law
+from tests.support.processes import Stack, stack
+
+CHANGED_SHARE = 100
+"""One unit in so many has another text in the revision."""
+ENOUGH = 0.5
+"""The share of the first cut's cost that a revision must stay below."""
+
+
+class Revisions(Bench):
+    """Cuts laws, and then revises them."""
+
+    def first_cut(self, units: int) -> tuple[str, Sample]:
+        """A law that has been cut and enacted, and what that cost."""
+        document_id = self.register(units)
+        return document_id, self.gates_of(document_id)
+
+    def revision(self, document_id: str, units: int) -> Sample:
+        """The next version of that law, with one unit in a hundred changed."""
+        text = law(units, title=f"Act {self.number}")
+        sources.register(
+            self.settings, amended(text, units).encode(), document_id=document_id, docprefix=document_id,
+            profile="generic-markdown", options=OPTIONS,
+        )  # fmt: skip
+        return self.gates_of(document_id)
+
+
+def amended(text: str, units: int) -> str:
+    """The law with the texts of the last units changed: at least one, and one in `CHANGED_SHARE`."""
+    lines = text.split("\n")
+    bodies = [n for n, line in enumerate(lines) if line and not line.startswith("#")]
+    for place in bodies[-max(units // CHANGED_SHARE, 1) :]:
+        lines[place] += " The council may say how."
+    return "\n".join(lines)
+
+
+def processes(made: Stack) -> Iterator[psutil.Process]:
+    """This process, and PostgreSQL with all its backends."""
+    postgres = psutil.Process(made.process("postgres").pid)
+    yield from (psutil.Process(), postgres, *postgres.children(recursive=True))
+
+
+def cpu_seconds(made: Stack) -> dict[str, float]:
+    """CPU seconds of both sides so far. The postmaster's own figure holds those of backends that ended."""
+    found: defaultdict[str, float] = defaultdict(float)
+    for process in processes(made):
+        try:
+            times = process.cpu_times()
+        except psutil.NoSuchProcess:
+            continue  # a backend that ended a moment ago: its parent has its figure now
+        side = "python" if process.pid == os.getpid() else "postgres"
+        found[side] += times.user + times.system + times.children_user + times.children_system
+    return found
+
+
+def measured(made: Stack, work: Any) -> tuple[Any, Sample, dict[str, float]]:
+    """(Answer, sample, CPU milliseconds of both sides) of one law."""
+    before = cpu_seconds(made)
+    answer, sample = work()
+    after = cpu_seconds(made)
+    return answer, sample, {side: (after[side] - before[side]) * 1000 for side in after}
+
+
+def measure(units: int, repetitions: int) -> list[dict[str, Any]]:
+    """First cut and revision in turn, `repetitions` times, then the medians and their ratios."""
+    taken: dict[str, list[tuple[Sample, dict[str, float]]]] = defaultdict(list)
+    with stack("br") as made:
+        made.up()
+        server = int(made.settings.state.joinpath("postgres.url").read_text().rsplit(":", 1)[1].split("/")[0])
+        with relay(server) as (port, counted):
+            bench = Revisions(made, port, counted)
+            bench.revision(bench.first_cut(3)[0], 3)
+            for _ in range(repetitions):
+                document_id, sample, cpu = measured(made, lambda: bench.first_cut(units))
+                taken["first cut"].append((sample, cpu))
+                _, sample, cpu = measured(made, lambda name=document_id: (name, bench.revision(name, units)))
+                taken["revision"].append((sample, cpu))
+    return [record(kind, units, samples) for kind, samples in taken.items()]
+
+
+def record(kind: str, units: int, taken: list[tuple[Sample, dict[str, float]]]) -> dict[str, Any]:
+    """The medians of one kind."""
+    names = dict.fromkeys(name for sample, _ in taken for name in sample.gates)
+    return {
+        "kind": kind, "units": units, "n": len(taken),
+        "wall_ms": statistics.median(sample.total for sample, _ in taken),
+        "cpu_ms": {side: statistics.median(cpu[side] for _, cpu in taken) for side in ("python", "postgres")},
+        "cpu_total_ms": statistics.median(sum(cpu.values()) for _, cpu in taken),
+        "gates_ms": {name: statistics.median(sample.gates[name] for sample, _ in taken) for name in names},
+    }  # fmt: skip
+
+
+def show(records: list[dict[str, Any]]) -> None:
+    """Each gate of both, and the two ratios."""
+    first, second = records
+    print(f"{'gate':30}{'first cut':>14}{'revision':>14}{'ratio':>8}")
+    for name, wall in first["gates_ms"].items():
+        print(f"{name:30}{wall:>11.0f} ms{second['gates_ms'][name]:>11.0f} ms{second['gates_ms'][name] / wall:>8.2f}")
+    for name, what in (("wall_ms", "wall"), ("cpu_total_ms", "CPU")):
+        ratio = second[name] / first[name]
+        said = "below" if ratio < ENOUGH else "NOT below"
+        print(f"{what:30}{first[name]:>11.0f} ms{second[name]:>11.0f} ms{ratio:>8.2f}  {said} {ENOUGH}")
+    for side in ("python", "postgres"):
+        print(f"  CPU of {side:21}{first['cpu_ms'][side]:>11.0f} ms{second['cpu_ms'][side]:>11.0f} ms")
+
+
+def main() -> None:
+    """Measure, print, write JSON lines."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", 1)[0])
+    parser.add_argument("--units", type=int, default=1000)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--output", type=Path, default=RESULTS / "revision.jsonl")
+    chosen = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    records = measure(chosen.units, chosen.repetitions)
+    head = {
+        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
+    }  # fmt: skip
+    print(json.dumps(head))
+    show(records)
+    chosen.output.parent.mkdir(parents=True, exist_ok=True)
+    chosen.output.write_text("".join(json.dumps(one) + "\n" for one in (head, *records)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""IO: the two members that put the enacted text of a run into its bundle: `law.md` and `law.jsonl`.
+
+The sealed bundle has no text. An export adds these members from PostgreSQL, and the digests that people signed cover
+them (cutter/evidence/offline/enacted_text.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cutter.domain.digests import sha256_hex
+from cutter.errors import NotFound, ProgrammingError
+from cutter.evidence.offline import BROKEN, MANIFEST, Bundle, canonical, sealed
+from cutter.law.export_record import LawExport, region_of
+from cutter.marking.revision import UnitInForce, line_of
+from cutter.storage import enacted_law
+from cutter.storage.law_export import export_of_version
+from cutter.storage.law_in_force import CONTINUED, ENACTED, LAW
+from cutter.storage.pools import Connection
+from cutter.types import Json
+
+TEXT, ROWS = "law.md", "law.jsonl"
+
+
+def law_members(connection: Connection, document: str, run_id: str) -> dict[str, bytes]:
+    """The members. Raises NotFound if the run has enacted nothing, and Conflict if the stored text is not the signed
+    one.
+    """
+    known = enacted_law.versions(connection, document)
+    mine = [version for version in known if version.run_id == run_id]
+    if not mine:
+        raise NotFound(f"{run_id} has enacted no version of {document}: see `cutter law history {document}`")
+    made = export_of_version(connection, known, mine[0], country="zz", language="und")
+    asked = {"run_id": run_id}
+    ended = {unit.address: unit for unit in LAW.all(connection, asked)}
+    units = {unit.address: unit for unit in ENACTED.all(connection, asked)}
+    continued = {row.address: row.continues for row in CONTINUED.all(connection, asked)}
+    places = dict(_places(made))
+    rows = [
+        _row(units.get(address), ended.get(address), continued.get(address, ""), places.get(address))
+        for address in sorted(units.keys() | ended.keys(), key=str.encode)
+    ]
+    return {TEXT: region_of(made), ROWS: b"".join(f"{canonical(row)}\n".encode() for row in rows)}
+
+
+def with_law(data: bytes, members: dict[str, bytes]) -> bytes:
+    """A bundle with the law added. Without the added members it is the sealed one again."""
+    own = {name: body for name, body in Bundle(data).members.items() if name != MANIFEST}
+    return sealed({**own, **members})
+
+
+def members_of(data: bytes) -> dict[str, bytes]:
+    """The law's members of a bundle; empty for a bundle without its law, and for any other file."""
+    try:
+        found = Bundle(data).members if data[257:262] == b"ustar" else {}
+    except BROKEN:
+        return {}
+    return {name: found[name] for name in (TEXT, ROWS) if name in found}
+
+
+def _row(unit: UnitInForce | None, ended: UnitInForce | None, continues: str, place: Sequence[int] | None) -> Json:
+    shown = unit or ended
+    if shown is None:
+        raise ProgrammingError("a row of a law has a unit")
+    old = sha256_hex(line_of(ended)) if ended else ""
+    same = unit is not None and ended is not None and line_of(unit) == line_of(ended)
+    operation = "repeal" if unit is None else "create" if ended is None else "keep" if same else "revise"
+    return {
+        "address": shown.address, "unit_kind": shown.unit_kind, "section_type": shown.section_type,
+        "publication_type": shown.publication_type or "", "owner": shown.owner, "title": shown.title,
+        "body_sha256": shown.body_sha256, "parent_address": shown.parent_address or "", "operation": operation,
+        "ends": old, "continues": continues, "place": place,
+    }  # fmt: skip
+
+
+def _places(made: LawExport) -> Iterator[tuple[str, list[int]]]:
+    """Where each unit begins and ends in the text, in bytes."""
+    between = {piece.before_order: len(piece.text.encode()) for piece in made.left_out}
+    end = 0
+    for unit in made.units:
+        start = end + between.get(unit.order, 0)
+        end = start + len(unit.body.encode())
+        yield unit.address, [start, end]

@@ -1,0 +1,23 @@
+"""IO: checks an evidence bundle or an audit export, with nothing but the standard library and gpg.
+
+The check trusts nothing in a bundle. Each step looks for a contradiction between two members, or between a member and
+a value that the auditor gave. A member of the wrong form makes its step fail. docs/reference/evidence.md lists the
+steps; a comment such as `# 6.2` begins the code of the step with that number. `docs/verifier.py` joins these modules
+into the one file that an auditor copies, scripts/verify/verify_evidence.py.
+"""
+
+from __future__ import annotations
+
+from cutter.evidence.offline.audit_chain import CLOSING, EVENT, EXPORT, GLOBAL, head_of, verify_export
+from cutter.evidence.offline.checks import Bundle, check, exit_code, printed
+from cutter.evidence.offline.command import check_files
+from cutter.evidence.offline.members import MANIFEST, OPENED, sealed
+from cutter.evidence.offline.notation import BROKEN, canonical, digest, epoch_file
+from cutter.evidence.offline.output import FAILED, NOT_CHECKED, OK, SHOWN_CHARACTERS, Line, hexed, shown
+from cutter.evidence.offline.receipts import ADDED, GATES
+
+__all__ = [
+    "ADDED", "BROKEN", "CLOSING", "EVENT", "EXPORT", "FAILED", "GATES", "GLOBAL", "MANIFEST", "NOT_CHECKED", "OK",
+    "OPENED", "SHOWN_CHARACTERS", "Bundle", "Line", "canonical", "check", "check_files", "digest", "epoch_file",
+    "exit_code", "head_of", "hexed", "printed", "sealed", "shown", "verify_export",
+]  # fmt: skip

@@ -1,0 +1,192 @@
+"""Pure: step 6: people's statements allowed every write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any as Json
+
+from cutter.evidence.offline.members import OPENED, Members
+from cutter.evidence.offline.notation import canonical, digest, inside, statement, unlike
+from cutter.evidence.offline.output import hexed
+from cutter.evidence.offline.receipts import GATES
+
+ANY = {"schema", "deployment_id", "gate", "decision", "allowance", "binding", "signed_utc", "not_after", "approver"}
+SAME = {"document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256",
+        "findings_digest", "accepted_findings"}  # fmt: skip
+BOUND = {
+    "run": ANY | SAME | {"run_id", "change_set_id", "challenge", "nonce"}
+    | {"manifest_digest", "region_sha", "grants_sha256"},
+    "tuple": ANY | SAME | {"batch_id"},
+}  # fmt: skip
+"""The fields of a statement to approve, by its binding.
+
+All are compared. SG_lifecycle_authz adds review_decision_id.
+"""
+PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha", "findings_digest")
+FEWEST = {"low": 1, "medium": 1, "high": 2}
+"""The fewest people that each tier needs. A policy epoch may ask for more."""
+JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
+
+
+class Approvals(Members):
+    """Step 6. It yields its problems or raises one of BROKEN."""
+
+    def approvals(self) -> Iterator[str]:
+        # 6.1
+        told = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
+        heard = [{n: event[n] for n in JUDGED} for event in self.events if event["kind"] == "verdict"]
+        yield from unlike("verdicts.jsonl", told, (one for one in heard if one["accepted"] or one in told))
+        # 6.2
+        for row in self.accepted:
+            yield from self._statement(row)
+        # 6.3
+        used = self.rows("consumptions")
+        named = [(event["run_id"], event["gate"], name) for event in self.events for name in event.get("approvals", ())]
+        yield from unlike("consumptions.jsonl", ((r["run_id"], r["gate"], r["approval_sha256"]) for r in used), named)
+        requests = [row["request_id"] for row in self.rows("requests")]
+        yield from unlike("requests.jsonl", requests, set(requests))
+        # 6.4
+        for row in used:
+            yield from self._consumption(row)
+        # 6.5
+        for gate in sorted({row["gate"] for row in used} | set(self.passed)):
+            yield from self._gate(gate, [row for row in used if row["gate"] == gate])
+        # 6.6
+        for row, said in self.receipts:
+            yield from self._tier(row["gate"], said)
+        # 6.7
+        yield from self._orders()
+
+    def _statement(self, row: Json) -> Iterator[str]:
+        """An accepted verdict must agree with its statement, and its policy epoch must let the signer sign it."""
+        name, person, epoch = f"signed/{row['approval_sha256']}", self.person(row), self.epoch(row)
+        if f"{name}.md" not in self.members or f"{name}.asc" not in self.members:
+            yield f"{name}, which was accepted for {row['gate']}, or its signature is missing"
+            return
+        said = statement(self.members[f"{name}.md"])
+        same = {n: row[n] for n in ("gate", "decision", "approver", "challenge", "writer_digest", "review_decision_id")}
+        same.update(document_id=self.run["document_id"], not_after=row["not_after"][:19] + "Z")
+        same.update({"run_id": self.run["run_id"]} if said["binding"] == "run" else {"batch_id": self.run["batch_id"]})
+        yield from self._unsaid(row["gate"], said, same, same)
+        if digest(self.members[f"{name}.md"]) != row["approval_sha256"]:
+            yield f"{name}.md has other bytes than the accepted statement"
+        if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != said["deployment_id"]:
+            yield f"no policy epoch lets {row['approver']} sign for {row['gate']} with {hexed(row['fingerprint'])}"
+        elif digest(self.members.get(f"keys/{person['key_sha256']}.asc", b"")) != person["key_sha256"]:
+            yield f"the public key of {row['approver']} that the policy epoch names is missing"
+        if row["approver"] == self.run["starter"]:
+            yield f"{row['approver']} started the run, so {row['approver']} may not decide about it"
+
+    def _unsaid(self, gate: str, said: dict[str, str], right: Json, names: Iterable[str]) -> Iterator[str]:
+        """The fields of a statement that contradict the rest. A value None means that the statement lacks the field."""
+        wanted = {name: None if right.get(name) is None else str(right[name]) for name in names}
+        other = sorted(name for name in wanted if said.get(name) != wanted[name])
+        yield from (f"{name} that was signed for {gate} is not what the rest says" for name in other)
+
+    def _consumption(self, used: Json) -> Iterator[str]:
+        """A consumption needs an accepted statement to approve its gate, with its request and its digests."""
+        gate, name = used["gate"], used["approval_sha256"]
+        found = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) == (name, gate)]
+        asked = [row for row in self.rows("requests") if row["request_id"] == used["request_id"]]
+        if len(found) != 1 or len(asked) != 1 or found[0]["decision"] != "approve":
+            yield f"{gate} consumed {hexed(name)}, which is not exactly one accepted statement to approve one request"
+        if not found or not asked:
+            return
+        verdict, request, said = found[0], asked[0], statement(self.members[f"signed/{name}.md"])
+        frozen, challenge = request["tuple"], digest(canonical(request["tuple"]))
+        right = {**{n: frozen[n] for n in ("document_id", "source_version_id", "writer_digest", "candidate_count")},
+                 **{n: verdict[n] for n in ("approver", "fingerprint", "policy_sha256")},
+                 "run_id": self.run["run_id"], "gate": gate, "challenge": challenge,
+                 "review_decision_id": frozen["review_decision_id"]}  # fmt: skip
+        yield from unlike("consumptions.jsonl", [{n: used[n] for n in right}], [right])
+        law = {n: self.pins[n] for n in PINNED} | {n: self.run[n] for n in ("run_id", "document_id")} | {"gate": gate}
+        yield from unlike("requests.jsonl", [{n: frozen[n] for n in law}], [law])
+        asked_for = {"run_id": self.run["run_id"], "gate": gate, "challenge": challenge, "nonce": frozen["nonce"]}
+        asked_for.update(review_decision_id=frozen["review_decision_id"], status="approved")
+        yield from unlike("requests.jsonl", [{n: request[n] for n in asked_for}], [asked_for])
+        bound = BOUND[said["binding"]] | ({"review_decision_id"} if gate == "SG_lifecycle_authz" else set())
+        yield from [f"{name} has other fields than a statement of its kind"] * (set(said) != bound)
+        right = {**frozen, **right, "schema": "cutter-approval/1", "decision": "approve", "allowance": "explicit",
+                 "binding": said["binding"], "batch_id": self.run["batch_id"],
+                 "request_sha256": request["request_sha256"]}  # fmt: skip
+        # A statement from before the run names the request of the rehearsal, which the bundle does not have.
+        free = {"signed_utc", "not_after"} | ({"request_sha256"} if said["binding"] == "tuple" else set())
+        yield from self._unsaid(gate, said, right, bound - free)
+        if used["consumed_at"][:19] >= said["not_after"][:19]:
+            yield f"{hexed(name)} was consumed after its not_after"
+        if any(row["approval_sha256"] == name for row in self.rows("revocations")):
+            yield f"{hexed(name)} was revoked"
+
+    def _gate(self, gate: str, used: list[Json]) -> Iterator[str]:
+        """A passed sovereign gate must have as many people as its tiers need. Other gates must have no approvals."""
+        if gate not in self.passed:
+            yield f"{gate} has approvals, but its writing gate has no receipt"
+            return
+        if not used:
+            yield f"{gate} was passed, but the bundle has no approval of it"
+            return
+        asked = [row["tier"] for row in self.rows("requests") if row["request_id"] == used[0]["request_id"]]
+        rule = self.epoch(used[0])["gates"][gate]
+        tiers = {rule["tier"], *self._tiers(self.passed[gate]), *(tier for tier in asked if tier is not None)}
+        counts = {**FEWEST, **rule.get("thresholds", {})}
+        needed = max(max(int(counts[tier]), FEWEST[tier]) for tier in tiers)
+        distinct = [{row[name] for row in used} for name in ("approver", "fingerprint", "approval_sha256")]
+        keys = {person["key_sha256"] for person in map(self.person, self._verdicts_of(used)) if person}
+        if min(map(len, [*distinct, keys])) < needed or len(distinct[0]) != len(used):
+            yield f"{gate} needs {needed} different people, and has {min(map(len, [*distinct, keys]))}"
+        if len({row["policy_sha256"] for row in used}) != 1 or len({row["request_id"] for row in used}) != 1:
+            yield f"the approvals of {gate} belong to several requests or policy epochs"
+        if canonical(sorted(row["slot"] for row in used)) != canonical([*range(1, len(used) + 1)]):
+            yield f"the approvals of {gate} are not counted from 1"
+        yield from self._in_order(gate, used)
+
+    def _verdicts_of(self, used: list[Json]) -> list[Json]:
+        names = {(row["approval_sha256"], row["gate"]) for row in used}
+        return [row for row in self.accepted if (row["approval_sha256"], row["gate"]) in names]
+
+    def _in_order(self, gate: str, used: list[Json]) -> Iterator[str]:
+        """In the chain, acceptance must come before consumption, and consumption before the writing gate's receipt."""
+        consumed = [e["seq"] for e in self.events if e["kind"] == "approvals_consumed" and e["gate"] == gate]
+        writes = [
+            e["seq"]
+            for e in self.events
+            if OPENED.get(str(e.get("trigger"))) == gate and "receipt_hash" in e["metadata"]
+        ]
+        names = {row["approval_sha256"] for row in used}
+        heard = [e["seq"] for e in self.events if e["kind"] == "verdict" and e["accepted"] and e["gate"] == gate
+                 and e["approval_sha256"] in names]  # fmt: skip
+        if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
+            yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
+
+    def _tiers(self, said: Json) -> set[str]:
+        """The tiers that the effect policy demanded at a gate."""
+        return {one["tier"] for one in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
+
+    def _tier(self, gate: str, said: Json) -> Iterator[str]:
+        """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it."""
+        tiers = self._tiers(said) if gate not in OPENED and self.run["mode"] == "live" else set()
+        before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
+        people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
+        stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
+        for row in self.accepted:
+            if row["decision"] == "resume":
+                stopped = statement(self.members[f"signed/{row['approval_sha256']}.md"])["stopped_state"]
+                people |= {row["approver"]} if stopped == stop else set()
+        needed = max((FEWEST[tier] for tier in tiers), default=0)
+        yield from [f"the policy demanded {needed} people at {gate}, but {len(people)} signed"] * (len(people) < needed)
+
+    def _orders(self) -> Iterator[str]:
+        """Each fact that names a signed order needs that statement, accepted for the same decision."""
+        signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
+        told = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
+        told += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
+        told += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
+                 for row in self.rows("acknowledgements")]  # fmt: skip
+        for name, decision, member in told:
+            if (name, decision) not in signed:
+                yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
+        names = {name for name, _ in signed}
+        for event in self.events:
+            name = inside(event, "metadata", "statement_sha256")
+            if name is not None and name not in names:
+                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is not an accepted statement"

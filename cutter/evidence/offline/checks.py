@@ -1,0 +1,178 @@
+"""IO: runs all steps of the check and prints a line for each."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Sequence
+from typing import Any as Json
+
+from cutter.evidence.offline.approvals import Approvals
+from cutter.evidence.offline.archive import LAW, Archive
+from cutter.evidence.offline.audit_chain import CLOSING, EVENT, verify_export
+from cutter.evidence.offline.authorship import Authorship
+from cutter.evidence.offline.enacted_text import EnactedText
+from cutter.evidence.offline.notation import BROKEN, parsed
+from cutter.evidence.offline.output import FAILED, NOT_CHECKED, OK, SHOWN_PROBLEMS, Line, hexed, shown
+from cutter.evidence.offline.predecessor import Succession
+from cutter.evidence.offline.receipts import Receipts
+
+UNHEARD = "no gpg here (2.1 or newer)"
+
+
+TEXTLESS = "a bundle has no text of the law; the stored units must digest to"
+ALONE = (
+    "only this digest covers the whole bundle (docs/reference/evidence.md): give the closeout report's with --sha256"
+)
+
+
+class Bundle(Archive, Receipts, Approvals, Authorship, EnactedText, Succession):
+    """A bundle with the steps that check it."""
+
+
+def check(
+    data: bytes,
+    head: str | None = None,
+    sha256: str | None = None,
+    history: bytes | None = None,
+    gpg: str | None = None,
+    epochs: Sequence[str] = (),
+    before: bytes | None = None,
+) -> list[Line]:
+    """Run every step in order for a bundle or an export. Raises ValueError if `data` is neither.
+
+    `before` is the bundle that was given before this one. It is empty for the first of several, and None for a bundle
+    that is checked alone.
+    """
+    if data[257:262] != b"ustar" or data[:1] == b"{":
+        if before is None and any(set(parsed(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
+            return _chain(data, head)
+        raise ValueError("it has neither the form of a bundle nor the form of an export")
+    try:
+        b = Bundle(data)
+    except BROKEN as problem:
+        return [_line("archive", _raised(problem), "")]
+    return [
+        # 1
+        _line("archive", b.archive(), f"{len(b.members)} members as the manifest says, and nothing else"),
+        # 2
+        _digest(b, sha256),
+        # 3 and 4
+        *_chain(b.members.get("audit.jsonl", b""), head),
+        # 5
+        _line("receipts", b.chained(), lambda: f"{len(b.receipts)} in one chain, as the audit chain names them"),
+        # 6
+        _line("approvals", b.approvals(), lambda: _passed(b)),
+        # 7
+        *_authorship(b, gpg),
+        # 8
+        *_policy(b, epochs),
+        # 9
+        _line("workers", None, "the signatures of executor and verifier: their public keys are not in a bundle"),
+        # 10
+        _line("history", None if history is None else b.engine(history), "Temporal's own events, given with --history"),
+        # 11
+        _text(b),
+        # 12
+        _predecessor(b, before),
+    ]
+
+
+def _digest(b: Bundle, sha256: str | None) -> Line:
+    """Compare the digest of the sealed bundle. The law, which an export adds, is not in it."""
+    try:
+        own = b.sealed_sha256
+    except BROKEN as problem:
+        return _line("sha256", _raised(problem), "")
+    return _line("sha256", [f"it is {own}"] * (own != sha256) if sha256 else None, own if sha256 else f"{own}; {ALONE}")
+
+
+def _text(b: Bundle) -> Line:
+    if LAW.isdisjoint(b.members):
+        return _line("the law", None, lambda: f"{TEXTLESS} {hexed(b.pins.get('writer_digest'))}")
+    return _line("the law", b.text(), lambda: f"{b.held()}, which digest to {hexed(b.pins['writer_digest'])}")
+
+
+def _predecessor(b: Bundle, before: bytes | None) -> Line:
+    """Follow the chain of enactments to the bundle before. Alone, only a first cut has nothing more to check."""
+    try:
+        if b.begins and before is None:
+            return _line("predecessor", (), "it is a first cut, so no enactment is before it")
+        if before is None:
+            return _line("predecessor", None, f"{b.base_named()}: give its bundle before this one")
+        problems = [*b.follows(Bundle(before) if before else None)]
+        signed = "" if "law.jsonl" in b.members else "; only a bundle with its law shows that people signed this base"
+        return _line("predecessor", problems, "it is a first cut" if b.begins else f"it is {b.base_named()}{signed}")
+    except BROKEN as problem:
+        return _line("predecessor", _raised(problem), "")
+
+
+def _chain(data: bytes, head: str | None) -> list[Line]:
+    try:
+        audit = verify_export(data, head)
+    except BROKEN as problem:
+        return [_line("audit chain", _raised(problem), "")]
+    lines = [_line("audit chain", audit.problems, f"{audit.events} events, head {hexed(audit.head)}")]
+    lines += [_line("head", (), f"covers {audit.anchored}")] if audit.anchored != "nothing" else []
+    return lines + [_line("head", None, text) for text in audit.unchecked]
+
+
+def _passed(b: Bundle) -> str:
+    used = [(gate, row["approver"]) for gate in b.passed for row in b.rows("consumptions") if row["gate"] == gate]
+    told = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
+    return f"passed: {told}; the next line names the signers" if told else "the run passed no gate that needs one"
+
+
+def _authorship(b: Bundle, gpg: str | None) -> list[Line]:
+    """Check the signatures. Without a statement or without gpg, the line is NOT CHECKED and never OK."""
+    try:
+        signers = b.signers()
+    except BROKEN as problem:
+        return [_line("authorship", _raised(problem), "")]
+    if not signers:
+        return [_line("authorship", None, "the bundle has no accepted statement, so there is no signature to check")]
+    if gpg is None:
+        return [_line("authorship", None, f"{UNHEARD}: whether these were signed: {signers}")]
+    return [_line("authorship", b.authorship(gpg), f"gpg says so: {signers}")]
+
+
+def _policy(b: Bundle, kept: Sequence[str]) -> list[Line]:
+    try:
+        named = ", ".join(sorted({hexed(row["policy_sha256"]) for row in b.accepted}))
+    except BROKEN as problem:
+        return [_line("policy", _raised(problem), "")]
+    if not named:
+        return [_line("policy", None, "no policy epoch judged a statement of this run")]
+    ask = f"whether {named} was in force, and who has the keys: ask its installer, and give its sha256 with --epoch"
+    return [_line("policy", b.in_force(kept) if kept else None, f"judged by {named}, which you gave" if kept else ask)]
+
+
+def _raised(problem: Exception) -> list[str]:
+    return [f"malformed, {type(problem).__name__}: {problem}"]
+
+
+def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
+    """The line of a step. `why` is a text, or a function that makes the text after the step is done."""
+    found = list[str]()
+    try:
+        for problem in problems or ():
+            found.append(shown(problem))
+        text = shown(why() if callable(why) else why)
+    except (*BROKEN, OSError, subprocess.SubprocessError) as problem:
+        found.append(shown(_raised(problem)[0]))
+        text = ""
+    more = [f"and {len(found) - SHOWN_PROBLEMS} more"] if len(found) > SHOWN_PROBLEMS else []
+    verdict = FAILED if found else NOT_CHECKED if problems is None else OK
+    return what, verdict, "; ".join([*found[:SHOWN_PROBLEMS], *more]) or text
+
+
+def printed(lines: Iterable[Line]) -> str:
+    """The steps for people, one a line. Every text in them has gone through `shown`."""
+    return "\n".join(f"{verdict:<11}  {what}: {why}" for what, verdict, why in lines)
+
+
+def exit_code(lines: Iterable[Line]) -> int:
+    """0: no step failed. 1: a step failed. 5: no step failed, but gpg is missing, so the signatures are not checked."""
+    found = list(lines)
+    if any(verdict == FAILED for _, verdict, _ in found):
+        return 1
+    return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in found) else 0

@@ -1,0 +1,89 @@
+"""Pure: the members of a bundle, and the bytes that they give."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any as Json
+
+from cutter.evidence.offline.notation import canonical, digest, epoch_file, strict
+
+BUNDLE, MANIFEST = "cutter-evidence/1", "manifest.json"
+OPENED = {"IG_cut_leg_a_execute": "SG_cut_authz", "IG_lifecycle_enact_execute": "SG_lifecycle_authz"}
+"""Each writing gate, with the sovereign gate whose approvals it consumes."""
+
+
+def sealed(members: dict[str, bytes]) -> bytes:
+    """The bytes of a bundle: a ustar of files with mode 0644, without owner and time. The manifest comes first."""
+    run, audit = json.loads(members["run.json"]), json.loads(members["audit.jsonl"].split(b"\n")[-2])
+    listed = {name: [len(members[name]), digest(members[name])] for name in sorted(members)}
+    said = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
+    parts = []
+    for name, body in [(MANIFEST, (canonical(said) + "\n").encode()), *sorted(members.items())]:
+        head = name.encode("ascii").ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + b"%011o\0" % len(body)
+        head, rest = head + b"0" * 11, b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2 + bytes(167)
+        parts += [head, b"\0%06o\0 " % (sum(head + rest) + 8 * 32), rest, body, bytes(-len(body) % 512)]
+    return b"".join(parts) + bytes(1024)
+
+
+class Members:
+    """The members of a bundle, by name. Each step of the check is a class that begins with this one."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.members, at = data, dict[str, bytes](), 0
+        while data[at : at + 1] > b"\0":
+            name, size = data[at : at + 100].rstrip(b"\0").decode("ascii"), data[at + 124 : at + 135]
+            length = int(size, 8) if size.isdigit() else len(data)
+            self.members[name] = data[at + 512 : at + 512 + length]
+            at += 512 + -(-length // 512) * 512
+
+    def rows(self, name: str) -> list[Json]:
+        """The objects of a member of JSON lines."""
+        found = [strict(line) for line in self.members[f"{name}.jsonl"].splitlines()]
+        if not all(isinstance(row, dict) for row in found):
+            raise ValueError(f"{name}.jsonl has a line that is not a JSON object")
+        return found
+
+    @cached_property
+    def run(self) -> Json:
+        return strict(self.members["run.json"])
+
+    @cached_property
+    def events(self) -> list[Json]:
+        """The events of the audit chain."""
+        return [strict(event["body"]) for event in self.rows("audit")[:-1]]
+
+    @cached_property
+    def receipts(self) -> list[tuple[Json, Json]]:
+        """Each receipt, as its row and its sealed body."""
+        return [(row, strict(row["sealed_body"])) for row in self.rows("receipts")]
+
+    @cached_property
+    def pins(self) -> Json:
+        """The pins of all gates, such as the digests of the law."""
+        return {name: pin for _, said in self.receipts for name, pin in said["result"]["pins"].items()}
+
+    @cached_property
+    def accepted(self) -> list[Json]:
+        """The verdicts that accepted a statement."""
+        rows = self.rows("verdicts")
+        if not all(row["accepted"] is True or row["accepted"] is False for row in rows):
+            raise ValueError("verdicts.jsonl has a verdict that is neither accepted nor refused")
+        return [row for row in rows if row["accepted"]]
+
+    @cached_property
+    def passed(self) -> dict[str, Json]:
+        """Each sovereign gate that the run passed, with the receipt of its writing gate."""
+        return {OPENED[row["gate"]]: said for row, said in self.receipts if row["gate"] in OPENED}
+
+    def epoch(self, row: Json) -> Json:
+        """The policy epoch that a verdict or a consumption names, or {} if the bundle does not have it."""
+        body = self.members.get(f"epochs/{row['policy_sha256']}.yaml", b"")
+        return epoch_file(body) if digest(body) == row["policy_sha256"] else {}
+
+    def person(self, row: Json) -> Json:
+        """The entry of a verdict's signer in its policy epoch, or None if the epoch has no or several such entries."""
+        wanted = (row["approver"], row["fingerprint"])
+        people = self.epoch(row).get("approvers", [])
+        found = [one for one in people if one["name"] == wanted[0] or one["fingerprint"] == wanted[1]]
+        return found[0] if len(found) == 1 and (found[0]["name"], found[0]["fingerprint"]) == wanted else None

@@ -1,0 +1,99 @@
+"""Pure: reads JSON, statements and policy epochs, and refuses every second notation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any as Json
+
+BROKEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""The errors that Python raises for values of an unexpected form."""
+
+
+def digest(data: bytes | str) -> str:
+    """SHA-256 as 64 hex characters."""
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+
+
+def canonical(value: Json) -> str:
+    """JSON with sorted keys and without blanks, so that the same value always has the same text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def parsed(line: bytes) -> Json:
+    """The object of a line, or None if the line is not the canonical JSON of an object."""
+    try:
+        value = json.loads(line.decode())
+        return value if isinstance(value, dict) and canonical(value).encode() == line else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def unlike(member: str, found: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
+    """One problem for each row that a member has wrongly and for each row that it lacks."""
+    has, should = Counter(map(canonical, found)), Counter(map(canonical, right))
+    yield from (f"{member} is not what the rest says: {row}" for row in (has - should) + (should - has))
+
+
+def strict(text: bytes | str) -> Json:
+    """The value of a JSON text. Raises ValueError for a repeated name, which other readers could read differently."""
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Json]]) -> Json:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a JSON object has a name twice")
+    return dict(pairs)
+
+
+def inside(value: Json, *names: str) -> Json:
+    """The value at a path of names, or None if there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def statement(body: bytes) -> dict[str, str]:
+    """The fields of a signed statement: `name: value` lines between two lines of `---`, each name once."""
+    first, *lines = body.decode().split("\n")
+    pairs = [line.split(": ", 1) for line in lines[: lines.index("---")]]
+    said = dict(pairs)
+    if first != "---" or len(said) != len(pairs) or said["schema"] != "cutter-approval/1":
+        raise ValueError("a statement does not have the form cutter-approval/1")
+    return said
+
+
+def epoch_file(body: bytes) -> Json:
+    """Read a policy epoch: nested names, lists of such blocks, plain or quoted values, `[a, b]` and `{a: 1}`."""
+    lines = [re.sub(r"(^|\s)#.*", "", line).rstrip() for line in body.decode().split("\n")]
+    value, rest = _block([(len(line) - len(line.lstrip()), line.strip()) for line in lines if line.strip()])
+    if rest:
+        raise ValueError("a policy epoch has lines that belong to no field")
+    return value
+
+
+def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
+    """The value of the block that begins in the first row, and the rows after this block."""
+    depth, found, listed = rows[0][0], dict[str, Json](), list[Json]()
+    while rows and rows[0][0] == depth and rows[0][1].startswith("- "):
+        text = rows[0][1]
+        inner = len(text) - len(text[1:].lstrip())
+        value, rows = _block([(depth + inner, text[inner:]), *rows[1:]])
+        listed.append(value)
+    while rows and rows[0][0] == depth and not listed:
+        name, separator, text = rows[0][1].partition(":")
+        if not separator or name in found or name.startswith("- "):
+            raise ValueError("a policy epoch has a notation that this program does not read")
+        deeper = rows[1:2] and (rows[1][0] > depth or (rows[1][0] == depth and rows[1][1].startswith("- ")))
+        found[name], rows = _block(rows[1:]) if deeper and not text else (_value(text.strip()), rows[1:])
+    return listed or found, rows
+
+
+def _value(text: str) -> Json:
+    parts = [part.strip() for part in text[1:-1].split(",") if part.strip()]
+    if text[:1] == "{":
+        return {name.strip(): value.strip() for name, value in (part.split(":", 1) for part in parts)}
+    return [part.strip("\"'") for part in parts] if text[:1] == "[" else text.strip("\"'")

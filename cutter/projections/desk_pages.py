@@ -1,0 +1,128 @@
+"""Pure: the pages of `cutter desk`. Each page works without its script, and the template engine escapes every text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup, escape
+
+from cutter import limits
+from cutter.domain.timestamps import readable
+from cutter.domain.visible import visible
+from cutter.law.law_text import LawVersion, OutlineUnit, Unit, UnitTree
+from cutter.law.views import legal_time
+from cutter.projections.report import DeskBar, template
+
+SECTIONS = (
+    ("Inbox", "/inbox"), ("Requests", "/requests"), ("Laws", "/laws"), ("Search", "/search"), ("Runs", "/runs"),
+    ("Batches", "/batches"), ("Queues", "/queues"),
+)  # fmt: skip
+"""Name and address of each section."""
+
+SHARED = ("desk_page.html.j2", "desk_parts.html.j2", "law_parts.html.j2")
+STYLES, SCRIPT = ("report.css", "request.css", "desk.css"), "desk.js"
+
+ENTRY_BYTES = 80
+"""Markup around an entry of the outline, without its title and the address of its page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a reader is: the section, the address of the same page as JSON, and the user whom a proxy names."""
+
+    section: str
+    as_json: str
+    user: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """An entry of the outline with the entries below it on the same page."""
+
+    unit: OutlineUnit
+    title: str
+    below: list[Node]
+
+
+def bar(place: Place) -> DeskBar:
+    """The navigation that every page begins with, and the script that copies commands."""
+    shown = template("desk_bar.html.j2").render(
+        sections=SECTIONS, section=place.section, as_json=place.as_json, user=place.user
+    )
+    return DeskBar(head=Markup('<script src="/assets/desk.js" defer></script>'), body=Markup(shown))
+
+
+def page(name: str, place: Place, *, title: str, **values: Any) -> bytes:
+    """One page in UTF-8. `name` is the template's name without `desk_` and its ending."""
+    shown = template(f"desk_{name}.html.j2", *SHARED).render(
+        bar=bar(place), title=title, time=legal_time, moment=readable, **LINKS, **values
+    )
+    return shown.encode()
+
+
+def style() -> bytes:
+    """The style sheet of all pages."""
+    return b"".join(_asset(name) for name in STYLES)
+
+
+def script() -> bytes:
+    """The one script of all pages."""
+    return _asset(SCRIPT)
+
+
+def _asset(name: str) -> bytes:
+    return (resources.files("cutter.evidence") / name).read_text(encoding="utf-8").encode()
+
+
+def address(*parts: str, **query: object) -> str:
+    """The address of a page. Parts are quoted, except the slashes and tildes of a unit's address. None is left out."""
+    given = {name: value for name, value in query.items() if value is not None}
+    path = "".join(f"/{quote(part, safe='/~')}" for part in parts)
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def unit_address(document: str, version: int, unit: str) -> str:
+    """The permanent address of a unit's text in one version of its law."""
+    return address("laws", document, "units", unit, version=version)
+
+
+LINKS = {
+    "run_link": lambda run: address("runs", run if isinstance(run, str) else run.run_id),
+    "request_link": lambda run_id: address("requests", run_id),
+    "batch_link": lambda batch_id: address("batches", batch_id),
+    "queue_link": lambda run_id: address("queues", run_id),
+}
+"""Functions that templates call for the address of a page."""
+
+
+def entry_sizes(tree: UnitTree[OutlineUnit]) -> list[int]:
+    """The bytes of each entry of an outline, in the order in which the outline shows them."""
+    return [_entry_size(tree.version, unit) for _, unit in tree.outline()]
+
+
+def _entry_size(law: LawVersion, unit: OutlineUnit) -> int:
+    title = str(escape(_title(unit))).encode()
+    return ENTRY_BYTES + len(title) + len(unit_address(law.document, law.version, unit.address))
+
+
+def nodes(rows: Sequence[tuple[int, OutlineUnit]]) -> list[Node]:
+    """Consecutive rows (depth, unit) of an outline as a tree. A unit whose parent is on an earlier part is on top."""
+    top: list[Node] = []
+    above: list[tuple[int, Node]] = []
+    for depth, unit in rows:
+        while above and above[-1][0] >= depth:
+            above.pop()
+        node = Node(unit=unit, title=_title(unit), below=[])
+        (above[-1][1].below if above else top).append(node)
+        above.append((depth, node))
+    return top
+
+
+def _title(unit: OutlineUnit | Unit) -> str:
+    """The title in an outline: long titles are cut."""
+    title, most = visible(unit.title), limits.DESK_TITLE_CHARACTERS
+    return title if len(title) <= most else f"{title[:most]}…"

@@ -1,0 +1,100 @@
+"""Orchestration: the last part of `cutter demo`: a law that takes effect later, and what a person reads of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from cutter import sources
+from cutter.approvals.request import Changes
+from cutter.law.comparison import compare
+from cutter.law.law_text import LawText, Unit
+from cutter.settings import Settings
+from cutter.storage import enacted_law
+from cutter.storage.pools import OPERATOR, session
+from cutter.types import Json
+from starter.commands import demo_batch, law, law_site
+from starter.console.terminal import line, plain, say
+
+DAYS_AHEAD = 30
+"""So many days after the demo the amended law takes effect, so that both versions can be asked for."""
+
+
+def registered(settings: Settings, document_id: str, first: Path) -> date | None:
+    """Register the next version of the law with the day of its effect; None if the folder has no amended text."""
+    amended = first.parent / "amended" / first.name
+    if not amended.is_file():
+        return None
+    day = datetime.now(UTC).date() + timedelta(days=DAYS_AHEAD)
+    sources.register(
+        settings, amended.read_bytes(), document_id=document_id, docprefix=document_id,
+        profile=demo_batch.profile_of(amended.name), options=demo_batch.OPTIONS, effective=day,
+    )  # fmt: skip
+    say(f"registered {document_id}: amended/{amended.name}, as `cutter source add --effective {day}` does")
+    return day
+
+
+def changes_shown(changes: Changes) -> Iterator[Text]:
+    """What an approver reads of a revision: each unit that the run adds, changes or removes."""
+    yield line("the difference to the law in force", "bold")
+    for sign, units in (("+", changes.added), ("~", changes.changed), ("-", changes.removed)):
+        yield from (line(f"  {sign} {unit.title}") for unit in units)
+
+
+def looked_at(settings: Settings, document_id: str, run_id: str, day: date) -> Json:
+    """Both versions as the commands of `cutter law` show them, and the law as a static site."""
+    with session(settings, OPERATOR) as connection:
+        known = enacted_law.versions(connection, document_id)
+        old, new = (enacted_law.text_of(connection, version) for version in known)
+    found = compare(old.units, new.units)
+    revised = [change.unit for change in found.different if change.change == "revised"]
+    unit = min(revised, key=lambda unit: unit.words).address
+    site = settings.state / "site"
+    written = law_site.write(site, {document_id: [old, new]})
+    return {
+        "document": document_id, "run_id": run_id, "unit": unit, "comparison": found, "versions": [old, new],
+        "days": [datetime.now(UTC).date(), day], "site": str(site / "index.html"), "pages": written,
+    }  # fmt: skip
+
+
+def answer(seen: Json | None) -> Json | None:
+    """The same as plain values."""
+    if seen is None:
+        return None
+    comparison, versions = seen["comparison"], seen["versions"]
+    return {
+        "document": seen["document"], "run_id": seen["run_id"], "counts": comparison.counts,
+        "versions": [{"version": one.version.version, "effective_from": str(one.version.effective_from)}
+                     for one in versions],
+        "site": seen["site"],
+    }  # fmt: skip
+
+
+def show(seen: Json, console: Console) -> None:
+    """The word diff, the law on both days, and the path of the site; each below the command that shows it."""
+    document, unit = seen["document"], seen["unit"].partition("/")[2]
+    old, new = seen["versions"]
+    console.print()
+    console.print(line(f"amended law {document}", "bold"), soft_wrap=True)
+    console.print(line(f"$ cutter law diff {document}", "dim"), soft_wrap=True)
+    law.print_comparison(console, old.version, new.version, seen["comparison"])
+    for day, text in zip(seen["days"], (old, new), strict=True):
+        console.print()
+        console.print(line(f"$ cutter law show {document} {unit} --at {day}", "dim"), soft_wrap=True)
+        console.print(plain(_unit(text, seen["unit"]).body.rstrip("\n")), soft_wrap=True)
+        console.print(line(f"$ cutter law tree {document} --at {day}", "dim"), soft_wrap=True)
+        console.print(line(_tree_line(text)), soft_wrap=True)
+    console.print(f"\nsite: {seen['site']} ({seen['pages']} pages)", soft_wrap=True)
+
+
+def _unit(text: LawText, address: str) -> Unit:
+    return next(unit for unit in text.units if unit.address == address)
+
+
+def _tree_line(text: LawText) -> str:
+    top = ", ".join(unit.title for depth, unit in text.outline() if depth == 0)
+    return f"{len(text.units)} units: {top}"

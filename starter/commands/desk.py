@@ -1,0 +1,51 @@
+"""IO: `cutter desk`: serves the inbox, requests, laws, runs, batches and queues as web pages that only read."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from typing import Annotated
+
+import typer
+
+from cutter.errors import InvalidInput
+from cutter.settings import load
+from starter.console.terminal import Json, fields, show
+
+EXTRA = ("fastapi", "uvicorn")
+
+
+def desk(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: a free one")] = 8585,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; other than loopback only after a reverse proxy with a login")
+    ] = "127.0.0.1",
+    as_json: Json = False,
+) -> None:
+    """Serve web pages of what waits, laws, runs, batches and queues until you interrupt it; they change nothing.
+
+    Each address also answers JSON: add .json, or ask with the header Accept: application/json.
+
+    Example: cutter desk --port 8585
+    """
+    if not all(map(importlib.util.find_spec, EXTRA)):
+        raise InvalidInput("`cutter desk` needs FastAPI: install it with `pip install 'cutter[desk]'`")
+    # A command that another module of this table names must not wait for FastAPI's import.
+    server = importlib.import_module("starter.desk.server")
+    settings = load()
+    server.require_safe(settings, host)
+    with server.listening(host, port) as listener:
+        found = _addresses(host, listener.getsockname()[1])
+
+        def begun() -> None:
+            show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+            sys.stdout.flush()
+
+        server.serve(settings, listener, begun=begun)
+
+
+def _addresses(host: str, port: int) -> dict[str, str]:
+    name = f"[{host}]" if ":" in host else host
+    base = f"http://{name}:{port}"
+    return {"page": f"{base}/", "openapi": f"{base}/openapi.json", "end": "Ctrl-C"}

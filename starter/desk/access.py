@@ -1,0 +1,108 @@
+"""Pure: who may ask `cutter desk` for a page: by method, Host, Origin, and the user whom a trusted proxy names.
+
+A page of a foreign site can point its own name at this machine (DNS rebinding). Then the browser sends that name as
+Host, and this module refuses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from cutter import limits
+
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+METHODS = ("GET", "HEAD")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+Header = tuple[bytes, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The rules of one server. If `user_header` is set, one of `proxies` must have sent the request."""
+
+    hosts: frozenset[str]
+    user_header: str | None
+    proxies: tuple[IPv4Network | IPv6Network, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denied:
+    """The answer to a request that may not be answered: the HTTP status and one sentence."""
+
+    status: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """A request that may be answered, with the user whom the proxy names."""
+
+    user: str | None
+
+
+def rules(port: int, *, hosts: Sequence[str], user_header: str | None, proxies: Sequence[str]) -> Access:
+    """The rules for a server that listens on that port. The other values are the settings of their names."""
+    local = {f"{name}:{port}" for name in LOOPBACK_NAMES}
+    local |= set(LOOPBACK_NAMES) if port == DEFAULT_PORTS["http"] else set()
+    return Access(
+        hosts=frozenset(local | set(hosts)),
+        user_header=user_header,
+        proxies=tuple(ip_network(one) for one in proxies),
+    )
+
+
+def judge(access: Access, method: str, peer: str | None, headers: Sequence[Header]) -> Allowed | Denied:
+    """Whether a request may be answered. `peer` is the address of the program that connected, None if unknown."""
+    if method not in METHODS:
+        return Denied(status=405, reason="this server only reads: ask with GET")
+    return _foreign(access, headers) or _user(access, peer, headers)
+
+
+def _foreign(access: Access, headers: Sequence[Header]) -> Denied | None:
+    """The refusal of a request that a page of another site made; None for every other request."""
+    host = _values(headers, "host")
+    if len(host) != 1 or host[0].lower() not in access.hosts:
+        return Denied(status=421, reason="this server has another name: set CUTTER_DESK_HOSTS, see docs/guides/desk.md")
+    if any(origin not in _origins(access) for origin in _values(headers, "origin")):
+        return Denied(status=403, reason="a page of another site asked for this")
+    from_elsewhere = set(_values(headers, "sec-fetch-site")) & {"cross-site", "same-site"}
+    if from_elsewhere and _values(headers, "sec-fetch-dest") != ["document"]:
+        return Denied(status=403, reason="a page of another site asked for this")
+    return None
+
+
+def _origins(access: Access) -> set[str]:
+    return {f"{scheme}://{host}" for scheme in DEFAULT_PORTS for host in access.hosts}
+
+
+def _user(access: Access, peer: str | None, headers: Sequence[Header]) -> Allowed | Denied:
+    """The user whom the header names. Without the setting there is no user, whatever the headers say."""
+    if access.user_header is None:
+        return Allowed(user=None)
+    if not _is_trusted(access, peer):
+        return Denied(status=403, reason="ask by way of the reverse proxy: this server answers nobody else")
+    names = _values(headers, access.user_header)
+    if len(names) != 1 or not _is_name(names[0]):
+        return Denied(status=401, reason=f"the reverse proxy names no user in {access.user_header}")
+    return Allowed(user=names[0])
+
+
+def _is_trusted(access: Access, peer: str | None) -> bool:
+    try:
+        address = ip_address(peer or "")
+    except ValueError:
+        return False
+    plain = getattr(address, "ipv4_mapped", None) or address
+    return any(plain in network for network in access.proxies)
+
+
+def _is_name(name: str) -> bool:
+    return 0 < len(name) <= limits.DESK_USER_CHARACTERS_MAX and name.isprintable() and not name.isspace()
+
+
+def _values(headers: Sequence[Header], name: str) -> list[str]:
+    wanted = name.lower().encode()
+    return [value.decode("latin-1").strip() for key, value in headers if key.lower() == wanted]

@@ -1,0 +1,99 @@
+"""IO: an answer of `cutter desk` as a page or as JSON, and its errors."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cutter.domain.printed_commands import commands_in
+from cutter.domain.visible import json_text
+from cutter.errors import CutterError, InvalidInput, NotFound, OverCap, Refused, Unavailable
+from cutter.projections import desk_pages
+from cutter.projections.desk_pages import Place
+from starter.desk.boundary import JSON_SUFFIX, POLICY
+
+STATUSES = ((NotFound, 404), (InvalidInput, 400), (Refused, 409), (Unavailable, 503), (OverCap, 503))
+"""The HTTP status of each error. Every other error is one of the server."""
+
+
+def forms(model: Any = dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says about an answer: a page, or JSON of this type."""
+    found: dict[int | str, dict[str, Any]] = {}
+    for status in (400, 404, 503):
+        found[status] = {"description": HTTPStatus(status).phrase}
+    return {200: {"model": model, "description": "JSON, or a page", "content": {"text/html": {}}}, **found}
+
+
+def place_of(request: Request) -> Place:
+    """Where the reader of this page is."""
+    path = request.url.path
+    query = f"?{request.url.query}" if request.url.query else ""
+    section = next((one for _, one in desk_pages.SECTIONS if path == one or path.startswith(f"{one}/")), "")
+    return Place(section=section, as_json=f"{path}{JSON_SUFFIX}{query}", user=request.state.user)
+
+
+def answer(request: Request, value: Any, page: Callable[[], bytes]) -> Response:
+    """The value as JSON if the caller wants it, else the page."""
+    return as_json(value) if request.state.json else as_page(page())
+
+
+def as_json(value: Any, status: int = HTTPStatus.OK) -> Response:
+    """A value as JSON in UTF-8. Hidden characters are escaped."""
+    return Response(f"{json_text(value)}\n".encode(), status, media_type="application/json")
+
+
+def as_page(body: bytes, status: int = HTTPStatus.OK) -> Response:
+    """A page. Its policy permits its own style sheet and script by their digests, and no other."""
+    text = body.decode()
+    policy = POLICY.format(styles=_digests(text, "style"), scripts=_digests(text, "script"))
+    return Response(body, status, {"content-security-policy": policy}, media_type="text/html; charset=utf-8")
+
+
+def _digests(page: str, element: str) -> str:
+    """The digests of the elements that are written into the page. A text cannot make one, because it is escaped."""
+    found = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
+    return "".join(f" 'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in found)
+
+
+def told(request: Request, problem: Exception) -> Response:
+    """An error of cutter: what happened, and the next command."""
+    if not isinstance(problem, CutterError):
+        raise problem
+    status = next((number for kind, number in STATUSES if isinstance(problem, kind)), 500)
+    return _failure(request, status, problem.code, str(problem))
+
+
+def unknown(request: Request, problem: Exception) -> Response:
+    """An error of the framework, such as an unknown address."""
+    if not isinstance(problem, HTTPException):
+        raise problem
+    message = (
+        "there is no such page: the bar above shows the sections" if problem.status_code == 404 else problem.detail
+    )
+    return _failure(request, problem.status_code, HTTPStatus(problem.status_code).name, message)
+
+
+def malformed(request: Request, problem: Exception) -> Response:
+    """A value of the address that cannot be read, such as a day."""
+    if not isinstance(problem, RequestValidationError):
+        raise problem
+    first = problem.errors()[0]
+    name = first["loc"][-1] if first["loc"] else "the address"
+    return _failure(request, 400, InvalidInput.code, f"{name}: {first['msg']}")
+
+
+def _failure(request: Request, status: int, code: str, message: str) -> Response:
+    if request.state.json:
+        step = next(iter(commands_in(message)), None)
+        return as_json({"code": code, "message": message, "next": step}, status)
+    title = HTTPStatus(status).phrase
+    return as_page(desk_pages.page("error", place_of(request), title=title, code=code, message=message), status)

@@ -1,0 +1,244 @@
+"""IO: the pages of `cutter desk` about enacted law: the list, outlines, texts, versions, differences, search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BeforeValidator
+
+from cutter import limits
+from cutter.law import views
+from cutter.law.comparison import UnitChange, compare
+from cutter.law.law_text import LawVersion, OutlineUnit, Signer, Unit, UnitTree
+from cutter.projections import desk_pages
+from cutter.projections.desk_pages import address, unit_address
+from cutter.projections.desk_parts import Part, part_of
+from cutter.storage import enacted_law
+from cutter.storage.enacted_law import Law, UnitVersion
+from cutter.storage.pools import Connection
+from starter.desk.answers import answer, forms, place_of
+from starter.desk.reader import reader_of
+
+router = APIRouter(tags=["laws"])
+
+VERSIONS_SHOWN = 10
+"""Versions on the first page of a law. Its history shows them all."""
+
+
+def _given(value: Any) -> Any:
+    """None for a field of a form that a person left empty."""
+    return None if value == "" else value
+
+
+Day = Annotated[date | None, BeforeValidator(_given), Query(description="The law in force on this day")]
+Version = Annotated[int | None, BeforeValidator(_given), Query(description="This version, by its number")]
+PartNumber = Annotated[int, Query(ge=1, description="Part of a long page")]
+
+
+@router.get("/laws", responses=forms(list[Law]))
+def laws(request: Request, at: Day = None, part: PartNumber = 1) -> Response:
+    """Every enacted law, with its version in force today or on a day."""
+    with reader_of(request).moment() as connection:
+        found = enacted_law.laws(connection, at)
+    shown = part_of([1] * len(found), part, limits.DESK_ROWS, lambda n: address("laws", at=at, part=n))
+    return answer(request, [views.plain(one) for one in found], lambda: desk_pages.page(
+        "laws", place_of(request), title="Enacted laws", rows=shown.of(found), part=shown, at=at,
+        link=lambda law: address("laws", law.document, at=at),
+        kind=lambda law: f"{law.version}, {law.status.replace('_', ' ')}",
+    ))  # fmt: skip
+
+
+@router.get("/laws/{document}", responses=forms())
+def law(request: Request, document: str, at: Day = None, version: Version = None, part: PartNumber = 1) -> Response:
+    """The outline of a law, its newest versions, and who signed the shown one."""
+    with reader_of(request).moment() as connection:
+        known, meant = _versions(connection, document, at, version)
+        tree = enacted_law.outline_of(connection, meant)
+        signers = enacted_law.signers(connection, meant)
+    value = {**views.plain(meant), "signers": [views.plain(one) for one in signers], "tree": _outline_view(tree)}
+    return answer(request, value, lambda: _law_page(request, known, tree, signers, part))
+
+
+def _law_page(
+    request: Request, known: list[LawVersion], tree: UnitTree[OutlineUnit], signers: list[Signer], number: int
+) -> bytes:
+    shown, document = tree.version, tree.version.document
+    of_version = partial(address, "laws", document, version=shown.version)
+    part = part_of(
+        desk_pages.entry_sizes(tree), number, limits.DESK_OUTLINE_BYTES, lambda n: of_version(part=n)
+    )  # fmt: skip
+    rows = list(tree.outline())
+    return desk_pages.page(
+        "law", place_of(request), title=shown.title, law=shown, newest=known[-1].version, part=part,
+        tree=desk_pages.nodes(part.of(rows)), versions=known[: -VERSIONS_SHOWN - 1 : -1], signers=signers,
+        unit_link=_unit_link(shown), version_link=lambda one: address("laws", document, version=one.version),
+        here=address("laws", document), permalink=of_version(),
+        text_link=address("laws", document, "text", version=shown.version),
+        history_link=address("laws", document, "history"),
+        diff_link=address("laws", document, "diff", version=shown.version) if shown.version > 1 else None,
+    )  # fmt: skip
+
+
+@router.get("/laws/{document}/text", responses=forms())
+def text(request: Request, document: str, at: Day = None, version: Version = None, part: PartNumber = 1) -> Response:
+    """The whole text of a version, in parts."""
+    with reader_of(request).moment() as connection:
+        _, meant = _versions(connection, document, at, version)
+        tree = enacted_law.outline_of(connection, meant)
+        link = partial(address, "laws", document, "text", version=meant.version)
+        shown = _text_part(tree.units, part, lambda n: link(part=n))
+        units = enacted_law.passage(connection, meant, [one.address for one in shown.of(tree.units)])
+    value = {**views.plain(meant), **_part_view(shown), "text": [views.plain(one) for one in units]}
+    return answer(request, value, lambda: desk_pages.page(
+        "text", place_of(request), title=meant.title, law=meant, units=units, part=shown, unit=None, above=None,
+        law_link=address("laws", document, version=meant.version), unit_link=_unit_link(meant),
+    ))  # fmt: skip
+
+
+@router.get("/laws/{document}/units/{unit:path}", responses=forms())
+def unit(
+    request: Request, document: str, unit: str, at: Day = None, version: Version = None, part: PartNumber = 1
+) -> Response:
+    """A unit with everything below it, its versions, and who signed each. With `version` the address is permanent."""
+    with reader_of(request).moment() as connection:
+        _, meant = _versions(connection, document, at, version)
+        tree = enacted_law.outline_of(connection, meant)
+        head = enacted_law.require_unit(tree, unit)
+        branch = tree.branch(head.address)
+        link = partial(address, "laws", document, "units", head.address, version=meant.version)
+        shown = _text_part(branch, part, lambda n: link(part=n))
+        units = enacted_law.passage(connection, meant, [one.address for one in shown.of(branch)])
+        past = [
+            one for one in enacted_law.unit_versions(connection, document, head.address) if one.address == head.address
+        ]
+        signers = _signers_of(connection, document, past)
+    value = {
+        **views.plain(meant), **_part_view(shown), "text": [views.plain(one) for one in units],
+        "unit_versions": [
+            {**_without_body(one), "signers": [views.plain(s) for s in signers[one.enacted_by_version]]} for one in past
+        ],
+    }  # fmt: skip
+    return answer(request, value, lambda: desk_pages.page(
+        "text", place_of(request), title=head.title, law=meant, units=units, part=shown, unit=head,
+        above=next((one for one in tree.units if one.address == head.parent), None), unit_versions=past,
+        signers=signers, law_link=address("laws", document, version=meant.version), unit_link=_unit_link(meant),
+        version_link=lambda number: address("laws", document, version=number),
+    ))  # fmt: skip
+
+
+@router.get("/laws/{document}/history", responses=forms())
+def history(request: Request, document: str, part: PartNumber = 1) -> Response:
+    """Every version of a law, the newest first, with everybody who signed it."""
+    with reader_of(request).moment() as connection:
+        known = enacted_law.versions(connection, document)[::-1]
+        link = partial(address, "laws", document, "history")
+        shown = part_of([1] * len(known), part, limits.DESK_VERSIONS, lambda n: link(part=n))
+        signers = {one.version: enacted_law.signers(connection, one) for one in shown.of(known)}
+    versions = [
+        {**views.plain(one), "signers": [views.plain(s) for s in signers[one.version]]} for one in shown.of(known)
+    ]
+    return answer(request, {"document": document, **_part_view(shown), "versions": versions}, lambda: desk_pages.page(
+        "history", place_of(request), title=f"Versions of {known[0].title}", versions=shown.of(known), part=shown,
+        newest=known[0].version, signers=signers,
+        version_link=lambda number: address("laws", document, version=number),
+        diff_link=lambda number: address("laws", document, "diff", version=number),
+    ))  # fmt: skip
+
+
+@router.get("/laws/{document}/diff", responses=forms())
+def diff(
+    request: Request,
+    document: str,
+    earlier: Annotated[int | None, BeforeValidator(_given), Query(alias="from", description="Default: the one before")]
+    = None,
+    version: Version = None,
+    part: PartNumber = 1,
+) -> Response:  # fmt: skip
+    """What a version changes, by word, with the units that were created, repealed and moved."""
+    with reader_of(request).moment() as connection:
+        known = enacted_law.versions(connection, document)
+        after = known[-1] if version is None else enacted_law.version_meant(known, version=version)
+        before = enacted_law.version_before(known, after, earlier)
+        old, new = (enacted_law.text_of(connection, one) for one in (before, after))
+    found = compare(old.units, new.units)
+    link = partial(address, "laws", document, "diff", **{"from": before.version}, version=after.version)
+    shown = part_of([_size(one) for one in found.different], part, limits.DESK_TEXT_BYTES, lambda n: link(part=n))
+    changes = [views.change_view(one) for one in shown.of(found.different)]
+    value = {
+        "document": document, "from": views.plain(before), "to": views.plain(after), "counts": found.counts,
+        **_part_view(shown), "changes": changes,
+    }  # fmt: skip
+    return answer(request, value, lambda: desk_pages.page(
+        "diff", place_of(request), title=f"What changed in {after.title}", before=before, after=after,
+        counts=found.counts, changes=changes, part=shown,
+        version_link=lambda number: address("laws", document, version=number),
+    ))  # fmt: skip
+
+
+@router.get("/search", responses=forms())
+def search(
+    request: Request,
+    words: Annotated[str, Query(description='"Two words" together, OR, and -word as in a web search')] = "",
+    document: Annotated[str | None, BeforeValidator(_given), Query(description="Only in this law")] = None,
+    at: Day = None,
+    version: Version = None,
+) -> Response:
+    """The units in force that have the words, the best first. Case and accents do not count."""
+    limit = limits.SEARCH_HITS_DEFAULT
+    hits = []
+    if words.strip():
+        with reader_of(request).moment() as connection:
+            hits = enacted_law.search(connection, words, at=at, document=document, version=version, limit=limit)
+    shown = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, words)} for hit in hits]
+    return answer(request, {"words": words, "found": shown}, lambda: desk_pages.page(
+        "search", place_of(request), title="Search enacted law", words=words, document=document, at=at, limit=limit,
+        hits=shown, hit_link=lambda hit: unit_address(hit["document"], hit["version"], hit["address"]),
+    ))  # fmt: skip
+
+
+def _versions(
+    connection: Connection, document: str, at: date | None, version: int | None
+) -> tuple[list[LawVersion], LawVersion]:
+    """Every version of a law, and the one that is meant."""
+    known = enacted_law.versions(connection, document)
+    return known, enacted_law.version_meant(known, at=at, version=version)
+
+
+def _signers_of(connection: Connection, document: str, past: Sequence[UnitVersion]) -> dict[int, list[Signer]]:
+    """For each version of the law that began one of these texts, who signed it."""
+    known = {one.version: one for one in enacted_law.versions(connection, document)}
+    return {
+        number: enacted_law.signers(connection, known[number]) for number in {one.enacted_by_version for one in past}
+    }
+
+
+def _unit_link(version: LawVersion) -> Any:
+    return lambda unit: unit_address(version.document, version.version, unit.address)
+
+
+def _outline_view(tree: UnitTree[OutlineUnit]) -> list[views.View]:
+    return [{"depth": depth, **views.plain(unit)} for depth, unit in tree.outline()]
+
+
+def _text_part(units: Sequence[OutlineUnit], number: int, link: Any) -> Part:
+    """The units whose text one page shows."""
+    return part_of([one.size for one in units], number, limits.DESK_TEXT_BYTES, link)
+
+
+def _part_view(part: Part) -> views.View:
+    """Which part an answer is, and where the next one is."""
+    following = part.link(part.number + 1) if part.number < part.count else None
+    return {"part": part.number, "parts": part.count, "next_part": following}
+
+
+def _without_body(one: UnitVersion) -> views.View:
+    return {name: value for name, value in views.plain(one).items() if name != "body"}
+
+
+def _size(change: UnitChange) -> int:
+    """The bytes of both texts of a change."""
+    return sum(len(one.body.encode()) for one in (change.before, change.after) if isinstance(one, Unit))

@@ -1,0 +1,116 @@
+"""Orchestration: puts the parts of `cutter desk` together, and serves them until a person interrupts it."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from cutter import __version__, limits
+from cutter.errors import CutterError, InvalidInput, Unavailable
+from cutter.projections import desk_pages
+from cutter.settings import Settings
+from starter.desk import access, answers, law_routes, work_routes
+from starter.desk.boundary import Boundary
+from starter.desk.reader import open_reader
+
+ABOUT = "Reads what waits for people, enacted laws, runs, batches and queues. It can change nothing."
+
+
+def application(settings: Settings) -> FastAPI:
+    """The pages and their errors, without the boundary that a server needs around them."""
+    reader = open_reader(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        reader.pool.close()
+
+    made = FastAPI(
+        title="cutter desk", version=__version__, description=ABOUT, lifespan=lifespan, redirect_slashes=False,
+        # Swagger's pages load scripts from elsewhere. The boundary takes `.json` off every address.
+        docs_url=None, redoc_url=None, openapi_url="/openapi",
+    )  # fmt: skip
+    made.state.reader = reader
+    made.include_router(work_routes.router)
+    made.include_router(law_routes.router)
+    made.add_api_route("/assets/{name}", _asset, include_in_schema=False)
+    made.add_exception_handler(CutterError, answers.told)
+    made.add_exception_handler(HTTPException, answers.unknown)
+    made.add_exception_handler(RequestValidationError, answers.malformed)
+    return made
+
+
+def _asset(request: Request, name: str) -> Response:  # noqa: ARG001 - the framework names it
+    """The style sheet and the script."""
+    if name == "desk.css":
+        return Response(desk_pages.style(), media_type="text/css")
+    if name == "desk.js":
+        return Response(desk_pages.script(), media_type="text/javascript")
+    raise HTTPException(404)
+
+
+def require_safe(settings: Settings, host: str) -> None:
+    """Refuse settings with which anybody on a network could read the pages."""
+    if settings.desk_user_header is not None and not settings.desk_proxies:
+        raise InvalidInput("CUTTER_DESK_USER_HEADER: name the proxy that sets it in CUTTER_DESK_PROXIES too")
+    if not _is_loopback(host) and settings.desk_user_header is None:
+        raise InvalidInput(
+            f"--host {host} is no loopback address, and nobody would have to sign in: set CUTTER_DESK_USER_HEADER and "
+            "CUTTER_DESK_PROXIES (docs/guides/desk.md)"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises Unavailable if the address is taken or is not one of this machine."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as problem:
+        raise Unavailable(f"{host}:{port} cannot be listened on ({problem.strerror})", what="port") from None
+
+
+def serve(settings: Settings, listener: socket.socket, *, begun: Callable[[], None] = lambda: None) -> None:
+    """Answer requests until a person interrupts it. `begun` is called once it listens."""
+    rules = access.rules(
+        listener.getsockname()[1], hosts=settings.desk_hosts, user_header=settings.desk_user_header,
+        proxies=settings.desk_proxies,
+    )  # fmt: skip
+    server = _Server(
+        uvicorn.Config(
+            Boundary(application(settings), rules), loop="asyncio", http="h11", ws="none", lifespan="on",
+            # The peer's address decides whether a proxy is trusted, so no header may replace it.
+            proxy_headers=False, server_header=False, access_log=False, log_config=None,
+            limit_concurrency=limits.DESK_CALLERS_MAX, timeout_graceful_shutdown=limits.DESK_END_SECONDS,
+        ),
+        begun,
+    )  # fmt: skip
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        return
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, begun: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._begun = begun
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._begun()

@@ -1,0 +1,83 @@
+"""IO: the open entries of the batches' three queues (seed 001 §10, §11), from PostgreSQL alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cutter.batch import ways
+from cutter.batch.view import ItemRecord
+from cutter.domain.timestamps import utc
+from cutter.settings import Settings
+from cutter.storage import batches as registry
+from cutter.storage.pools import Connection
+from cutter.storage.records import Rows, records, values
+from starter.operator import rejections
+from starter.operator.batch_status import age_text
+
+View = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenEntry:
+    """An entry of a queue on which a person can act, with the present state of its run. `now` is the database's
+    clock.
+    """
+
+    batch_id: str
+    document_id: str
+    run_id: str | None
+    queue: str
+    code: str
+    reason: str
+    kb_id: str
+    entered_at: datetime
+    state: str | None
+    outcome: str | None
+    latched: bool | None
+    now: datetime
+    wrote: bool
+    enacted: bool
+
+
+ENTRIES = records("queues", OpenEntry)
+DOCUMENT: Rows[str] = values("queue_document")
+
+
+def entries(
+    settings: Settings, connection: Connection, *, batch_id: str | None = None, run_id: str | None = None
+) -> list[View]:
+    """Open entries, the longest waiting first. Times are UTC texts. `commands` continue the entry's document."""
+    rows = ENTRIES.all(connection, {"batch_id": batch_id, "run_id": run_id})
+    rejected = rejections.read(settings, connection, (row.run_id for row in rows if row.run_id))
+    views = {one: registry.view(connection, one) for one in dict.fromkeys(row.batch_id for row in rows)}
+    items = {(name, item.document_id): item for name, seen in views.items() for item in seen.items}
+    return [_entry(row, items[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
+
+
+def document(connection: Connection, kb_id: str) -> str:
+    """The text of the document about an entry; empty if there is none."""
+    return DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
+
+
+def _entry(row: OpenEntry, item: ItemRecord, rejected: View | None) -> View:
+    return {
+        "queue": row.queue,
+        "document_id": row.document_id,
+        "run_id": row.run_id,
+        "batch_id": row.batch_id,
+        "state": row.state,
+        "code": row.code,
+        "reason": rejections.sentence(rejected) if rejected else row.reason,
+        "since_utc": utc(row.entered_at),
+        "age": age_text(row.entered_at.isoformat(), row.now.isoformat()),
+        "kb_id": row.kb_id,
+        "commands": _commands(row.batch_id, item),
+    }
+
+
+def _commands(batch_id: str, item: ItemRecord) -> list[str]:
+    """The commands to type, in order."""
+    step = ways.item_step(batch_id, item)
+    return list(step.commands) if step else [f"cutter status {item.document_id}"]

@@ -1,0 +1,167 @@
+"""IO: the state of one run and the runs that stand for all documents, each with its next command."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from cutter import limits
+from cutter.approvals import schema
+from cutter.catalogue import BY_NAME
+from cutter.domain import lanes
+from cutter.domain.digests import sha256_hex
+from cutter.domain.next_step import Step, next_step
+from cutter.domain.timestamps import utc
+from cutter.errors import InvalidInput, NotFound, Unavailable
+from cutter.kb.store import Store
+from cutter.projections.run_view import run_view
+from cutter.settings import Settings
+from cutter.storage import runs as known_runs
+from cutter.storage.answered_runs import Answered, answered
+from cutter.storage.pools import Connection
+from cutter.storage.records import records
+from cutter.storage.still_runs import STILL
+from starter.operator import batch_ways, rejections
+
+RUNS_SHOWN = 200
+View = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedMessage:
+    """A message that a run refused."""
+
+    gate: str
+    message: str
+    code: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestRun:
+    """The run that represents a document. `sealed` holds its receipts. `law_by` is the run that enacted the
+    document.
+    """
+
+    run_id: str
+    document_id: str
+    mode: str
+    state: str
+    outcome: str | None
+    batch_id: str | None
+    created_at: datetime
+    state_at: datetime
+    ended_at: datetime | None
+    latched: bool
+    wrote: bool
+    sealed: int
+    expires_at: datetime | None
+    law_by: str | None
+
+
+REFUSED = records("refusals_of_run", RefusedMessage)
+NEWEST = records("newest_runs", NewestRun)
+
+
+def newest_runs(connection: Connection) -> list[View]:
+    """One run of each document (the open run, else the newest one), the newest first."""
+    rows = NEWEST.all(connection, {"limit": RUNS_SHOWN})
+    still = still_runs(connection)
+    people = answered(connection)
+    return [{**_run_line(row, people), **_stillness(still.get(row.run_id))} for row in rows]
+
+
+def view_of(settings: Settings, connection: Connection, run_id: str) -> View:
+    """One run in the form for people. Raises STOP_RUN_NOT_FOUND if there is none."""
+    sidecar = known_runs.sidecar_of(connection, run_id)
+    refusals = REFUSED.all(connection, {"run_id": run_id})
+    still = still_runs(connection, run_id)
+    people = answered(connection)
+    run = sidecar["run"]
+    rejected = rejections.read(settings, connection, [run_id]).get(run_id)
+    step = batch_ways.step_of(connection, **{name: run[name] for name in _OF_BATCH})
+    skipped = run["outcome"] == "skipped"
+    law_by = known_runs.ENACTING.first(connection, {"document_id": run["document_id"]}) if skipped else None
+    refused = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
+    view = run_view(sidecar, refused, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
+    held = lanes.lanes_of(known_runs.LANES.one(connection)) if run["ended_at"] is None else []
+    flaw = request_flaw(settings, sidecar)
+    moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
+    shown = {**_with_rejection(view, rejected), **_as_shown(step)}
+    return {**shown, "lane": lanes.of_run(held, run_id), "request_flaw": flaw, **moved}
+
+
+_OF_BATCH = ("run_id", "document_id", "state", "batch_id")
+"""What the batch of a run must know to name the run's next commands."""
+
+
+def _as_shown(step: Step | None) -> View:
+    return {"needs": step.needs.value, "first": step.first or None, "next": step.command} if step else {}
+
+
+def _with_rejection(view: View, rejected: View | None) -> View:
+    """The view with the signed reason of the rejection, wherever it says that an approver rejected the run."""
+    if rejected is None:
+        return {**view, "rejected": None}
+    said = rejections.sentence(rejected)
+    timeline = [{**one, "reason": said} if one["to"] == view["state"] else one for one in view["timeline"]]
+    signed = [
+        {**one, "reason": rejected["reason"]} if one["decision"] == schema.REJECT else one for one in view["approvals"]
+    ]
+    return {**view, "rejected": rejected, "reason": said, "timeline": timeline, "approvals": signed}
+
+
+def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
+    """Seconds since the last move of open runs that wait for nobody, by run id. Runs that have moved lately are left
+    out.
+    """
+    asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
+    return {one.run_id: one.still_seconds for one in STILL.all(connection, asked)}
+
+
+def _stillness(seconds: float | None) -> View:
+    """The advice for a run that no workflow seems to drive. Its workflow may know of a stop that PostgreSQL does not
+    know.
+    """
+    if seconds is None:
+        return {}
+    return {"needs": f"a look: nothing has moved for {seconds / 60:.0f} minutes", "next": "cutter reconcile"}
+
+
+def request_flaw(settings: Settings, sidecar: View) -> str | None:
+    """What is wrong with the request document that people must sign. None also if the document cannot be checked."""
+    put = {one["kb_id"]: one["sha256"] for one in sidecar["documents"] if one["sha256"]}
+    asked = [one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested" and one["kb_id"] in put]
+    try:
+        differs = [name for name in asked if sha256_hex(Store(settings.kb).get(name)) != put[name]]
+    except Unavailable:
+        return None
+    except (NotFound, InvalidInput) as problem:
+        return str(problem)
+    return f"{differs[0]} is not the request that the run made" if differs else None
+
+
+def _run_line(row: NewestRun, people: Answered) -> View:
+    step = next_step(
+        run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
+        latched=row.latched, wrote=row.wrote, law_by=row.law_by,
+        enacted=row.sealed >= BY_NAME["IG_lifecycle_enact_execute"].number,
+        approved=row.run_id in people.runs, exec_worker=people.exec_worker,
+    )  # fmt: skip
+    return {
+        "document_id": row.document_id,
+        "run_id": row.run_id,
+        "mode": row.mode,
+        "state": row.state,
+        "outcome": row.outcome,
+        "law_by": row.law_by,
+        "batch_id": row.batch_id,
+        "gates_passed": row.sealed,
+        "since_utc": utc(row.state_at),
+        "ended_utc": utc(row.ended_at),
+        "expires_utc": utc(row.expires_at),
+        "needs": step.needs.value,
+        "next": step.command,
+    }

@@ -1,0 +1,216 @@
+"""Every page of `cutter desk` and its JSON, on real laws, runs and batches."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.integration.desk.conftest import ASKED, HOSTILE, LAW, QUEUED, Office
+from tests.support import forked
+from tests.support.desks import ROOT, environment
+
+PAGES = {
+    "inbox": "/inbox",
+    "requests": "/requests",
+    "a request": "/requests/{asked}",
+    "a request to enact": "/requests/{drafted}",
+    "laws": "/laws",
+    "laws on a day": "/laws?at=2099-01-01",
+    "a law": f"/laws/{LAW}",
+    "a version": f"/laws/{LAW}?version=1",
+    "a hostile law": f"/laws/{HOSTILE}",
+    "a text": f"/laws/{LAW}/text",
+    "a hostile text": f"/laws/{HOSTILE}/text",
+    "a unit": f"/laws/{LAW}/units/ARTICLE-2?version=2",
+    "a hostile unit": f"/laws/{HOSTILE}/units/ARTICLE-1",
+    "a history": f"/laws/{LAW}/history",
+    "a diff": f"/laws/{LAW}/diff?from=1&version=2",
+    "an empty search": "/search",
+    "a search": "/search?words=article+text&document=&at=&version=",
+    "a hostile search": "/search?words=%3Cscript%3Equoted",
+    "runs": "/runs",
+    "a run": "/runs/{amended}",
+    "a waiting run": "/runs/{asked}",
+    "batches": "/batches",
+    "a batch": "/batches/{batch}",
+    "queues": "/queues",
+    "a queue entry": "/queues/{queued}",
+}
+
+
+def path(office: Office, name: str) -> str:
+    return PAGES[name].format(
+        asked=office.asked, drafted=office.drafted, amended=office.amended.run_id, batch=office.batch_id,
+        queued=office.queued,
+    )  # fmt: skip
+
+
+def as_json(address: str) -> str:
+    before, mark, query = address.partition("?")
+    return f"{before}.json{mark}{query}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_address_answers_a_page_and_the_same_as_json(office: Office, name: str) -> None:
+    address = path(office, name)
+    page = office.desk.ask(address, Accept="text/html,*/*;q=0.8")
+    assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8"), page.text
+    by_ending, by_header = office.desk.ask(as_json(address)), office.desk.ask(address, Accept="application/json")
+    assert (by_ending.status, by_header.status) == (200, 200), by_ending.text
+    assert by_ending.json == by_header.json
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_loads_from_elsewhere_or_shows_a_text_as_markup(office: Office, name: str) -> None:
+    answer = office.desk.ask(path(office, name))
+    assert not re.search(r"<script>window|<img|<iframe|https?://|url\(|@import|\sstyle=|\son\w+=\"|\u202e", answer.text)
+    policy = answer.headers["content-security-policy"]
+    assert "unsafe" not in policy
+    for part in ("default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"):
+        assert part in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "49" not in re.findall(r"'([^']{2,12})'", answer.text), "no text is a template"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_of_a_page_leads_to_a_page_or_a_place_on_it(office: Office, name: str) -> None:
+    page = office.desk.ask(path(office, name)).text
+    places = set(re.findall(r'\sid="([^"]+)"', page))
+    for link in set(re.findall(r'href="([^"]+)"', page)):
+        link = link.replace("&amp;", "&")
+        if link.startswith("#"):
+            assert link[1:] in places, link
+        else:
+            assert office.desk.ask(link).status == 200, link
+
+
+def test_the_inbox_names_what_waits_with_the_command_to_type(office: Office) -> None:
+    page, found = office.desk.ask("/inbox").text, office.desk.ask("/inbox.json").json["waiting"]
+    waiting = {one["document_id"]: one for one in found}
+    assert waiting[ASKED]["gate"] == "SG_cut_authz"
+    assert f'<code class="command">cutter approve {office.asked}</code>' in page.replace(ASKED, office.asked)
+    assert {one["document_id"] for one in office.desk.ask("/requests.json").json["waiting"]} >= {ASKED}
+
+
+def test_a_request_is_the_page_of_the_command(office: Office) -> None:
+    page = office.desk.ask(f"/requests/{ASKED}").text
+    assert f'To approve: <code class="command">cutter approve {office.asked}</code>' in page
+    record = office.desk.ask(f"/requests/{office.asked}.json").json
+    assert record["request"]["run_id"] == office.asked
+    assert record["view_digest"] in page
+
+
+def test_a_law_shows_outline_versions_and_signers_and_its_text_on_other_pages(office: Office) -> None:
+    page, found = office.desk.ask(f"/laws/{LAW}").text, office.desk.ask(f"/laws/{LAW}.json").json
+    assert (found["version"], [one["depth"] for one in found["tree"]]) == (2, [0, 0, 0, 0])
+    for part in ("Article 3. Rule 3", "version=2", "alice", found["writer_digest"], f"/runs/{office.amended.run_id}"):
+        assert part in page, part
+    assert "The text of article 3" not in page
+    assert "The text of article 3" in office.desk.ask(f"/laws/{LAW}/text").text
+
+
+def test_a_day_and_a_number_choose_the_version_and_a_permalink_keeps_it(office: Office) -> None:
+    old = f"/laws/{LAW}/units/ARTICLE-2?version=1"
+    assert "The text of article 2." in office.desk.ask(old).text
+    assert "The words of article 2 are new." in office.desk.ask(f"/laws/{LAW}/units/ARTICLE-2?at=2099-01-01").text
+    assert office.desk.ask(f"/laws/{LAW}?at=1999-01-01").status == 404
+    assert office.desk.ask(f"/laws/{LAW}?at=&version=1").status == 200
+
+
+def test_a_unit_names_its_versions_and_who_signed_each(office: Office) -> None:
+    found = office.desk.ask(f"/laws/{LAW}/units/ARTICLE-2.json").json
+    assert [one["enacted_by_version"] for one in found["unit_versions"]] == [1, 2]
+    roles = [{one["role"] for one in each["signers"]} for each in found["unit_versions"]]
+    assert all({"approver of the cut", "approver of the enactment", "executor", "verifier"} <= one for one in roles), (
+        roles
+    )
+    whole = office.desk.ask(f"/laws/{LAW}/text.json").json
+    assert [one["order"] for one in whole["text"]] == [1, 2, 3, 4]
+
+
+def test_a_diff_shows_words(office: Office) -> None:
+    page = office.desk.ask(f"/laws/{LAW}/diff").text
+    assert "<del>text</del>" in page
+    assert "<ins>words</ins>" in page
+    assert office.desk.ask(f"/laws/{LAW}/diff?version=1").status == 404
+
+
+def test_a_search_finds_units_by_their_permanent_addresses(office: Office) -> None:
+    found = office.desk.ask("/search.json?words=%22are+new%22").json["found"]
+    assert [one["address"].rpartition("/")[2] for one in found] == ["ARTICLE-2"]
+    assert "ARTICLE-2?version=2" in office.desk.ask("/search?words=%22are+new%22").text
+
+
+def test_a_batch_shows_its_timeline_and_a_queue_its_document(office: Office) -> None:
+    batch = office.desk.ask(f"/batches/{office.batch_id}")
+    assert "Timeline" in batch.text
+    assert QUEUED in batch.text
+    assert [one["batch_id"] for one in office.desk.ask("/batches.json").json["batches"]] == [office.batch_id]
+    entry = office.desk.ask(f"/queues/{office.queued}.json").json
+    assert (entry["queue"], entry["run_id"]) == ("error_queue", office.queued)
+    assert "&lt;/pre&gt;&lt;script&gt;" in office.desk.ask(f"/queues/{office.queued}").text
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/laws/ICX-NONE", 404), ("/laws/ICX-ACT-1/units/ARTICLE-99", 404), ("/laws/ICX-ACT-1?version=9", 404),
+        ("/laws?at=tomorrow", 400), ("/laws?part=2", 404), ("/laws?part=0", 400), ("/runs/nonsense", 400),
+        ("/batches/nonsense", 400), ("/nothing", 404), ("/search?words=%2E", 400), ("/queues/ICX-ACT-1", 404),
+        ("/runs/ICX-NONE", 404), ("/assets/other.js", 404), ("/laws/%3Cscript%3E", 404),
+    ],
+)  # fmt: skip
+def test_an_error_is_a_page_or_json_with_the_same_sentence(office: Office, address: str, status: int) -> None:
+    page, found = office.desk.ask(address), office.desk.ask(address, Accept="application/json")
+    assert (page.status, found.status) == (status, status), page.text
+    assert set(found.json) == {"code", "message", "next"}
+    assert "<script>" not in page.text
+    assert "text/html" in page.headers["content-type"]
+
+
+def test_open_api_describes_every_address(office: Office) -> None:
+    described = office.desk.ask("/openapi.json").json
+    known = {re.sub(r"\{[^}]+\}", "x", one) for one in described["paths"]}
+    for address in ("/inbox", "/requests/x", "/laws/x", "/laws/x/units/x", "/laws/x/diff", "/search", "/batches/x"):
+        assert address in known
+    assert all(set(methods) == {"get"} for methods in described["paths"].values())
+
+
+def test_a_head_has_the_headers_and_no_body(office: Office) -> None:
+    answer = office.desk.ask("/laws", method="HEAD")
+    assert (answer.status, answer.body) == (200, b"")
+
+
+def test_the_first_address_is_the_inbox(office: Office) -> None:
+    assert office.desk.ask("/").headers["location"] == "/inbox"
+    assert office.desk.ask("/", Accept="application/json").headers["location"] == "/inbox.json"
+
+
+@pytest.mark.parametrize(
+    ("command", "address"),
+    [
+        (("inbox",), "/inbox"), (("queues",), "/queues"), (("status", LAW), f"/runs/{LAW}"),
+        (("law", "list"), "/laws"),
+        (("law", "diff", LAW), f"/laws/{LAW}/diff"), (("request", ASKED, "--form", "json"), f"/requests/{ASKED}"),
+    ],
+)  # fmt: skip
+def test_a_command_says_what_its_page_says(office: Office, command: tuple[str, ...], address: str) -> None:
+    more = () if "--form" in command else ("--json",)
+    done = forked.run((*command, *more), environment(office.made.settings, {}), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    told, shown = json.loads(done.stdout), office.desk.ask(f"{address}.json").json
+    assert _lasting(told) == {name: one for name, one in _lasting(shown).items() if name in _lasting(told)}
+
+
+def _lasting(found: Any) -> dict[str, Any]:
+    """An answer without ages, and without who asks."""
+    rows = found if isinstance(found, dict) else {"rows": found}
+    passing = ("age", "you_may_not", "signers")
+    return {
+        name: [{key: each for key, each in row.items() if key not in passing} for row in one]
+        if isinstance(one, list) and all(isinstance(row, dict) for row in one) else one
+        for name, one in rows.items()
+    }  # fmt: skip

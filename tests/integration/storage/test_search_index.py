@@ -1,0 +1,50 @@
+"""The index of the search: what enters it, and that no text keeps a law from its enactment."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+import pytest
+from psycopg import errors
+
+from cutter.storage.migrate import migrate_url
+from tests.support.database import OWNER, ROLES
+from tests.support.runs import Stage
+
+FOUND = "select count(*) from api.search('preamble')"
+MOST: LiteralString = """
+with text as (
+    select string_agg(chr(131072 + n % 40000) || chr(131072 + n / 40000), ' ') as words
+    from generate_series(1, 90000) n)
+select length(cutter_governance.fn_search_words(left(words, 1000), words, 'law')) from text
+"""
+"""As many different words of four bytes a letter as 250,000 characters have."""
+
+
+def test_migrate_enters_law_that_the_index_lacks(enacted_stage: Stage) -> None:
+    with enacted_stage.clone() as database:
+        database.run("truncate public.unit_search, public.search_word")
+        assert database.value(FOUND) == 0
+        assert migrate_url(database.url(OWNER)).applied == ()
+        assert database.value(FOUND) == 0
+        database.run("delete from cutter_ledger.definition where name = 'api.search'")
+        assert migrate_url(database.url(OWNER)).applied == ("api/search.sql",)
+        assert database.value(FOUND) == 1
+        assert database.value("select cutter_governance.fn_search_fill()") == 0
+
+
+def test_the_index_has_the_enacted_versions_and_no_draft(enacted_stage: Stage) -> None:
+    with enacted_stage.clone() as database:
+        assert database.value("select count(*) from public.unit_search") == enacted_stage.units
+        assert database.value("select word from public.search_word where word = 'preamble'") == "preamble"
+
+
+def test_the_words_of_any_text_can_be_entered(enacted_stage: Stage) -> None:
+    with enacted_stage.clone() as database:
+        assert 83_000 < database.value(MOST) < 84_000
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_role_reads_or_writes_the_index(enacted_stage: Stage, role: str) -> None:
+    with enacted_stage.clone() as database, pytest.raises(errors.InsufficientPrivilege):
+        database.value("select count(*) from public.unit_search", role=role)

@@ -1,0 +1,43 @@
+"""Parts of a long page: every entry on exactly one part, no part above its budget, and a tree on each."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutter.errors import NotFound
+from cutter.projections import desk_pages
+from cutter.projections.desk_parts import part_of
+from tests.cases.law_cases import outline
+
+
+@given(sizes=st.lists(st.integers(0, 50), max_size=60), budget=st.integers(1, 60))
+def test_every_entry_is_on_one_part_and_no_part_is_too_large(sizes: list[int], budget: int) -> None:
+    count = part_of(sizes, 1, budget).count
+    parts = [part_of(sizes, number, budget) for number in range(1, count + 1)]
+    assert [size for part in parts for size in part.of(sizes)] == sizes
+    for part in parts:
+        assert sum(part.of(sizes)) <= budget or part.end - part.first == 1
+        assert part.end > part.first or not sizes
+    for number in (0, count + 1):
+        with pytest.raises(NotFound):
+            part_of(sizes, number, budget)
+
+
+def test_a_part_of_an_outline_is_a_tree_of_what_it_shows() -> None:
+    tree = outline(("A", None), ("A/1", "A"), ("A/1/a", "A/1"), ("A/2", "A"), ("B", None))
+    rows = list(tree.outline())
+    whole = desk_pages.nodes(rows)
+    assert [one.unit.address for one in whole] == ["A", "B"]
+    assert [one.unit.address for one in whole[0].below] == ["A/1", "A/2"]
+    later = desk_pages.nodes(rows[2:])
+    assert [one.unit.address for one in later] == ["A/1/a", "A/2", "B"]
+
+
+def test_a_long_title_is_cut_and_an_address_is_quoted() -> None:
+    tree = outline(("A", None), title="<b>" * 200)
+    (node,) = desk_pages.nodes(list(tree.outline()))
+    assert len(node.title) == 201
+    assert desk_pages.entry_sizes(tree)[0] > 600
+    assert desk_pages.unit_address("L", 2, "L/A b?~2") == "/laws/L/units/L/A%20b%3F~2?version=2"
