@@ -1,4 +1,4 @@
-"""Pure: says whether a person may sign before they sign, and names the people who may sign instead."""
+"""Pure: tells whether a person may sign, and who else may if not. Commands ask this before they use a key."""
 
 from __future__ import annotations
 

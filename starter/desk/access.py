@@ -1,4 +1,4 @@
-"""Pure: who may ask `cutter desk` for a page: by method, Host, Origin, and the user whom a trusted proxy names.
+"""Pure: decides from a request's method, Host, Origin and proxy headers whether `cutter desk` answers it.
 
 A page of a foreign site can point its own name at this machine (DNS rebinding). Then the browser sends that name as
 Host, and this module refuses it.

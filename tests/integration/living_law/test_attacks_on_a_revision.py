@@ -173,7 +173,7 @@ def test_the_approvals_of_an_earlier_revision_open_neither_gate_of_a_later_one(d
 
 
 def offered(made: Deployment, gate: str, run_id: str, sovereign: str, kb_id: str) -> str:
-    """The code with which fn_gate_open refuses the accepted approval of another run, whoever hands it over."""
+    """Offers a gate an approval of another run. Returns the code with which fn_gate_open refuses it."""
     connection = made.database.connect("cutter_exec")
     verdict = made.database.value(
         "select jsonb_build_object('approval_sha256', approval_sha256, 'challenge', challenge)"
