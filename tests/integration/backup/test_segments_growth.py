@@ -30,7 +30,8 @@ def test_a_backup_reads_the_rows_of_the_changed_document_only(cluster: TestClust
             assert whole.row_counts["public.information_unit"] > 3 * COPIES
             sealing(world, whole)
             changed = runs.drive(made, law(3))
-            database.run("analyze")
+            # Without it, the index of the changed documents still lists those that were sealed a moment ago.
+            database.run("vacuum (analyze)")
             made.close()
             with counted(database) as step:
                 record = world.take("one.gpg")
@@ -44,6 +45,6 @@ def test_a_backup_reads_the_rows_of_the_changed_document_only(cluster: TestClust
     wrong = {
         table: str(read)
         for table, read in step.reads.items()
-        if table in tables and (read.scans or read.by_index > ROWS_MAX)
+        if table in tables and (read.in_order or read.by_index > ROWS_MAX)
     }
     assert wrong == {}
